@@ -1,0 +1,93 @@
+"""The rule catalogue: what is owed, as data.
+
+One TOML file per area lies in this folder; README.md describes the format. The engine asks for the rules through the
+entry point group `holdfast.rules`, so a third party can bring a catalogue of its own and read it with `parse_rules`.
+
+A catalogue is refused as a whole if one entry is wrong: a rule that silently went missing would make every certificate
+drawn from it too good.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
+
+__all__ = ["load_rules", "parse_rules"]
+
+
+class _Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    area: str
+    title: str
+    rule: list[dict[str, Any]]
+
+
+_INHERITED = ("area", "title")
+_FORMAT = (
+    "a file has area, title and [[rule]] tables; a rule has id (like BAR-03), "
+    f"level ({', '.join(Level)}), subjects ({', '.join(Subject)}), decidability ({', '.join(Decidability)}), "
+    "text, oracle, sources and, if wanted, must_for_reference"
+)
+
+
+@cache
+def load_rules() -> tuple[Rule, ...]:
+    """All rules of this catalogue, in order of their ids."""
+    files = (entry for entry in resources.files(__name__).iterdir() if entry.name.endswith(".toml"))
+    return parse_rules((entry.name, entry.read_text(encoding="utf-8")) for entry in files)
+
+
+def parse_rules(files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
+    """The rules of (file name, TOML text) pairs, in order of their ids; ValueError names the file and the rule."""
+    file_of_area: dict[str, str] = {}
+    file_of_rule: dict[str, str] = {}
+    rules: list[Rule] = []
+    # Sorted, because a folder lists its files in any order and a refusal must name the same file every time.
+    for name, text in sorted(files):
+        area = _parse_area(name, text)
+        if area.area in file_of_area:
+            raise ValueError(
+                f"{name}: area {area.area!r} is already that of {file_of_area[area.area]}; an area is one file."
+            )
+        file_of_area[area.area] = name
+        for rule in _rules_of(name, area):
+            if rule.id in file_of_rule:
+                raise ValueError(
+                    f"{name}: rule {rule.id} is already in {file_of_rule[rule.id]}; give the new one a free number."
+                )
+            file_of_rule[rule.id] = name
+            rules.append(rule)
+    return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+def _parse_area(name: str, text: str) -> _Area:
+    try:
+        return msgspec.convert(tomllib.loads(text), _Area)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{name}: not valid TOML: {error}.") from error
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{name}: {error}; {_FORMAT}.") from error
+
+
+def _rules_of(name: str, area: _Area) -> Iterator[Rule]:
+    for number, table in enumerate(area.rule, start=1):
+        label = f"{name}: rule {table.get('id', f'number {number}, which has no id')}"
+        for key in _INHERITED:
+            if key in table:
+                raise ValueError(f"{label}: {key!r} belongs to the file, not to a rule; {_FORMAT}.")
+        try:
+            yield msgspec.convert({**table, "area": area.area, "title": area.title}, Rule)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{label}: {error}{_value_named(table, error)}; {_FORMAT}.") from error
+
+
+def _value_named(table: dict[str, Any], error: msgspec.ValidationError) -> str:
+    """The refused value, where the error names only its place (`... - at `$.id``)."""
+    _, found, place = str(error).rpartition(" - at `$.")
+    field = place.rstrip("`").partition("[")[0]
+    return f", given {table[field]!r}" if found and field in table else ""

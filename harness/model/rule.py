@@ -1,0 +1,81 @@
+"""A rule: one numbered requirement that a checkpointing stream processor owes its users.
+
+A rule says what is owed (`text`), by whom (`subjects`), how strictly (`level`), how it is decided (`decidability`,
+`oracle`) and where it comes from (`sources`). It does not say whether anybody meets it: the status of a rule is
+computed from the results of the cases that decide it, never stored, so a catalogue cannot go stale.
+
+Ids are stable (`BAR-03`), because reports and certificates cite them. A withdrawn id is never given to another rule.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+NonEmpty = Annotated[str, Meta(min_length=1)]
+
+
+class Level(StrEnum):
+    """How strictly a rule binds, in the words of RFC 2119."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+
+
+class Subject(StrEnum):
+    """The part of a system that owes a rule."""
+
+    RUNTIME = "RT"
+    STATE_BACKEND = "SB"
+    CHECKPOINT_STORAGE = "ST"
+    SOURCE = "SRC"
+    SINK = "SNK"
+
+
+class Decidability(StrEnum):
+    """The least evidence that decides a rule."""
+
+    SCRIPTED = "D"
+    """One scripted run decides."""
+    TRACE = "T"
+    """An event trace is needed."""
+    BEHAVIOUR = "B"
+    """Outputs alone decide, so the accused may be a black box."""
+    STATISTICAL = "S"
+    """A campaign with stated power is needed."""
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One requirement, as read from a catalogue.
+
+    Attributes:
+        area: prefix of the id, shared by every rule of the area.
+        title: title of the area; what the rule itself demands is its text.
+        must_for_reference: a rule weaker than MUST that the reference runtime may not leave out all the same.
+    """
+
+    id: Annotated[str, Meta(pattern=r"^[A-Z][A-Z0-9]{2}-[0-9]{2}$")]
+    area: NonEmpty
+    title: NonEmpty
+    level: Level
+    subjects: Annotated[tuple[Subject, ...], Meta(min_length=1)]
+    decidability: Decidability
+    text: NonEmpty
+    oracle: NonEmpty
+    sources: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
+    must_for_reference: bool = False
+
+    def __post_init__(self) -> None:
+        if self.id.partition("-")[0] != self.area:
+            raise ValueError(f"the id {self.id!r} does not begin with its area {self.area!r} and a hyphen")
+        if self.must_for_reference and self.level is Level.MUST:
+            raise ValueError("must_for_reference says nothing more about a MUST rule: remove it")
+
+    @property
+    def level_for_reference(self) -> Level:
+        """The level that binds the reference runtime, which shows that the mechanisms can all be had at once."""
+        return Level.MUST if self.must_for_reference else self.level
