@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 import pytest
+
 from holdfast.harness.model.rule import Decidability, Level, Subject
 from holdfast.suites.spec import load_rules, parse_rules
 

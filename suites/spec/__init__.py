@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 import msgspec
+
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
 
 __all__ = ["load_rules", "parse_rules"]
