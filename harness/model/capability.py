@@ -1,0 +1,66 @@
+"""What an adapter says its system can do, and what it claims."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Capability(StrEnum):
+    """A thing a case may need of a system; a case whose needs are not declared is not applicable."""
+
+    KILL_WORKER = "kill-worker"
+    KILL_COORDINATOR = "kill-coordinator"
+    PAUSE_WORKER = "pause-worker"
+    PAUSE_COORDINATOR = "pause-coordinator"
+    CUT_CHANNEL = "cut-channel"
+    SLOW_CHANNEL = "slow-channel"
+    STORAGE_ERROR = "storage-error"
+    FORGE_MESSAGE = "forge-message"
+    GATES = "gates"
+    CHECKPOINTS = "checkpoints"
+    EXACTLY_ONCE_MODE = "exactly-once-mode"
+    AT_LEAST_ONCE_MODE = "at-least-once-mode"
+    RESTART_STRATEGIES = "restart-strategies"
+    OPTIONS = "options"
+    TWO_PHASE_COMMIT = "two-phase-commit"
+    START_AT_LATEST = "start-at-latest"
+    STORE_SWEEP = "store-sweep"
+    """The checkpoint storage can be driven alone, crashed before every one of its operations."""
+
+
+class Guarantee(StrEnum):
+    """A predicate over effects or emissions; the usual names derive from these three."""
+
+    NO_LOSS = "no-loss"
+    NO_DUPLICATE = "no-duplicate"
+    KEY_ORDER = "key-order"
+
+
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the accused claims. A guarantee that is refuted without having been claimed is information, not failure.
+
+    Attributes:
+        state: guarantees on how often an input was applied to state.
+        output: guarantees on how often a row was seen by a committed reader.
+    """
+
+    state: frozenset[Guarantee] = frozenset()
+    output: frozenset[Guarantee] = frozenset()
+
+
+EXACTLY_ONCE = frozenset({Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE, Guarantee.KEY_ORDER})
+AT_LEAST_ONCE = frozenset({Guarantee.NO_LOSS})
+AT_MOST_ONCE = frozenset({Guarantee.NO_DUPLICATE})
+
+
+def guarantee_name(guarantees: frozenset[Guarantee]) -> str:
+    """The usual name of a set of guarantees."""
+    if {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE} <= guarantees:
+        return "exactly-once"
+    if Guarantee.NO_LOSS in guarantees:
+        return "at-least-once"
+    if Guarantee.NO_DUPLICATE in guarantees:
+        return "at-most-once"
+    return "no guarantee"

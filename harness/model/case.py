@@ -1,0 +1,77 @@
+"""A case: one question put to a system, and the rules that its answer decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import msgspec
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome
+
+
+class Tier(StrEnum):
+    """What a machine must offer for a run."""
+
+    SIM = "sim"
+    PROCESS = "process"
+    SPARK = "spark"
+    CONTAINERS = "containers"
+
+
+class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule that a case decides, by which clauses of which oracle, and the wrong system that shows it can fail.
+
+    Attributes:
+        rule: id, such as `BAR-03`.
+        oracle: its name, such as `CUT`.
+        clauses: the clauses that decide; each must have been exercised for a PASS.
+        mutant: name of a variant of the reference runtime (`A3`) on which one of these clauses must name its anomaly,
+            on this case's own plan or on `mutant_plan`; or `history:NAME`, a hand-made history, only where no system
+            can produce the anomaly.
+    """
+
+    rule: str
+    oracle: str
+    clauses: tuple[str, ...]
+    mutant: str
+
+
+PlanGenerator = Callable[[int], Plan]
+"""From a draw seed to a plan."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One question.
+
+    Attributes:
+        id: `area/what`, such as `barriers/alignment`.
+        purpose: one sentence: what is asked.
+        method: one sentence: how.
+        passes: one sentence: the pass condition.
+        decides: the rules that it decides.
+        plan: the plan, or a generator of plans from a draw seed.
+        runs: how many plans are drawn (1 for a fixed plan) and must pass.
+        expected: the outcome expected of the system named in the plan; FAIL for a negative control.
+        tiers: where it can run.
+        needs: capabilities; a system that does not declare them makes it not applicable.
+        mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
+    """
+
+    id: str
+    purpose: str
+    method: str
+    passes: str
+    decides: tuple[Decision, ...]
+    plan: Plan | PlanGenerator
+    runs: int = 1
+    expected: Outcome = Outcome.PASS
+    tiers: tuple[Tier, ...] = (Tier.SIM,)
+    needs: frozenset[Capability] = frozenset()
+    mutant_plan: Plan | PlanGenerator | None = None
+
+    def plan_for(self, seed: int) -> Plan:
+        """The plan of one run."""
+        return self.plan if isinstance(self.plan, Plan) else self.plan(seed)

@@ -1,0 +1,492 @@
+"""The one table of event kinds: what the history of an accused can say.
+
+Rules of this file:
+- A kind is a class; its tag is the kind's name on disk. Header fields (node to evidence) are stamped by the driver.
+- A node is one life of one process: `worker-1.0` is the first life of worker 1. A subtask is `vertex[index]`,
+  a channel `vertex[index]->vertex[index]`.
+- Order is (node, sequence) plus MESSAGE_EDGES. `time_ns` is monotonic within a node and for display elsewhere.
+- An operation at a boundary is recorded before it is tried, then as ok or failed; neither means undecided.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import get_args
+
+import msgspec
+
+from holdfast.harness.model.evidence import Evidence
+
+SCHEMA_VERSION = 1
+
+
+class JobStatus(StrEnum):
+    """Where a job can be."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    RESTARTING = "restarting"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+class AckOutcome(StrEnum):
+    """What the coordinator made of an acknowledgement."""
+
+    SUCCESS = "success"
+    DUPLICATE = "duplicate"
+    UNKNOWN = "unknown"
+    """Of another attempt or of a checkpoint never triggered: its state is discarded."""
+    DISCARDED = "discarded"
+    """Of a checkpoint that ended already: its state is discarded."""
+
+
+class FileReference(msgspec.Struct, frozen=True, gc=False):
+    """A stored file as its writer knew it. `checksum` is the CRC-32 of the content."""
+
+    path: str
+    length: int
+    checksum: int
+
+
+class StateSummary(msgspec.Struct, frozen=True):
+    """What one subtask's state held, in a form that can be added up over subtasks.
+
+    Attributes:
+        keys: number of keys.
+        records: contributing inputs.
+        value: sum of values.
+        digest: sum modulo 2**64 of identity hashes (see Contract).
+        entries: value by key, given when there are at most 16 keys.
+    """
+
+    keys: int = 0
+    records: int = 0
+    value: int = 0
+    digest: int = 0
+    entries: dict[str, int] | None = None
+
+
+class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_fields=True):
+    """Header of every event.
+
+    Attributes:
+        version: schema version of the line.
+        node: which life of which process it happened in.
+        sequence: dense from 0 within a node.
+        time_ns: monotonic clock of the node.
+        attempt: execution attempt (epoch) of the job that it belongs to, 0 before the first.
+        evidence: how the fact is known.
+    """
+
+    version: int = SCHEMA_VERSION
+    node: str = ""
+    sequence: int = -1
+    time_ns: int = 0
+    attempt: int = 0
+    evidence: Evidence = Evidence.NATIVE
+
+
+# --- nodes and faults, recorded by the harness -----------------------------------------------------------------------
+
+
+class NodeStarted(Event, tag="node_started"):
+    """A process (on the simulator: a node) began to live."""
+
+
+class NodeDied(Event, tag="node_died"):
+    """It ended; recorded by the harness under a node of its own, because the dead write nothing."""
+
+    dead_node: str
+    cause: str
+
+
+class FaultInjected(Event, tag="fault_injected"):
+    """A fault began to act. `fault` is its index in the plan."""
+
+    fault: int
+    fault_kind: str
+    target: str
+
+
+class FaultHealed(Event, tag="fault_healed"):
+    """A fault was undone and the undo was checked."""
+
+    fault: int
+    fault_kind: str
+    target: str
+
+
+# --- job and recovery, recorded by the coordinator -------------------------------------------------------------------
+
+
+class JobSwitched(Event, tag="job_switched"):
+    """The job changed its status."""
+
+    status: JobStatus
+    reason: str = ""
+
+
+class AttemptStarted(Event, tag="attempt_started"):
+    """An execution attempt is deployed, from a checkpoint or, with None, from the initial state."""
+
+    restored_checkpoint: int | None = None
+
+
+class FailureCounted(Event, tag="failure_counted"):
+    """A failure was handed to the restart strategy."""
+
+    cause: str
+
+
+class RestartScheduled(Event, tag="restart_scheduled"):
+    """The strategy allows a restart after a delay."""
+
+    delay_ms: int
+
+
+class RestartRefused(Event, tag="restart_refused"):
+    """The strategy refuses: the job fails."""
+
+    reason: str
+
+
+class RecoveryFailed(Event, tag="recovery_failed"):
+    """The checkpoint to restore cannot be used; said loudly."""
+
+    checkpoint: int
+    reason: str
+
+
+# --- checkpoints, recorded by the coordinator ------------------------------------------------------------------------
+
+
+class CheckpointTriggered(Event, tag="checkpoint_triggered"):
+    """A checkpoint became pending. `participants` are the subtasks whose acks it needs."""
+
+    checkpoint: int
+    participants: tuple[str, ...]
+
+
+class TriggerSent(Event, tag="trigger_sent"):
+    """The trigger message left for one source subtask."""
+
+    checkpoint: int
+    subtask: str
+
+
+class AckReceived(Event, tag="ack_received"):
+    """An acknowledgement arrived. `attempt` is the sender's, as the message carries it."""
+
+    checkpoint: int
+    subtask: str
+    outcome: AckOutcome
+
+
+class DeclineReceived(Event, tag="decline_received"):
+    """A task declined."""
+
+    checkpoint: int
+    subtask: str
+    reason: str
+
+
+class MetadataPublished(Event, tag="metadata_published"):
+    """The metadata of a checkpoint became visible under its final name. `files` is all that it names."""
+
+    checkpoint: int
+    path: str
+    files: tuple[FileReference, ...]
+
+
+class CheckpointCompleted(Event, tag="checkpoint_completed"):
+    """Terminal. From now on it is a recovery point and may be told. `positions` are the recorded next offsets."""
+
+    checkpoint: int
+    positions: tuple[int, ...] = ()
+
+
+class CheckpointAborted(Event, tag="checkpoint_aborted"):
+    """Terminal: expired, declined, task failure, storage failure, subsumed while pending."""
+
+    checkpoint: int
+    reason: str
+
+
+class CheckpointDropped(Event, tag="checkpoint_dropped"):
+    """A completed checkpoint is no longer retained; its files may go."""
+
+    checkpoint: int
+
+
+class NotificationSent(Event, tag="notification_sent"):
+    """The news of a checkpoint's end left for one subtask."""
+
+    checkpoint: int
+    subtask: str
+    completed: bool
+
+
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+class TaskStarted(Event, tag="task_started"):
+    """A subtask runs, with the state that it starts from.
+
+    `positions` holds (partition, next offset) of a source subtask, `pending_transactions` those a sink found in its
+    state.
+    """
+
+    subtask: str
+    restored_checkpoint: int | None = None
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
+    pending_transactions: tuple[str, ...] = ()
+
+
+class TaskStopped(Event, tag="task_stopped"):
+    """A subtask was cancelled or failed."""
+
+    subtask: str
+    reason: str
+
+
+class SourceEmitted(Event, tag="source_emitted"):
+    """A source subtask emitted the records [first_offset, next_offset) of a partition."""
+
+    subtask: str
+    partition: int
+    first_offset: int
+    next_offset: int
+
+
+class TriggerReceived(Event, tag="trigger_received"):
+    """A source subtask got the trigger message."""
+
+    checkpoint: int
+    subtask: str
+
+
+class BatchSent(Event, tag="batch_sent"):
+    """A batch entered a channel. `position` counts the batches of this channel and attempt from 0."""
+
+    channel: str
+    position: int
+    records: int
+
+
+class BatchProcessed(Event, tag="batch_processed"):
+    """A batch left a channel and took effect on the receiving subtask."""
+
+    channel: str
+    position: int
+    records: int
+
+
+class BarrierSent(Event, tag="barrier_sent"):
+    """A barrier entered a channel."""
+
+    channel: str
+    checkpoint: int
+
+
+class BarrierReceived(Event, tag="barrier_received"):
+    """A barrier left a channel."""
+
+    channel: str
+    checkpoint: int
+
+
+class ChannelBlocked(Event, tag="channel_blocked"):
+    """Aligned: nothing is taken from this channel until the alignment ends."""
+
+    channel: str
+    checkpoint: int
+
+
+class ChannelUnblocked(Event, tag="channel_unblocked"):
+    """The alignment ended or was given up."""
+
+    channel: str
+    checkpoint: int
+
+
+class SnapshotTaken(Event, tag="snapshot_taken"):
+    """The synchronous part of a subtask's snapshot: from here its state at this checkpoint is fixed."""
+
+    subtask: str
+    checkpoint: int
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
+    pending_transactions: tuple[str, ...] = ()
+
+
+class AckSent(Event, tag="ack_sent"):
+    """A subtask acknowledged, naming the files that hold its state (none when it is inlined)."""
+
+    subtask: str
+    checkpoint: int
+    files: tuple[FileReference, ...] = ()
+
+
+class DeclineSent(Event, tag="decline_sent"):
+    """A subtask declined."""
+
+    subtask: str
+    checkpoint: int
+    reason: str
+
+
+class NotificationReceived(Event, tag="notification_received"):
+    """A subtask heard of a checkpoint's end."""
+
+    subtask: str
+    checkpoint: int
+    completed: bool
+
+
+# --- transactions of a two-phase-commit sink -------------------------------------------------------------------------
+
+
+class TransactionPrecommitted(Event, tag="transaction_precommitted"):
+    """The rows of a transaction are durable and invisible. `checkpoint` is the barrier that closed it."""
+
+    subtask: str
+    transaction: str
+    checkpoint: int
+    records: int
+
+
+class CommitTried(Event, tag="commit_tried"):
+    """A commit was asked of the sink system; `recovering` when a restored state asks for it."""
+
+    subtask: str
+    transaction: str
+    recovering: bool = False
+
+
+class TransactionCommitted(Event, tag="transaction_committed"):
+    """The sink system confirmed; committing again what is committed also ends here."""
+
+    subtask: str
+    transaction: str
+
+
+class CommitFailed(Event, tag="commit_failed"):
+    """The sink system answered with an error."""
+
+    subtask: str
+    transaction: str
+    reason: str
+
+
+class TransactionAborted(Event, tag="transaction_aborted"):
+    """An invisible transaction was thrown away."""
+
+    subtask: str
+    transaction: str
+
+
+# --- storage and reader, recorded at the boundary --------------------------------------------------------------------
+
+
+class FileWritten(Event, tag="file_written"):
+    """A file of the checkpoint storage is complete and durable under this path."""
+
+    file: FileReference
+
+
+class FileDeleted(Event, tag="file_deleted"):
+    """A file of the checkpoint storage is gone."""
+
+    path: str
+
+
+class StorageFailed(Event, tag="storage_failed"):
+    """A storage operation failed. `injected` when a fault of the plan made it fail."""
+
+    operation: str
+    path: str
+    reason: str
+    injected: bool = False
+
+
+class RowsVisible(Event, tag="rows_visible"):
+    """The committed reader saw a unit of output for the first time."""
+
+    name: str
+    poll: int
+    records: int
+    checksum: int
+    final: bool = False
+
+
+class RowsChanged(Event, tag="rows_changed"):
+    """A unit that was visible changed its content, or with `vanished` is not there any more."""
+
+    name: str
+    poll: int
+    vanished: bool
+    final: bool = False
+
+
+class ReaderPolled(Event, tag="reader_polled"):
+    """How often the reader looked, recorded when it ends."""
+
+    polls: int
+    interval_ms: int
+
+
+# --- audit, after the run --------------------------------------------------------------------------------------------
+
+
+class CheckpointAudited(Event, tag="checkpoint_audited"):
+    """A retained checkpoint was restored once more into a fresh runtime; `problem` is empty if that worked."""
+
+    checkpoint: int
+    problem: str = ""
+
+
+class SubtaskAudited(Event, tag="subtask_audited"):
+    """What that restore gave one subtask."""
+
+    checkpoint: int
+    subtask: str
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
+    pending_transactions: tuple[str, ...] = ()
+
+
+class StorageListed(Event, tag="storage_listed"):
+    """All files of the checkpoint storage after the run, read back by the harness."""
+
+    files: tuple[FileReference, ...]
+
+
+AnyEvent = (
+    NodeStarted | NodeDied | FaultInjected | FaultHealed
+    | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
+    | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
+    | CheckpointAborted | CheckpointDropped | NotificationSent
+    | TaskStarted | TaskStopped | SourceEmitted | TriggerReceived | BatchSent | BatchProcessed | BarrierSent
+    | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | AckSent | DeclineSent
+    | NotificationReceived
+    | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
+    | FileWritten | FileDeleted | StorageFailed | RowsVisible | RowsChanged | ReaderPolled
+    | CheckpointAudited | SubtaskAudited | StorageListed
+)  # fmt: skip
+"""The union a line of a history decodes to."""
+
+EVENT_KINDS: dict[str, type[Event]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyEvent)}
+
+MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
+    (AttemptStarted, TaskStarted, ("attempt",)),
+    (TriggerSent, TriggerReceived, ("attempt", "checkpoint", "subtask")),
+    (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
+    (BatchSent, BatchProcessed, ("attempt", "channel", "position")),
+    (AckSent, AckReceived, ("attempt", "checkpoint", "subtask")),
+    (DeclineSent, DeclineReceived, ("attempt", "checkpoint", "subtask")),
+    (NotificationSent, NotificationReceived, ("attempt", "checkpoint", "subtask", "completed")),
+)
+"""(sent, received, fields that pair them): what orders events of different nodes. Of several sends with one pairing
+the first orders; a reception whose send was not recorded (its sender died first) is not ordered by it."""

@@ -1,0 +1,172 @@
+"""What happened to the accused: inputs, output and events, ready to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.events import MESSAGE_EDGES, Event
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import InputLog, Output
+
+HISTORY_VERSION = 1
+EventKind = TypeVar("EventKind", bound=Event)
+
+
+class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the engine's phases went.
+
+    Attributes:
+        reached: the expected end was reached within its bound.
+        reason: what was missing, if it was not.
+        healed_ns: when every fault had been undone, on the clock of the harness.
+        ended_ns: when the settle window closed.
+        problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
+        faults_landed: by index in the plan, proved from durable facts; None: this fault never acted.
+    """
+
+    reached: bool
+    reason: str = ""
+    healed_ns: int = 0
+    ended_ns: int = 0
+    problem: str = ""
+    faults_landed: tuple[bool | None, ...] = ()
+
+
+class History:
+    """One run.
+
+    Args:
+        plan: what was run.
+        claims: what the accused claims under this plan.
+        inputs: everything it was fed.
+        output: what the committed reader saw.
+        events: in an order that respects (node, sequence) and every message edge; see `causal_order`.
+        end: how the phases went.
+    """
+
+    __slots__ = ("_by_kind", "_position", "claims", "end", "events", "inputs", "output", "plan")
+
+    def __init__(
+        self, plan: Plan, claims: Claims, inputs: InputLog, output: Output, events: Sequence[Event], end: RunEnd
+    ) -> None:
+        self.plan = plan
+        self.claims = claims
+        self.inputs = inputs
+        self.output = output
+        self.events = events
+        self.end = end
+        self._by_kind: dict[type[Event], list[Event]] | None = None
+        self._position: dict[int, int] | None = None
+
+    def of(self, kind: type[EventKind]) -> list[EventKind]:
+        """All events of one kind in causal order (indexed on first use)."""
+        if self._by_kind is None:
+            index: dict[type[Event], list[Event]] = {}
+            for event in self.events:
+                found = index.get(type(event))
+                if found is None:
+                    index[type(event)] = [event]
+                else:
+                    found.append(event)
+            self._by_kind = index
+        return self._by_kind.get(kind, [])  # type: ignore[return-value]
+
+    def position(self, event: Event) -> int:
+        """Index of an event of this history in `events`, to compare two events of different kinds."""
+        if self._position is None:
+            self._position = {id(each): index for index, each in enumerate(self.events)}
+        return self._position[id(event)]
+
+    def supplies(self, *kinds: type[Event]) -> bool:
+        """Whether each kind was seen at least once, by native, derived or boundary evidence."""
+        return all(any(event.evidence is not Evidence.NONE for event in self.of(kind)) for kind in kinds)
+
+
+def causal_order(nodes: Iterable[Sequence[Event]]) -> list[Event]:
+    """Merge the events of nodes so that (node, sequence) and MESSAGE_EDGES hold; ties go by time, then node.
+
+    Args:
+        nodes: for each node its events in sequence.
+
+    Raises:
+        ValueError: the edges contradict each other (a message received before it was sent), naming the event.
+    """
+    streams = [list(node) for node in nodes if node]
+    senders = {sent: (received, fields) for sent, received, fields in MESSAGE_EDGES}
+    receivers = {received: (sent, fields) for sent, received, fields in MESSAGE_EDGES}
+
+    def pairing(event: Event, sent: type[Event], fields: tuple[str, ...]) -> tuple[object, ...]:
+        return (sent, *(getattr(event, field) for field in fields))
+
+    outstanding: dict[tuple[object, ...], int] = {}
+    for stream in streams:
+        for event in stream:
+            if type(event) in senders:
+                key = pairing(event, type(event), senders[type(event)][1])
+                outstanding[key] = outstanding.get(key, 0) + 1
+    sent_already: set[tuple[object, ...]] = set()
+    cursors = [0] * len(streams)
+    merged: list[Event] = []
+    total = sum(len(stream) for stream in streams)
+
+    def waits(event: Event) -> bool:
+        edge = receivers.get(type(event))
+        if edge is None:
+            return False
+        key = pairing(event, *edge)
+        return key in outstanding and key not in sent_already
+
+    while len(merged) < total:
+        best = -1
+        for index, stream in enumerate(streams):
+            if cursors[index] >= len(stream):
+                continue
+            head = stream[cursors[index]]
+            if waits(head):
+                continue
+            if best < 0 or (head.time_ns, head.node) < (
+                streams[best][cursors[best]].time_ns,
+                streams[best][cursors[best]].node,
+            ):
+                best = index
+        if best < 0:
+            stuck = next(stream[cursors[i]] for i, stream in enumerate(streams) if cursors[i] < len(stream))
+            raise ValueError(
+                f"history of node {stuck.node!r}: event {stuck.sequence} was received before it was sent; "
+                "the files were edited or belong to different runs."
+            )
+        event = streams[best][cursors[best]]
+        cursors[best] += 1
+        if type(event) in senders:
+            sent_already.add(pairing(event, type(event), senders[type(event)][1]))
+        merged.append(event)
+    return merged
+
+
+class FileDigest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of a stored history."""
+
+    name: str
+    length: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`manifest.json` of a stored history: what belongs to it, so that nothing can be cut or edited unseen.
+
+    Attributes:
+        version: schema version of the history.
+        plan_sha256: of the canonical plan.
+        dead_nodes: nodes that were killed: only their last line may be torn.
+        files: every file of the history but this one.
+    """
+
+    version: int
+    plan_sha256: str
+    dead_nodes: tuple[str, ...]
+    files: tuple[FileDigest, ...]

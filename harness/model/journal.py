@@ -1,0 +1,291 @@
+"""What the harness did and found: the one value that every reporter reads, stored as `results.json`.
+
+Reporters show; they never compute a verdict. Everything that a report says is a field here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.rule import Rule
+from holdfast.harness.model.verdict import Outcome, Verdict
+
+RESULTS_VERSION = 1
+
+
+class Status(StrEnum):
+    """Status of a rule, from best to worst; NOT_APPLICABLE ranks with PASS."""
+
+    PASS = "PASS"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    WAIVED = "WAIVED"
+    UNTESTED = "UNTESTED"
+    UNOBSERVED = "UNOBSERVED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    ERROR = "ERROR"
+    FAIL = "FAIL"
+
+
+STATUS_RANK = {status: max(rank, 1) for rank, status in enumerate(Status)}
+
+
+class Title(StrEnum):
+    """What a certificate says in one word."""
+
+    CERTIFIED = "CERTIFIED"
+    PARTIAL = "PARTIAL"
+    REFUSED = "REFUSED"
+
+
+class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A node of the timeline. Times in milliseconds since the start of the run, on the harness's clock.
+
+    Attributes:
+        name: such as `worker 1` or `coordinator`.
+        lives: (start, end) of each of its lives.
+    """
+
+    name: str
+    lives: tuple[tuple[float, float], ...]
+
+
+class Span(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A checkpoint on the timeline. `outcome` is `completed`, `aborted` or `pending`; `reason` says why aborted."""
+
+    checkpoint: int
+    start_ms: float
+    end_ms: float
+    outcome: str
+    reason: str = ""
+
+
+class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault on the timeline.
+
+    Attributes:
+        fault: index in the plan.
+        kind: such as `kill`.
+        target: in words, such as `worker 1`.
+        start_ms, end_ms: from inject to heal; equal for a kill.
+        landed: proved afterwards; None: it never acted.
+        precision: `exact`, `boundary` or `polled`.
+        colour: the fault's own colour, as a CSS colour.
+    """
+
+    fault: int
+    kind: str
+    target: str
+    start_ms: float
+    end_ms: float
+    landed: bool | None
+    precision: str
+    colour: str
+
+
+class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run, ready to be drawn.
+
+    Attributes:
+        duration_ms: of the whole run, settle window included.
+        lanes: coordinator first, then the workers.
+        checkpoints, faults: spans and bands.
+        restarts_ms: when a new execution attempt was deployed (the first start excluded).
+        healed_ms: end of the heal phase.
+        visible_rows: (time, committed rows visible so far), at most 200 points.
+        records: (time, records per second taken by the sources), at most 200 points.
+    """
+
+    duration_ms: float
+    lanes: tuple[Lane, ...]
+    checkpoints: tuple[Span, ...] = ()
+    faults: tuple[Band, ...] = ()
+    restarts_ms: tuple[float, ...] = ()
+    healed_ms: float = 0.0
+    visible_rows: tuple[tuple[float, int], ...] = ()
+    records: tuple[tuple[float, float], ...] = ()
+
+
+class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One executed plan.
+
+    Attributes:
+        id: unique in the journal, such as `barriers-alignment-0007`.
+        case: id of the case that it belongs to.
+        tier: where it ran.
+        system: with variant.
+        draw_seed, run_seed: of the plan.
+        plan_digest: SHA-256 of the canonical plan.
+        plan_text: one line on the plan: job, workload, topology and faults in words.
+        outcome: the worst verdict, or inconclusive with `reason`.
+        reason: why inconclusive, such as `fault 0 (kill) never acted`.
+        verdicts: of every oracle that applies.
+        trace_hash: on the simulator.
+        events: number of events in the history.
+        dispatched: number of events dispatched by the simulator, 0 elsewhere.
+        checkpoints: completed.
+        records: input records.
+        rows: committed rows.
+        restarts: execution attempts after the first.
+        landed: landed faults by kind.
+        wall_ms: what the run cost.
+        replay: the command that repeats it.
+        artefacts: folder of the stored history, relative to the report, if it was kept.
+        timeline: kept for failures and a choice of passing runs.
+    """
+
+    id: str
+    case: str
+    tier: Tier
+    system: str
+    draw_seed: int
+    run_seed: int
+    plan_digest: str
+    plan_text: str
+    outcome: Outcome
+    reason: str
+    verdicts: tuple[Verdict, ...]
+    trace_hash: str
+    events: int
+    dispatched: int
+    checkpoints: int
+    records: int
+    rows: int
+    restarts: int
+    landed: dict[str, int]
+    wall_ms: float
+    replay: str
+    artefacts: str = ""
+    timeline: Timeline | None = None
+
+
+class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One case on one tier.
+
+    Attributes:
+        case, tier: which.
+        status: FAIL if one run failed, INCONCLUSIVE if fewer runs passed than it demands, else PASS; NOT_APPLICABLE
+            and UNTESTED (tier not run) with their reason.
+        reason: one sentence.
+        purpose, method, passes: from the case.
+        rules: decided rule to its status in this case.
+        rule_reasons: one sentence for each rule that is not PASS.
+        runs_demanded, runs_passed, runs_failed, runs_inconclusive: counts.
+        inconclusive_causes: by cause.
+    """
+
+    case: str
+    tier: Tier
+    status: Status
+    reason: str
+    purpose: str
+    method: str
+    passes: str
+    rules: dict[str, Status]
+    rule_reasons: dict[str, str]
+    runs_demanded: int
+    runs_passed: int
+    runs_failed: int
+    runs_inconclusive: int
+    inconclusive_causes: dict[str, int]
+
+
+class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule with the status that follows from the cases.
+
+    Attributes:
+        rule: the rule itself.
+        status: the worst of its children.
+        reason: one sentence where it is not PASS.
+        cases: ids of the cases that decide it.
+        tiers: that took part.
+        oracles: `ORACLE/clause` that decide it.
+        mutants: wrong systems that show that it can fail.
+        failed_runs: ids of runs that refuted it.
+    """
+
+    rule: Rule
+    status: Status
+    reason: str
+    cases: tuple[str, ...] = ()
+    tiers: tuple[Tier, ...] = ()
+    oracles: tuple[str, ...] = ()
+    mutants: tuple[str, ...] = ()
+    failed_runs: tuple[str, ...] = ()
+
+
+class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The card.
+
+    Attributes:
+        title: one word.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
+        guarantees: such as `output exactly-once: not refuted in 305 runs` or `... refuted in run X`.
+        windows_hit: gate or fault window to how many runs landed in it.
+        windows_missed: windows that a case demands and no run hit.
+        failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.
+        drawn_plans: n of that bound.
+        supplied_by_author: parts of the judgement that the accused's author supplied, such as a CommittedReader.
+    """
+
+    title: Title
+    missing: tuple[str, ...]
+    guarantees: tuple[str, ...]
+    windows_hit: dict[str, int]
+    windows_missed: tuple[str, ...]
+    failure_bound: float | None
+    drawn_plans: int
+    supplied_by_author: tuple[str, ...] = ()
+
+
+class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether a tier ran, and if not, why: what is missing on this machine."""
+
+    tier: Tier
+    ran: bool
+    reason: str
+    runs: int = 0
+
+
+class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Everything one invocation did. Written once, as `results.json`; every report is made from it.
+
+    Attributes:
+        version: schema version.
+        command: as typed.
+        system: the accused, with variant.
+        subject: `RT`, `SB`, ...
+        profile: option defaults in force, such as `flink-2.x`.
+        claims: in words, such as `state exactly-once, output exactly-once`.
+        evidence: event kind to how the accused supplies it.
+        started, duration_s: wall clock, ISO 8601 in UTC, and seconds.
+        interrupted: name of the signal that ended it early, else empty.
+        versions: holdfast, python, libraries, platform.
+        seed: that all draws come from.
+        plans_digest, history_digest: SHA-256 over the digests of all plans, and of all stored histories.
+        tiers, cases, rules, runs: the results. Runs of a large case may be thinned to failures and examples; the
+            counts in `cases` are complete.
+        certificate: the card.
+    """
+
+    version: int = RESULTS_VERSION
+    command: str
+    system: str
+    subject: str
+    profile: str
+    claims: str
+    evidence: dict[str, str]
+    started: str
+    duration_s: float
+    interrupted: str
+    versions: dict[str, str]
+    seed: int
+    plans_digest: str
+    history_digest: str
+    tiers: tuple[TierReport, ...]
+    cases: tuple[CaseResult, ...]
+    rules: tuple[RuleResult, ...]
+    runs: tuple[RunResult, ...]
+    certificate: Certificate

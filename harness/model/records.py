@@ -1,0 +1,108 @@
+"""Records as columns, and the input whose right answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+
+class RecordBatch(Protocol):
+    """Named columns of equal length. In memory a column is any sequence (a NumPy array where batches are large)."""
+
+    @property
+    def num_rows(self) -> int: ...
+
+    def column(self, name: str) -> Sequence[Any]: ...
+
+
+class Partition(msgspec.Struct, frozen=True):
+    """One partition of the input log; the offset of a record is its position.
+
+    Attributes:
+        key: (n,) index of each record's key in the log's `keys`.
+        value: (n,) the summand of each record.
+        preloaded: how many records are there before the job starts; the rest arrives while it runs.
+    """
+
+    key: Integers
+    value: Integers
+    preloaded: int
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+class InputLog(msgspec.Struct, frozen=True):
+    """Everything the accused is fed.
+
+    Attributes:
+        keys: distinct keys as text.
+        partitions: dense offsets from 0 in each.
+    """
+
+    keys: tuple[str, ...]
+    partitions: tuple[Partition, ...]
+
+    @property
+    def total_records(self) -> int:
+        return sum(len(partition) for partition in self.partitions)
+
+    def lengths(self) -> tuple[int, ...]:
+        """Number of records by partition."""
+        return tuple(len(partition) for partition in self.partitions)
+
+
+class FoldRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One committed row of contract FOLD.
+
+    Attributes:
+        key: the key as text.
+        value: running sum.
+        counts: contributing records by source partition.
+        digest: sum modulo 2**64 of the identity hashes of the contributing records.
+    """
+
+    key: str
+    value: int
+    counts: tuple[int, ...]
+    digest: int
+
+
+class IdentityRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One committed row of contract RECORDS."""
+
+    partition: int
+    offset: int
+
+
+class CommittedRows(msgspec.Struct, frozen=True):
+    """What the committed reader saw become visible at once: one committed file, transaction or table version.
+
+    Attributes:
+        name: of the unit in the accused's output, such as a file name.
+        poll: the reader's poll at which it was first seen, from 0.
+        rows: in the order that the unit holds them; all of one type. May be any sequence; large outputs are columnar.
+        final: seen only by the second read, after the settle window.
+    """
+
+    name: str
+    poll: int
+    rows: Sequence[FoldRow] | Sequence[IdentityRow]
+    final: bool = False
+
+
+class Output(msgspec.Struct, frozen=True):
+    """Committed output as the harness's own reader recorded it, in the order of visibility."""
+
+    units: tuple[CommittedRows, ...] = ()
+
+    def rows(self) -> Iterator[FoldRow | IdentityRow]:
+        """All rows, in the order of visibility."""
+        for unit in self.units:
+            yield from unit.rows

@@ -1,0 +1,57 @@
+"""What an oracle returns."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Outcome(StrEnum):
+    """PASS < INCONCLUSIVE < FAIL; never a boolean, because 'could not tell' is neither."""
+
+    PASS = "pass"
+    INCONCLUSIVE = "inconclusive"
+    FAIL = "fail"
+
+
+_RANK = {Outcome.PASS: 0, Outcome.INCONCLUSIVE: 1, Outcome.FAIL: 2}
+
+
+def worst(outcomes: list[Outcome]) -> Outcome:
+    """The worst of several outcomes; INCONCLUSIVE of none, because nothing was judged."""
+    return max(outcomes, key=_RANK.__getitem__, default=Outcome.INCONCLUSIVE)
+
+
+class Anomaly(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A violated invariant, named.
+
+    Attributes:
+        clause: the name of the violated clause of the oracle, such as `record-after-barrier`.
+        message: one sentence in plain words that names the subtask, checkpoint, offset or row.
+        witness: the fewest events or rows that show it, as lines, earliest first.
+    """
+
+    clause: str
+    message: str
+    witness: tuple[str, ...] = ()
+
+
+class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The judgement of one oracle on one history.
+
+    Attributes:
+        oracle: its name, such as `CUT`.
+        outcome: FAIL exactly if there are anomalies.
+        anomalies: at most a few of each clause; the first is the first in causal order.
+        checked: by clause, how many times it had something to decide. A clause that was never exercised is not passed.
+        reason: why it is inconclusive; empty otherwise.
+        information: notes that are no failure, such as a guarantee refuted that was not claimed.
+    """
+
+    oracle: str
+    outcome: Outcome
+    anomalies: tuple[Anomaly, ...] = ()
+    checked: dict[str, int] = {}
+    reason: str = ""
+    information: tuple[str, ...] = ()

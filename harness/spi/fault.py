@@ -1,0 +1,71 @@
+"""A fault: one way to break a system, written once against Controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+
+class UndoRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An undo as it is written down before its fault acts: enough to heal from another process.
+
+    Attributes:
+        fault: index in the plan.
+        kind: of the fault; its `undo` is called with this record's spec.
+        spec: what was injected.
+    """
+
+    fault: int
+    kind: str
+    spec: FaultSpec
+
+
+class Fault(Protocol):
+    """Registered under `holdfast.faults` by kind.
+
+    Attributes:
+        kind: as a plan names it.
+        roles: targets that it can hit.
+        parameters: allowed parameters, name to (type, one-line meaning); others are refused.
+        colour: of its band on the timeline, a CSS colour.
+        leaves: what it leaves undecided, in words for the report, such as `the outcome of operations in flight`.
+        lasting: whether it has a duration; a kill has none.
+    """
+
+    kind: str
+    roles: frozenset[Role]
+    parameters: Mapping[str, tuple[type, str]]
+    colour: str
+    leaves: str
+    lasting: bool
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        """The capability that this fault needs of the system, given its target."""
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        """Act. Called once, after the undo was written down.
+
+        Raises:
+            OSError: it could not act (the target was gone already, say); the run goes on and the fault has not landed.
+        """
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        """Undo; must be idempotent, and do nothing where the target is gone."""
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        """Whether the undo has taken effect. Polled by the engine until a bound."""
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing."""
+
+
+FaultRegistry = Mapping[str, Fault]
+FaultFactory = Callable[[], Fault]

@@ -1,0 +1,33 @@
+"""An oracle: one invariant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+
+
+class Oracle(Protocol):
+    """Registered under `holdfast.oracles`; the built-in ones live in `harness.oracles`, one per file.
+
+    Attributes:
+        name: such as `CUT`.
+        invariant: one sentence, in the present tense.
+        clauses: clause name to one sentence on what violates it. A verdict names no other.
+        evidence: event kinds that it needs; a system that does not supply them makes its rules UNOBSERVED.
+    """
+
+    name: str
+    invariant: str
+    clauses: Mapping[str, str]
+    evidence: tuple[type[Event], ...]
+
+    def applies(self, history: History) -> bool:
+        """Whether it has anything to say about this job and these claims."""
+
+    def judge(self, history: History) -> Verdict:
+        """Judge a run. Must not modify the history, order two nodes by timestamps, or raise on a strange history:
+        an exception counts as inconclusive."""

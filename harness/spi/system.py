@@ -1,0 +1,164 @@
+"""The accused, as the engine sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from holdfast.harness.model.capability import Capability, Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.spi.controls import Controls
+
+
+class OptionUse(StrEnum):
+    """What an adapter does with an option of a plan; none is ignored."""
+
+    APPLIED = "applied"
+    EQUIVALENT = "equivalent"
+    UNSUPPORTED = "unsupported"
+
+
+class OptionAccount(msgspec.Struct, frozen=True):
+    """The account of one option. `equivalent` names what stands in for it. UNSUPPORTED makes a plan not applicable."""
+
+    key: str
+    use: OptionUse
+    equivalent: str = ""
+
+
+class GateReached(msgspec.Struct, frozen=True):
+    """The accused stands in front of the effect of an armed gate. `precision` is `exact`, `boundary` or `polled`."""
+
+    gate: int
+    node: str
+    precision: str = "exact"
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """What a deployment saw.
+
+    Attributes:
+        nodes: events of each node in sequence, or one list in causal order when `ordered`.
+        ordered: `nodes` has one entry, already in causal order.
+        output: the committed reader's.
+        dispatched: events dispatched by the simulator, 0 elsewhere.
+        trace_hash: on the simulator.
+        problem: why the run says nothing, such as a node that never registered; empty otherwise.
+    """
+
+    nodes: tuple[Sequence[Event], ...]
+    ordered: bool
+    output: Output
+    dispatched: int = 0
+    trace_hash: str = ""
+    problem: str = ""
+
+
+class Deployment(Protocol):
+    """A system that stands, fed with its workload. Obtained from `System.deploy`; used by one thread.
+
+    The engine's life cycle: `advance` until the safety phase is over, heal through `controls`, `advance` until the
+    expected end and through the settle window, `stop`, and in every case `close`.
+    """
+
+    @property
+    def controls(self) -> Controls: ...
+
+    @property
+    def now_ms(self) -> float:
+        """The system's own time since the start: virtual on the simulator, monotonic elsewhere."""
+
+    def advance(self, until_ms: float) -> Sequence[Event | GateReached]:
+        """Let the system run until something the engine watches for happened, or until a time.
+
+        Args:
+            until_ms: on the clock of `now_ms`.
+
+        Returns:
+            What happened, in order: gates reached, and events of the kinds in WATCHED. Empty when the time is up.
+        """
+
+    def stop(self, *, audit: bool) -> Recording:
+        """End the run in good order and hand over what was recorded.
+
+        Args:
+            audit: restore every retained checkpoint once more into a fresh runtime and list the storage.
+        """
+
+    def close(self) -> None:
+        """End everything that was started and free what was taken. Safe to call twice, and after a failure."""
+
+
+class System(Protocol):
+    """One accused with its adapter. Registered under `holdfast.systems` as a zero-argument factory, or `module:name`.
+
+    Attributes:
+        name: as the user types it; a variant follows a plus sign (`reference+D1`).
+        subject: what is certified: RT, SB, ST, SRC or SNK.
+        tiers: where it can run.
+        capabilities: what it can do; anything else is not asked of it.
+        gates: names of the effects that a gate can hold.
+        profile: the version profile whose defaults are in force, such as `flink-2.x`.
+        supplied_by_author: parts of the judgement that came with the accused, such as its committed reader.
+    """
+
+    name: str
+    subject: str
+    tiers: frozenset[Tier]
+    capabilities: frozenset[Capability]
+    gates: frozenset[str]
+    profile: str
+    supplied_by_author: tuple[str, ...]
+
+    def claims(self, plan: Plan) -> Claims:
+        """What it claims under this plan."""
+
+    def evidence(self) -> Mapping[str, Evidence]:
+        """By event kind, how it is supplied; a kind that is not named is not supplied."""
+
+    def account(self, plan: Plan) -> Sequence[OptionAccount]:
+        """Account for every option of the plan.
+
+        Raises:
+            ValueError: the value of an option is refused; the sentence names key, value and what is allowed. This is
+                what submitting the job would answer, and is what a plan with `expected_end: refused` asks for.
+        """
+
+    def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
+        """Stand it up and begin to feed it.
+
+        Args:
+            plan: validated and accounted for.
+            inputs: the workload's log; the deployment feeds it by itself, preloaded records first.
+            tier: one of `tiers`.
+            folder: an empty folder of its own for whatever it writes; None on the simulator.
+
+        Raises:
+            OSError: it cannot stand here (a port in use, a missing program); one sentence that says what to do.
+        """
+
+
+WATCHED = (
+    "job_switched",
+    "attempt_started",
+    "failure_counted",
+    "checkpoint_triggered",
+    "checkpoint_completed",
+    "checkpoint_aborted",
+    "transaction_precommitted",
+    "transaction_committed",
+    "rows_visible",
+    "node_died",
+    "node_started",
+    "restart_refused",
+    "recovery_failed",
+)
+"""Event kinds that end a call of `Deployment.advance`; schedules (`at_event`) may name these."""
