@@ -27,12 +27,16 @@ class Partition(msgspec.Struct, frozen=True):
     Attributes:
         key: (n,) index of each record's key in the log's `keys`.
         value: (n,) the summand of each record.
-        preloaded: how many records are there before the job starts; the rest arrives while it runs.
+        preloaded: how many records are there before the job starts.
+        starts_ms: when, on the run's clock, the rest begins to arrive.
+        records_per_second: how fast it arrives; 0: all at once.
     """
 
     key: Integers
     value: Integers
     preloaded: int
+    starts_ms: int = 0
+    records_per_second: int = 0
 
     def __len__(self) -> int:
         return len(self.key)
@@ -44,10 +48,13 @@ class InputLog(msgspec.Struct, frozen=True):
     Attributes:
         keys: distinct keys as text.
         partitions: dense offsets from 0 in each.
+        first_offsets: by partition, the first offset that the job owes an effect for; empty: 0 everywhere. A job that
+            starts at the latest offset owes nothing for what was preloaded.
     """
 
     keys: tuple[str, ...]
     partitions: tuple[Partition, ...]
+    first_offsets: tuple[int, ...] = ()
 
     @property
     def total_records(self) -> int:
