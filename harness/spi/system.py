@@ -86,6 +86,10 @@ class Deployment(Protocol):
             What happened, in order: gates reached, and events of the kinds in WATCHED. Empty when the time is up.
         """
 
+    def record(self, event: Event) -> None:
+        """Record what the harness did (a fault injected or healed) at this point of the history, under a node of the
+        harness. The deployment stamps the header; on the simulator the event takes its exact place in the order."""
+
     def stop(self, *, audit: bool) -> Recording:
         """End the run in good order and hand over what was recorded.
 
