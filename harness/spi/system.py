@@ -90,6 +90,12 @@ class Deployment(Protocol):
         """Record what the harness did (a fault injected or healed) at this point of the history, under a node of the
         harness. The deployment stamps the header; on the simulator the event takes its exact place in the order."""
 
+    def drained(self) -> bool:
+        """Whether all input has taken effect, as far as the system itself tells.
+
+        What a system without checkpoints must reach to have ended well; one with checkpoints tells by its positions.
+        """
+
     def stop(self, *, audit: bool) -> Recording:
         """End the run in good order and hand over what was recorded.
 
