@@ -1,0 +1,114 @@
+"""What an oracle collects while it judges: counts of decided things, and anomalies with their witnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model import events
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
+
+ANOMALIES_PER_CLAUSE = 3
+"""More of a kind only hide the first."""
+
+_WORDS: dict[type[events.Event], str] = {
+    events.NodeStarted: "started",
+    events.NodeDied: "{0.dead_node} died: {0.cause}",
+    events.FaultInjected: "fault {0.fault} ({0.fault_kind}) hit {0.target}",
+    events.FaultHealed: "fault {0.fault} ({0.fault_kind}) of {0.target} healed",
+    events.JobSwitched: "job {0.status} {0.reason}",
+    events.AttemptStarted: "attempt {0.attempt} started from checkpoint {0.restored_checkpoint}",
+    events.FailureCounted: "failure counted: {0.cause}",
+    events.RestartScheduled: "restart scheduled in {0.delay_ms} ms",
+    events.RestartRefused: "restart refused: {0.reason}",
+    events.RecoveryFailed: "recovery from checkpoint {0.checkpoint} failed: {0.reason}",
+    events.CheckpointTriggered: "checkpoint {0.checkpoint} triggered in attempt {0.attempt}",
+    events.TriggerSent: "trigger {0.checkpoint} sent to {0.subtask}",
+    events.AckReceived: "acknowledgement {0.checkpoint} of {0.subtask}, attempt {0.attempt}, received: {0.outcome}",
+    events.DeclineReceived: "decline {0.checkpoint} of {0.subtask} received: {0.reason}",
+    events.MetadataPublished: "metadata of checkpoint {0.checkpoint} published as {0.path}",
+    events.CheckpointCompleted: "checkpoint {0.checkpoint} completed",
+    events.CheckpointAborted: "checkpoint {0.checkpoint} aborted: {0.reason}",
+    events.CheckpointDropped: "checkpoint {0.checkpoint} dropped",
+    events.NotificationSent: "notice of checkpoint {0.checkpoint} sent to {0.subtask}, completed: {0.completed}",
+    events.TaskStarted: "{0.subtask} started from checkpoint {0.restored_checkpoint} in attempt {0.attempt}",
+    events.TaskStopped: "{0.subtask} stopped: {0.reason}",
+    events.SourceEmitted: "{0.subtask} emitted partition {0.partition} offsets {0.first_offset} to {0.next_offset}",
+    events.TriggerReceived: "trigger {0.checkpoint} received by {0.subtask}",
+    events.BatchSent: "batch {0.position} sent on {0.channel}",
+    events.BatchProcessed: "batch {0.position} processed from {0.channel}",
+    events.BarrierSent: "barrier {0.checkpoint} sent on {0.channel}",
+    events.BarrierReceived: "barrier {0.checkpoint} received on {0.channel}",
+    events.ChannelBlocked: "{0.channel} blocked for checkpoint {0.checkpoint}",
+    events.ChannelUnblocked: "{0.channel} unblocked for checkpoint {0.checkpoint}",
+    events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",
+    events.AckSent: "{0.subtask} acknowledged checkpoint {0.checkpoint}",
+    events.DeclineSent: "{0.subtask} declined checkpoint {0.checkpoint}: {0.reason}",
+    events.NotificationReceived: "{0.subtask} heard of checkpoint {0.checkpoint}, completed: {0.completed}",
+    events.TransactionPrecommitted: "{0.subtask} pre-committed {0.transaction} at checkpoint {0.checkpoint}",
+    events.CommitTried: "{0.subtask} asked to commit {0.transaction}",
+    events.TransactionCommitted: "{0.subtask} committed {0.transaction}",
+    events.CommitFailed: "{0.subtask} failed to commit {0.transaction}: {0.reason}",
+    events.TransactionAborted: "{0.subtask} aborted {0.transaction}",
+    events.FileWritten: "{0.file.path} written, {0.file.length} bytes, checksum {0.file.checksum:#010x}",
+    events.FileDeleted: "{0.path} deleted",
+    events.StorageFailed: "storage refused to {0.operation} {0.path}: {0.reason}",
+    events.RowsVisible: "{0.records} rows of {0.name} visible at poll {0.poll}",
+    events.RowsChanged: "{0.name} changed at poll {0.poll}, vanished: {0.vanished}",
+    events.ReaderPolled: "reader ended after {0.polls} polls",
+    events.CheckpointAudited: "checkpoint {0.checkpoint} restored for audit: {0.problem}",
+    events.SubtaskAudited: "{0.subtask} restored for audit from checkpoint {0.checkpoint}",
+    events.StorageListed: "storage listed",
+}
+
+
+def line(event: events.Event) -> str:
+    """One event in plain words: `worker-1.0 #41: barrier 3 received on source[0]->sum[1]`."""
+    words = _WORDS.get(type(event), type(event).__name__)
+    return f"{event.node} #{event.sequence}: {words.format(event).rstrip(' :')}"
+
+
+class Findings:
+    """Collects for one verdict.
+
+    Args:
+        oracle: its name.
+        clauses: its clauses; any other name is a KeyError.
+    """
+
+    __slots__ = ("_anomalies", "_checked", "_information", "_oracle")
+
+    def __init__(self, oracle: str, clauses: Mapping[str, str]) -> None:
+        self._oracle = oracle
+        self._checked = dict.fromkeys(clauses, 0)
+        self._anomalies: list[tuple[Anomaly, events.Event | None]] = []
+        self._information: list[str] = []
+
+    def check(self, clause: str, count: int = 1) -> None:
+        """`count` things of a clause were decided, whichever way."""
+        self._checked[clause] += count
+
+    def violated(self, clause: str, message: str, *witness: events.Event | str) -> None:
+        """One of the checked things broke its clause. Witnesses earliest first: events, or lines about rows."""
+        if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
+            lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
+            last = next((each for each in reversed(witness) if isinstance(each, events.Event)), None)
+            self._anomalies.append((Anomaly(clause, message, lines), last))
+
+    def inform(self, note: str) -> None:
+        """Something worth telling that is no failure."""
+        self._information.append(note)
+
+    def verdict(self, history: History | None = None) -> Verdict:
+        """The judgement. Given the history, anomalies are put in the causal order of their last witness."""
+        checked = {clause: count for clause, count in self._checked.items() if count}
+        information = tuple(self._information)
+        if self._anomalies:
+            if history is not None:
+                self._anomalies.sort(key=lambda found: -1 if found[1] is None else history.position(found[1]))
+            anomalies = tuple(anomaly for anomaly, _ in self._anomalies)
+            return Verdict(self._oracle, Outcome.FAIL, anomalies, checked, information=information)
+        if not checked:
+            reason = "the history holds nothing that this oracle could decide"
+            return Verdict(self._oracle, Outcome.INCONCLUSIVE, reason=reason, information=information)
+        return Verdict(self._oracle, Outcome.PASS, checked=checked, information=information)
