@@ -1,0 +1,17 @@
+"""The attacker: one failure domain per file.
+
+Rules of this package:
+- A fault is written once, against `spi.Controls`, and works on every system that declares what it `needs`.
+- Its undo is idempotent and needs nothing but the spec, so that another process can run it.
+- That it landed is proved in `landed` from what the history holds; that it was triggered proves nothing.
+- It imports `harness.model` and `harness.spi` only.
+"""
+
+from holdfast.faults.forge import Forge
+from holdfast.faults.network import Cut, Slow
+from holdfast.faults.process import Kill, Pause
+from holdfast.faults.storage import StorageError
+from holdfast.harness.spi.fault import FaultFactory
+
+FAULTS: tuple[FaultFactory, ...] = (Kill, Pause, Cut, Slow, StorageError, Forge)
+"""What is registered under `holdfast.faults`, by kind."""

@@ -1,0 +1,78 @@
+"""Faults of the wire: a protocol message that nobody sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from holdfast.faults.landing import injection
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import (
+    MESSAGE_EDGES,
+    AckReceived,
+    BarrierReceived,
+    DeclineReceived,
+    Event,
+    NotificationReceived,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+RECEPTIONS: Mapping[str, type[Event]] = {
+    "acknowledge": AckReceived,
+    "decline": DeclineReceived,
+    "trigger": TriggerReceived,
+    "notify": NotificationReceived,
+    "barrier": BarrierReceived,
+}
+"""By message, the event that its receiver records."""
+_DEFAULT_MESSAGE = "acknowledge"
+
+
+class Forge:
+    """A message of the protocol reaches its receiver once more, or from an attempt that is over."""
+
+    kind = "forge"
+    roles = frozenset({Role.COORDINATOR, Role.TASK})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "message": (str, f"one of {', '.join(RECEPTIONS)}; {_DEFAULT_MESSAGE} if not given"),
+        "subtask": (str, "whose message it pretends to be, or whom it is for"),
+        "checkpoint": (int, "the checkpoint that it names"),
+        "attempt": (int, "the attempt that it pretends to come from"),
+    }
+    colour = "#009e73"
+    leaves = "nothing: a system must ignore what it did not ask for"
+    lasting = False
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.FORGE_MESSAGE
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        parameters = dict(spec.parameters)
+        controls.forge(str(parameters.pop("message", _DEFAULT_MESSAGE)), parameters)
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        pass
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return True
+
+    def landed(self, history: History, fault: int) -> bool:
+        """After the injection such a message was received more often than it was sent."""
+        injected = injection(history, fault)
+        received = RECEPTIONS.get(str(history.plan.faults[fault].parameters.get("message", _DEFAULT_MESSAGE)))
+        if injected is None or received is None:
+            return False
+        sent, fields = next((sent, fields) for sent, kind, fields in MESSAGE_EDGES if kind is received)
+        surplus = Counter(_pairing(event, fields) for event in history.of(received))
+        surplus.subtract(_pairing(event, fields) for event in history.of(sent))
+        return any(
+            surplus[_pairing(event, fields)] > 0 and event.time_ns >= injected.time_ns for event in history.of(received)
+        )
+
+
+def _pairing(event: Event, fields: tuple[str, ...]) -> tuple[object, ...]:
+    return tuple(getattr(event, field) for field in fields)

@@ -1,0 +1,85 @@
+"""Proof that a fault hit: what a history says about the time in which it acted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    FaultHealed,
+    FaultInjected,
+)
+from holdfast.harness.model.history import History
+
+
+class Window(NamedTuple):
+    """A stretch of time, in nanoseconds of the one clock that all nodes of a machine share."""
+
+    start_ns: int
+    end_ns: int
+
+    @property
+    def length_ns(self) -> int:
+        return self.end_ns - self.start_ns
+
+    def holds(self, time_ns: int) -> bool:
+        """Whether a time lies inside; what happened exactly on an edge belongs to the neighbour."""
+        return self.start_ns < time_ns < self.end_ns
+
+
+class Crossing(NamedTuple):
+    """A batch or barrier on its way through a channel; `received_ns` is None if it never arrived."""
+
+    sent_ns: int
+    received_ns: int | None
+
+
+def injection(history: History, fault: int) -> FaultInjected | None:
+    """When a fault began to act, if it ever did."""
+    return next((event for event in history.of(FaultInjected) if event.fault == fault), None)
+
+
+def window_of(history: History, fault: int) -> Window | None:
+    """From the injection of a fault to its heal, or to the last event if it was never healed."""
+    injected = injection(history, fault)
+    if injected is None:
+        return None
+    healed = next((event.time_ns for event in history.of(FaultHealed) if event.fault == fault), None)
+    if healed is None:
+        healed = max(event.time_ns for event in history.events)
+    return Window(injected.time_ns, healed)
+
+
+def longest_silence(voices_ns: Iterable[int], window: Window) -> Window:
+    """The longest part of a window in which nothing was heard.
+
+    Injection and heal are recorded a moment before or after they act, so on real machines a few events fall inside a
+    window without being an objection: proofs ask for a long silence, not for a complete one.
+    """
+    edges = [window.start_ns, *sorted(time for time in voices_ns if window.holds(time)), window.end_ns]
+    return max((Window(*pair) for pair in pairwise(edges)), key=lambda part: part.length_ns)
+
+
+def crossings(history: History, channel: str) -> Iterator[Crossing]:
+    """Everything that was sent through a channel: batches, then barriers."""
+    batches = {
+        (event.attempt, event.position): event.time_ns
+        for event in history.of(BatchProcessed)
+        if event.channel == channel
+    }
+    for batch in history.of(BatchSent):
+        if batch.channel == channel:
+            yield Crossing(batch.time_ns, batches.get((batch.attempt, batch.position)))
+    barriers = {
+        (event.attempt, event.checkpoint): event.time_ns
+        for event in history.of(BarrierReceived)
+        if event.channel == channel
+    }
+    for barrier in history.of(BarrierSent):
+        if barrier.channel == channel:
+            yield Crossing(barrier.time_ns, barriers.get((barrier.attempt, barrier.checkpoint)))

@@ -1,0 +1,95 @@
+"""Faults of a process: it dies, or it stops for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.faults.gates import died_in_window
+from holdfast.faults.landing import injection, longest_silence, window_of
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import Event, NodeDied, NodeStarted, RowsVisible
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.model.topology import process_name, process_of
+from holdfast.harness.spi.controls import Controls
+
+_PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
+
+
+class Kill:
+    """SIGKILL from outside. The environment starts the process again, so there is nothing to undo."""
+
+    kind = "kill"
+    roles = _PROCESSES
+    parameters: Mapping[str, tuple[type, str]] = {}
+    colour = "#d55e00"
+    leaves = "the outcome of every operation that the process had under way"
+    lasting = False
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.KILL_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.KILL_WORKER
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.kill(spec.target)
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        pass
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.alive(spec.target)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A life of the process ended by kill; if the fault was aimed, in front of the effect it was aimed at."""
+        injected = injection(history, fault)
+        if injected is None:
+            return False
+        spec = history.plan.faults[fault]
+        process = process_name(spec.target)
+        for died in history.of(NodeDied):
+            if died.cause == self.kind and process_of(died.dead_node) == process and died.time_ns >= injected.time_ns:
+                gate = spec.schedule.gate
+                return gate is None or died_in_window(history, died.dead_node, gate)
+        return False
+
+
+class Pause:
+    """SIGSTOP: the process keeps its connections and hears nothing."""
+
+    kind = "pause"
+    roles = _PROCESSES
+    parameters: Mapping[str, tuple[type, str]] = {}
+    colour = "#e69f00"
+    leaves = "nothing: the process goes on where it stood"
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.PAUSE_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.PAUSE_WORKER
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.pause(spec.target)
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.resume(spec.target)
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.alive(spec.target)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """The process was silent for most of the pause, while another node of the accused was not."""
+        injected = injection(history, fault)
+        window = window_of(history, fault)
+        if injected is None or window is None:
+            return False
+        voice = self._voice(history, process_name(history.plan.faults[fault].target))
+        silence = longest_silence((event.time_ns for event in voice), window)
+        if not voice or 2 * silence.length_ns < window.length_ns:
+            return False
+        return any(silence.holds(event.time_ns) and event.node != injected.node for event in history.events)
+
+    @staticmethod
+    def _voice(history: History, process: str) -> list[Event]:
+        """What a process says. One that is seen from outside only is heard through its output."""
+        lives = f"{process}."
+        own = [event for event in history.events if event.node.startswith(lives)]
+        return own if any(type(event) is not NodeStarted for event in own) else list(history.of(RowsVisible))

@@ -1,0 +1,64 @@
+"""Faults of a store: its operations fail, before or after they took effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.faults.landing import injection
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import StorageFailed
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+_DEFAULT_OPERATION = "write-state"
+
+
+class StorageError:
+    """The next calls of one storage operation fail."""
+
+    kind = "storage-error"
+    roles = frozenset({Role.STORAGE, Role.SINK_SYSTEM})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "operation": (str, f"which operation fails, such as `publish-metadata`; `{_DEFAULT_OPERATION}` if not given"),
+        "occurrences": (int, "how many calls fail; 0: until the heal; 1 if not given"),
+        "after_effect": (
+            int,
+            "1: the operation takes effect, and fails all the same; 0 if not given",
+        ),
+    }
+    colour = "#0072b2"
+    leaves = "whether the failed operation took effect, as far as its caller knows"
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.STORAGE_ERROR
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.fail_storage(
+            self._operation(spec),
+            int(spec.parameters.get("occurrences", 1)),
+            after_effect=bool(int(spec.parameters.get("after_effect", 0))),
+        )
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.restore_storage()
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return True  # The undo returns when the store is whole again.
+
+    def landed(self, history: History, fault: int) -> bool:
+        """An operation of that name failed on purpose after the injection."""
+        injected = injection(history, fault)
+        if injected is None:
+            return False
+        operation = self._operation(history.plan.faults[fault])
+        return any(
+            failed.injected and failed.operation == operation and failed.time_ns >= injected.time_ns
+            for failed in history.of(StorageFailed)
+        )
+
+    @staticmethod
+    def _operation(spec: FaultSpec) -> str:
+        return str(spec.parameters.get("operation", _DEFAULT_OPERATION))
