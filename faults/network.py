@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import crossings, longest_silence, window_of
+from holdfast.faults.landing import crossings, silence_in, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
@@ -51,12 +51,11 @@ class Cut:
         if window is None:
             return False
         sent = list(crossings(history, _channel(history, fault)))
-        silence = longest_silence((each.received_ns for each in sent if each.received_ns is not None), window)
-        if 2 * silence.length_ns < window.length_ns:
+        silence = silence_in(window, (each.received_ns for each in sent if each.received_ns is not None))
+        if silence is None:
             return False
-        return any(
-            silence.holds(each.sent_ns) and 2 * (each.sent_ns - silence.start_ns) <= silence.length_ns for each in sent
-        )
+        early = silence._replace(end_ns=silence.start_ns + silence.length_ns // 2)
+        return any(early.holds(each.sent_ns) for each in sent)
 
 
 class Slow:

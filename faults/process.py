@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.gates import died_in_window
-from holdfast.faults.landing import injection, longest_silence, window_of
+from holdfast.faults.landing import injection, silence_in, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import Event, NodeDied, NodeStarted, RowsVisible
 from holdfast.harness.model.history import History
@@ -82,8 +82,8 @@ class Pause:
         if injected is None or window is None:
             return False
         voice = self._voice(history, process_name(history.plan.faults[fault].target))
-        silence = longest_silence((event.time_ns for event in voice), window)
-        if not voice or 2 * silence.length_ns < window.length_ns:
+        silence = silence_in(window, (event.time_ns for event in voice))
+        if not voice or silence is None:
             return False
         return any(silence.holds(event.time_ns) and event.node != injected.node for event in history.events)
 

@@ -1,0 +1,244 @@
+"""A fault has landed only if the history proves it: each proof with near misses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from holdfast.faults import FAULTS
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    NodeDied,
+    NodeStarted,
+    RowsVisible,
+    SnapshotTaken,
+    SourceEmitted,
+    StorageFailed,
+)
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.target import Role, Target
+
+MILLISECOND_NS = 1_000_000
+WORKER = Target(Role.WORKER, 1)
+CHANNEL = Target(Role.CHANNEL, 1)
+NAME = "source[0]->sum[1]"
+BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
+
+
+def landed(spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200) -> bool:
+    """Whether the fault landed in a run with these events; it acted from `start_ms` to `end_ms`."""
+    around: list[Event] = [
+        at(start_ms, "harness.0", FaultInjected(fault=0, fault_kind=spec.kind, target=str(spec.target)))
+    ]
+    if end_ms is not None:
+        around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
+    ordered = sorted([*around, *events], key=lambda event: event.time_ns)
+    history = History(plan, Claims(), InputLog((), ()), Output(), ordered, RunEnd(reached=True))
+    return BY_KIND[spec.kind].landed(history, 0)
+
+
+def at(time_ms: float, node: str, event: Event) -> Event:
+    event.time_ns = int(time_ms * MILLISECOND_NS)
+    event.node = node
+    return event
+
+
+def emitted(time_ms: float, node: str) -> Event:
+    return at(time_ms, node, SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=1))
+
+
+def batch(position: int, sent_ms: float, received_ms: float | None, channel: str = NAME) -> list[Event]:
+    events = [at(sent_ms, "worker-0.0", BatchSent(channel=channel, position=position, records=1))]
+    if received_ms is not None:
+        events.append(at(received_ms, "worker-1.0", BatchProcessed(channel=channel, position=position, records=1)))
+    return events
+
+
+def barrier(checkpoint: int, sent_ms: float, received_ms: float) -> list[Event]:
+    return [
+        at(sent_ms, "worker-0.0", BarrierSent(channel=NAME, checkpoint=checkpoint)),
+        at(received_ms, "worker-1.0", BarrierReceived(channel=NAME, checkpoint=checkpoint)),
+    ]
+
+
+def test_every_fault_is_registered_once_under_its_kind() -> None:
+    assert list(BY_KIND) == ["kill", "pause", "cut", "slow", "storage-error", "forge"]
+    assert len({fault.colour for fault in BY_KIND.values()}) == len(FAULTS)
+
+
+def test_a_fault_that_never_acted_has_not_landed() -> None:
+    for kind in BY_KIND:
+        spec = FaultSpec(kind, CHANNEL if kind in ("cut", "slow") else WORKER)
+        plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
+        history = History(plan, Claims(), InputLog((), ()), Output(), [], RunEnd(reached=True))
+        assert not BY_KIND[kind].landed(history, 0)
+
+
+class TestKill:
+    spec = FaultSpec("kill", WORKER)
+
+    def died(self, node: str, cause: str = "kill", time_ms: float = 101) -> list[Event]:
+        return [at(time_ms, "harness.0", NodeDied(dead_node=node, cause=cause))]
+
+    @pytest.mark.parametrize("node", ["worker-1.0", "worker-1.3"])
+    def test_any_life_of_the_process_may_have_died(self, node: str) -> None:
+        assert landed(self.spec, self.died(node), end_ms=None)
+
+    @pytest.mark.parametrize("node", ["worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0"])
+    def test_the_death_of_another_process_is_no_proof(self, node: str) -> None:
+        assert not landed(self.spec, self.died(node))
+
+    def test_a_death_of_another_cause_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.died("worker-1.0", cause="exit code 1"))
+
+    def test_an_earlier_death_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.died("worker-1.0", time_ms=99))
+
+    def test_the_coordinator_is_a_process_too(self) -> None:
+        assert landed(FaultSpec("kill", Target(Role.COORDINATOR)), self.died("coordinator.0"))
+
+
+class TestAimedKill:
+    spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("acknowledge", WORKER, vertex="sink")))
+    death = (at(101, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill")),)
+
+    def snapshot(self, checkpoint: int, subtask: str = "sink[1]") -> Event:
+        return at(90 + checkpoint, "worker-1.0", SnapshotTaken(subtask=subtask, checkpoint=checkpoint))
+
+    def acknowledged(self, checkpoint: int) -> Event:
+        return at(90.5 + checkpoint, "worker-1.0", AckSent(subtask="sink[1]", checkpoint=checkpoint))
+
+    def test_a_death_between_snapshot_and_acknowledgement_landed(self) -> None:
+        assert landed(self.spec, [self.snapshot(1), self.acknowledged(1), self.snapshot(2), *self.death])
+
+    def test_a_death_behind_the_acknowledgement_missed(self) -> None:
+        assert not landed(self.spec, [self.snapshot(1), self.acknowledged(1), *self.death])
+
+    def test_a_death_before_any_snapshot_missed(self) -> None:
+        assert not landed(self.spec, list(self.death))
+
+    def test_a_snapshot_of_another_vertex_is_no_proof(self) -> None:
+        assert not landed(self.spec, [self.snapshot(1, "sum[1]"), *self.death])
+
+
+class TestPause:
+    spec = FaultSpec("pause", WORKER, duration_ms=100)
+
+    def test_silence_while_another_node_goes_on(self) -> None:
+        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(150, "worker-0.0"), emitted(201, "worker-1.0")])
+
+    def test_what_the_process_still_says_around_the_signals_is_no_objection(self) -> None:
+        own = [emitted(101, "worker-1.0"), emitted(199, "worker-1.0")]
+        assert landed(self.spec, [*own, emitted(150, "worker-0.0")])
+
+    def test_a_process_that_goes_on_was_not_paused(self) -> None:
+        own = [emitted(time, "worker-1.0") for time in range(100, 200, 20)]
+        assert not landed(self.spec, [*own, emitted(150, "worker-0.0")])
+
+    def test_silence_everywhere_proves_nothing(self) -> None:
+        assert not landed(self.spec, [emitted(99, "worker-1.0"), emitted(201, "worker-0.0")])
+
+    def test_a_process_that_never_says_anything_proves_nothing(self) -> None:
+        assert not landed(self.spec, [at(1, "worker-1.0", NodeStarted()), emitted(150, "worker-0.0")])
+
+    @pytest.mark.parametrize(("visible_ms", "expected"), [(201, True), (150, False)])
+    def test_a_process_seen_from_outside_is_heard_through_its_output(self, visible_ms: int, expected: bool) -> None:
+        rows = at(visible_ms, "reader.0", RowsVisible(name="version-1", poll=9, records=1, checksum=0))
+        life = at(1, "worker-1.0", NodeStarted())
+        fed = [emitted(time, "source.0") for time in (120, 180)]
+        assert landed(self.spec, [life, rows, *fed], end_ms=199) is expected
+
+
+class TestCut:
+    spec = FaultSpec("cut", CHANNEL, duration_ms=100)
+
+    def test_what_was_sent_arrives_after_the_heal(self) -> None:
+        assert landed(self.spec, [*batch(0, 90, 91), *batch(1, 120, 201), *barrier(1, 130, 202)])
+
+    def test_what_was_sent_never_arrives(self) -> None:
+        assert landed(self.spec, batch(0, 120, None), end_ms=None) is False, "nothing tells how long it lasted"
+        assert landed(self.spec, [*batch(0, 120, None), emitted(250, "worker-0.0")], end_ms=None)
+
+    def test_a_channel_that_passes_everything_was_not_cut(self) -> None:
+        assert not landed(
+            self.spec,
+            [event for position in range(10) for event in batch(position, 100 + 10 * position, 101 + 10 * position)],
+        )
+
+    def test_a_barrier_that_passes_is_progress_too(self) -> None:
+        assert not landed(self.spec, [*batch(0, 120, 201), *barrier(1, 140, 141), *barrier(2, 160, 161)], end_ms=180)
+
+    def test_an_idle_channel_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*batch(0, 90, 91), *batch(1, 120, None, "source[0]->sum[0]")])
+
+    def test_a_message_on_its_way_at_the_very_end_proves_nothing(self) -> None:
+        assert not landed(self.spec, batch(0, 199.5, 200.5))
+
+
+class TestSlow:
+    spec = FaultSpec("slow", CHANNEL, duration_ms=100, parameters={"delay_ms": 40})
+
+    def test_messages_that_take_the_delay(self) -> None:
+        assert landed(self.spec, [*batch(0, 90, 91), *batch(1, 110, 150), *barrier(1, 120, 161)])
+
+    def test_messages_that_take_less(self) -> None:
+        assert not landed(self.spec, [*batch(0, 110, 149), *batch(1, 120, 130)])
+
+    def test_one_late_message_among_many_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*batch(0, 110, 190), *batch(1, 120, 121), *batch(2, 130, 131)])
+
+    def test_what_the_heal_lets_pass_early_is_no_objection(self) -> None:
+        assert landed(self.spec, [*batch(0, 110, 150), *batch(1, 180, 201), *batch(2, 190, 201)])
+
+    def test_an_idle_channel_proves_nothing(self) -> None:
+        assert not landed(self.spec, batch(0, 90, 140))
+
+
+class TestStorageError:
+    spec = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "publish-metadata"})
+
+    def failed(
+        self, operation: str = "publish-metadata", *, injected: bool = True, time_ms: float = 110
+    ) -> list[Event]:
+        event = StorageFailed(operation=operation, path="chk-1/_metadata", reason="no space", injected=injected)
+        return [at(time_ms, "coordinator.0", event)]
+
+    def test_the_operation_failed_on_purpose(self) -> None:
+        assert landed(self.spec, self.failed())
+
+    def test_a_failure_of_its_own_or_of_something_else_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.failed(injected=False))
+        assert not landed(self.spec, self.failed("write-state"))
+        assert not landed(self.spec, self.failed(time_ms=99))
+
+
+class TestForge:
+    spec = FaultSpec("forge", Target(Role.COORDINATOR), parameters={"message": "acknowledge"})
+
+    def sent(self) -> Event:
+        return at(90, "worker-1.0", AckSent(subtask="sink[1]", checkpoint=1))
+
+    def received(self, time_ms: float, outcome: AckOutcome) -> Event:
+        return at(time_ms, "coordinator.0", AckReceived(subtask="sink[1]", checkpoint=1, outcome=outcome))
+
+    def test_received_more_often_than_sent(self) -> None:
+        answers = [self.received(91, AckOutcome.SUCCESS), self.received(110, AckOutcome.DUPLICATE)]
+        assert landed(self.spec, [self.sent(), *answers])
+
+    def test_received_as_often_as_sent(self) -> None:
+        assert not landed(self.spec, [self.sent(), self.received(110, AckOutcome.SUCCESS)])
