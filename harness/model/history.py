@@ -27,6 +27,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ended_ns: when the settle window closed.
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
         faults_landed: by index in the plan, proved from durable facts; None: this fault never acted.
+        fault_troubles: by index in the plan, why a fault could not act when it was due; else empty.
     """
 
     reached: bool
@@ -35,6 +36,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ended_ns: int = 0
     problem: str = ""
     faults_landed: tuple[bool | None, ...] = ()
+    fault_troubles: tuple[str, ...] = ()
 
 
 class History:

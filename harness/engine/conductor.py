@@ -1,0 +1,221 @@
+"""The conductor: lets the faults of a plan act by progress, at gates and at times, and heals them.
+
+Each fault goes through `Stage` on its own; of several that are due at once, plan order decides. Every undo is written
+down before its fault acts. Nothing here reads a clock: `now_ms` is the deployment's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Final
+
+from holdfast.harness.model.events import (
+    EVENT_KINDS,
+    CheckpointCompleted,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    RowsVisible,
+)
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.spi.fault import Fault, UndoRecord
+from holdfast.harness.spi.system import Deployment, GateReached
+
+NEVER: Final = float("inf")
+UndoWriter = Callable[[UndoRecord], None]
+
+
+class Stage(IntEnum):
+    """What a fault waits for."""
+
+    PROGRESS = 0
+    EVENT = 1
+    GATE = 2
+    TIME = 3
+    ACTING = 4
+    """It has acted and has not been undone yet."""
+    UNDONE = 5
+    HEALED = 6
+    """Undone, and the undo was checked."""
+    GAVE_UP = 7
+    """It could not act."""
+
+
+class _Planned:
+    """One fault of the plan on its way."""
+
+    __slots__ = ("due_ms", "event", "fault", "gate", "index", "spec", "stage", "trouble")
+
+    def __init__(self, index: int, spec: FaultSpec, fault: Fault) -> None:
+        self.index = index
+        self.spec = spec
+        self.fault = fault
+        self.stage = Stage.PROGRESS
+        self.event = EVENT_KINDS.get(spec.schedule.at_event)
+        self.gate = -1
+        self.due_ms = NEVER
+        self.trouble = ""
+
+
+class Conductor:
+    """Drives the faults of one run.
+
+    Args:
+        specs: of the plan.
+        faults: registered faults by kind.
+        deployment: what they act on.
+        write_undo: writes an undo durably; returns when it is.
+
+    Attributes:
+        precisions: by fault that acted at a gate, how exactly the gate held: `exact`, `boundary` or `polled`.
+    """
+
+    __slots__ = ("_checkpoints", "_deployment", "_planned", "_rows", "_waiting", "_write_undo", "precisions")
+
+    def __init__(
+        self, specs: tuple[FaultSpec, ...], faults: Mapping[str, Fault], deployment: Deployment, write_undo: UndoWriter
+    ) -> None:
+        self._deployment = deployment
+        self._write_undo = write_undo
+        self._planned = [_Planned(index, spec, faults[spec.kind]) for index, spec in enumerate(specs)]
+        self._waiting = list(self._planned)
+        self._checkpoints = 0
+        self._rows = 0
+        self.precisions: dict[int, str] = {}
+
+    def start(self) -> None:
+        """Let the faults act, or wait, that need no progress."""
+        self._promote()
+
+    @property
+    def settled(self) -> bool:
+        """Whether every fault has acted and healed by itself, or given up: the safety phase has no more to wait for.
+
+        A lasting fault without a duration lasts until the heal phase, so it keeps the safety phase open to its bound.
+        """
+        return all(
+            planned.stage > Stage.ACTING or (planned.stage is Stage.ACTING and not planned.fault.lasting)
+            for planned in self._planned
+        )
+
+    def next_ms(self) -> float:
+        """When a fault is due by time, to act or to be undone."""
+        return min((planned.due_ms for planned in self._planned), default=NEVER)
+
+    def observe(self, event: Event | GateReached) -> None:
+        """Take notice of what happened, and let the faults act that waited for it."""
+        if isinstance(event, GateReached):
+            self._pass_gate(event)
+        elif self._waiting:
+            # An event satisfies `at_event` only if the progress conditions held before it.
+            for planned in self._waiting:
+                if planned.stage is Stage.EVENT and type(event) is planned.event:
+                    self._after_event(planned)
+            if isinstance(event, CheckpointCompleted):
+                self._checkpoints += 1
+            elif isinstance(event, RowsVisible):
+                self._rows += event.records
+            self._promote()
+
+    def tick(self) -> None:
+        """Do what is due by time."""
+        now_ms = self._deployment.now_ms
+        for planned in self._planned:
+            if planned.due_ms <= now_ms:
+                planned.due_ms = NEVER
+                if planned.stage is Stage.TIME:
+                    self._act(planned)
+                else:
+                    self._undo(planned)
+
+    def heal(self) -> None:
+        """Undo everything that still acts, the latest fault first, and forget every gate that was not reached."""
+        controls = self._deployment.controls
+        for planned in reversed(self._planned):
+            planned.due_ms = NEVER
+            if planned.stage is Stage.GATE:
+                controls.disarm(planned.gate)
+                planned.stage = Stage.GAVE_UP
+            if planned.stage is Stage.ACTING:
+                self._undo(planned)
+
+    def check_healed(self) -> bool:
+        """Whether every undo has taken effect; records each that has."""
+        for planned in self._planned:
+            if planned.stage is Stage.UNDONE:
+                self._check(planned)
+        return all(planned.stage is not Stage.UNDONE for planned in self._planned)
+
+    def unhealed(self) -> str:
+        """The faults that an undo did not heal, in words."""
+        return ", ".join(
+            f"fault {planned.index} ({planned.spec.kind} {planned.spec.target})"
+            for planned in self._planned
+            if planned.stage is Stage.UNDONE
+        )
+
+    def acted(self) -> tuple[bool, ...]:
+        """By fault of the plan, whether it acted."""
+        return tuple(planned.stage in (Stage.ACTING, Stage.UNDONE, Stage.HEALED) for planned in self._planned)
+
+    def troubles(self) -> tuple[str, ...]:
+        """By fault of the plan, why it could not act when it was due; empty if it could, or was never due."""
+        return tuple(planned.trouble for planned in self._planned)
+
+    def _promote(self) -> None:
+        """Let every fault go on whose progress condition holds."""
+        for planned in self._waiting:
+            if planned.stage is Stage.PROGRESS:
+                schedule = planned.spec.schedule
+                if self._checkpoints >= schedule.after_checkpoint and self._rows >= schedule.after_rows:
+                    if planned.event is not None:
+                        planned.stage = Stage.EVENT
+                    else:
+                        self._after_event(planned)
+        self._waiting = [planned for planned in self._waiting if planned.stage <= Stage.EVENT]
+
+    def _after_event(self, planned: _Planned) -> None:
+        schedule = planned.spec.schedule
+        if schedule.gate is not None:
+            planned.gate = self._deployment.controls.arm(schedule.gate)
+            planned.stage = Stage.GATE
+        elif schedule.at_time_ms is not None:
+            planned.due_ms = schedule.at_time_ms
+            planned.stage = Stage.TIME
+        else:
+            self._act(planned)
+
+    def _pass_gate(self, reached: GateReached) -> None:
+        for planned in self._planned:
+            if planned.gate == reached.gate and planned.stage is Stage.GATE:
+                self.precisions[planned.index] = reached.precision
+                self._act(planned)
+        # Always: releasing a gate whose node died does nothing, and a gate that nobody waits for must not hold.
+        self._deployment.controls.release(reached.gate)
+
+    def _act(self, planned: _Planned) -> None:
+        spec = planned.spec
+        deployment = self._deployment
+        self._write_undo(UndoRecord(planned.index, spec.kind, spec))
+        deployment.record(FaultInjected(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
+        try:
+            planned.fault.inject(deployment.controls, spec)
+        except OSError as error:
+            planned.trouble = str(error)
+            planned.stage = Stage.GAVE_UP
+            return
+        planned.stage = Stage.ACTING
+        if planned.fault.lasting and spec.duration_ms:
+            planned.due_ms = deployment.now_ms + spec.duration_ms
+
+    def _undo(self, planned: _Planned) -> None:
+        planned.fault.undo(self._deployment.controls, planned.spec)
+        planned.stage = Stage.UNDONE
+        self._check(planned)
+
+    def _check(self, planned: _Planned) -> None:
+        spec = planned.spec
+        if planned.fault.healed(self._deployment.controls, spec):
+            planned.stage = Stage.HEALED
+            self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))

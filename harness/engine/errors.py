@@ -1,0 +1,11 @@
+"""What the engine refuses to go on with."""
+
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """The user can repair this: one sentence naming the field, the value, what is allowed and what to do."""
+
+
+class NotApplicable(Exception):
+    """A well-formed plan that asks for what this system or tier does not declare; the sentence names it."""

@@ -1,0 +1,58 @@
+"""From a history to verdicts, and from verdicts to one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Outcome, Verdict, worst
+from holdfast.harness.spi.oracle import Oracle
+
+
+def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
+    """Whether a system with this evidence supplies everything that an oracle needs."""
+    return not missing_evidence(oracle, evidence)
+
+
+def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
+    """The event kinds that an oracle needs and a system does not supply."""
+    kinds = (str(kind.__struct_config__.tag) for kind in oracle.evidence)
+    return tuple(kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE)
+
+
+def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
+    """The verdict of every oracle that applies. An oracle that raises could not tell: it never decides by crashing."""
+    verdicts = []
+    for oracle in oracles:
+        try:
+            if oracle.applies(history):
+                verdicts.append(oracle.judge(history))
+        except Exception as error:  # Whatever an oracle raises, the other oracles still judge
+            verdicts.append(
+                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"oracle crashed: {type(error).__name__}: {error}")
+            )
+    return tuple(verdicts)
+
+
+def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome, str]:
+    """The outcome of a run with the cause of an inconclusive one.
+
+    FAIL wins over everything: safety is judged even where a fault missed. Then whatever makes a run say too little
+    makes it inconclusive: a problem of the harness, a fault that never acted or never landed, an oracle that could
+    not tell, or no oracle at all.
+    """
+    judged = worst([verdict.outcome for verdict in verdicts])
+    if judged is Outcome.FAIL:
+        return judged, ""
+    if history.end.problem:
+        return Outcome.INCONCLUSIVE, history.end.problem
+    for index, landed in enumerate(history.end.faults_landed):
+        if not landed:
+            trouble = history.end.fault_troubles[index]
+            what = "did not land" if landed is False else f"could not act: {trouble}" if trouble else "never acted"
+            return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
+    if judged is Outcome.PASS:
+        return judged, ""
+    undecided = next((verdict for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE), None)
+    return Outcome.INCONCLUSIVE, f"{undecided.oracle}: {undecided.reason}" if undecided else "no oracle applies"

@@ -1,0 +1,135 @@
+"""The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.harness.engine.conductor import Conductor
+from holdfast.harness.engine.progress import Progress
+from holdfast.harness.model.history import RunEnd
+from holdfast.harness.model.plan import Bounds
+from holdfast.harness.spi.system import Deployment, GateReached
+
+HEAL_POLL_MS = 20
+"""How often an undo that takes time is looked at."""
+STANDSTILL_LIMIT = 1_000
+"""So many calls that bring neither an event nor a later time mean that the adapter fell silent."""
+
+
+class Phases:
+    """Leads one deployment through its phases.
+
+    Args:
+        bounds: of the plan.
+        deployment: what runs.
+        conductor: of the faults.
+        progress: towards the expected end.
+        interrupted: the reason to end early, or an empty text; asked between any two steps.
+        slice_ms: the longest single step, so that an interruption is heard.
+
+    Attributes:
+        timed_out: the expected end was still possible when its bound passed.
+    """
+
+    __slots__ = (
+        "_bounds",
+        "_conductor",
+        "_deployment",
+        "_interrupted",
+        "_progress",
+        "_slice_ms",
+        "_standing_still",
+        "timed_out",
+    )
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        deployment: Deployment,
+        conductor: Conductor,
+        progress: Progress,
+        interrupted: Callable[[], str],
+        slice_ms: float,
+    ) -> None:
+        self._bounds = bounds
+        self._deployment = deployment
+        self._conductor = conductor
+        self._progress = progress
+        self._interrupted = interrupted
+        self._slice_ms = slice_ms
+        self._standing_still = 0
+        self.timed_out = False
+
+    def run(self) -> RunEnd:
+        """All phases. An interruption skips to the heal and ends there."""
+        deployment, progress = self._deployment, self._progress
+        self._safety(self._bounds.safety_ms)
+        problem = self._heal()
+        healed_ms = deployment.now_ms
+        progress.heal()
+        if not problem:
+            self._liveness(healed_ms + self._bounds.liveness_ms)
+            missing = progress.missing()
+            self.timed_out = bool(missing) and progress.failure is None
+            self._settle(deployment.now_ms + self._bounds.settle_ms)
+            problem = self._interrupted()
+        else:
+            missing = problem
+        return RunEnd(
+            reached=not missing,
+            reason=missing,
+            healed_ns=int(healed_ms * 1e6),
+            ended_ns=int(deployment.now_ms * 1e6),
+            problem=problem,
+        )
+
+    def _safety(self, until_ms: float) -> None:
+        conductor, progress = self._conductor, self._progress
+        conductor.start()
+        while (
+            not conductor.settled
+            and progress.failure is None
+            and self._deployment.now_ms < until_ms
+            and not self._interrupted()
+        ):
+            self._step(min(until_ms, conductor.next_ms()))
+
+    def _heal(self) -> str:
+        """Undo everything and wait until that is true; returns the problem, or an empty text."""
+        conductor, deployment = self._conductor, self._deployment
+        conductor.heal()
+        until_ms = deployment.now_ms + self._bounds.liveness_ms
+        while not conductor.check_healed():
+            if deployment.now_ms >= until_ms:
+                return f"not healed within {self._bounds.liveness_ms} ms: {conductor.unhealed()}"
+            if interruption := self._interrupted():
+                return interruption
+            self._step(min(until_ms, deployment.now_ms + HEAL_POLL_MS))
+        return self._interrupted()
+
+    def _liveness(self, until_ms: float) -> None:
+        progress, deployment = self._progress, self._deployment
+        while not progress.decided() and deployment.now_ms < until_ms and not self._interrupted():
+            self._step(until_ms)
+
+    def _settle(self, until_ms: float) -> None:
+        while self._deployment.now_ms < until_ms and not self._interrupted():
+            self._step(until_ms)
+
+    def _step(self, until_ms: float) -> None:
+        deployment, conductor, progress = self._deployment, self._conductor, self._progress
+        before_ms = deployment.now_ms
+        happened = deployment.advance(min(until_ms, before_ms + self._slice_ms))
+        now_ms = deployment.now_ms
+        for event in happened:
+            conductor.observe(event)
+            if not isinstance(event, GateReached):
+                progress.observe(event)
+        if conductor.next_ms() <= now_ms:
+            conductor.tick()
+        if happened or now_ms > before_ms:
+            self._standing_still = 0
+        else:
+            self._standing_still += 1
+            if self._standing_still > STANDSTILL_LIMIT:
+                raise OSError(f"the deployment fell silent: its clock stands still at {now_ms:.0f} ms")

@@ -1,0 +1,126 @@
+"""How far a run has come: counted from the watched events, asked for by the phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    JobStatus,
+    JobSwitched,
+    RecoveryFailed,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.records import InputLog
+
+NEW_CHECKPOINTS = 2
+"""How many checkpoints triggered after the heal a running job owes."""
+
+
+class Progress:
+    """What the watched events say about the expected end of a plan.
+
+    Args:
+        plan: what is run.
+        inputs: how much there is to drain.
+        drained: asks a system that tells of no checkpoints whether all input has taken effect; None for one that does.
+
+    Attributes:
+        failure: why the job went to FAILED; None while it has not.
+    """
+
+    __slots__ = (
+        "_committed",
+        "_completed",
+        "_drained",
+        "_expected",
+        "_healed",
+        "_lengths",
+        "_new_completed",
+        "_new_triggered",
+        "_outstanding",
+        "_positions",
+        "_precommitted",
+        "_unavailable",
+        "failure",
+    )
+
+    def __init__(self, plan: Plan, inputs: InputLog, drained: Callable[[], bool] | None) -> None:
+        self._expected = plan.expected_end
+        self._drained = drained
+        self._lengths = inputs.lengths()
+        self._healed = False
+        self._positions: tuple[int, ...] = ()
+        self._completed: set[int] = set()
+        self._new_triggered: set[int] = set()
+        self._new_completed = 0
+        self._precommitted: dict[int, set[str]] = {}
+        self._outstanding: set[str] = set()
+        self._committed: set[str] = set()
+        self._unavailable = False
+        self.failure: str | None = None
+
+    def observe(self, event: Event) -> None:
+        """Take notice of a watched event."""
+        if isinstance(event, TransactionPrecommitted):
+            self._precommit(event)
+        elif isinstance(event, TransactionCommitted):
+            self._committed.add(event.transaction)
+            self._outstanding.discard(event.transaction)
+        elif isinstance(event, CheckpointTriggered):
+            if self._healed:
+                self._new_triggered.add(event.checkpoint)
+        elif isinstance(event, CheckpointCompleted):
+            self._complete(event)
+        elif isinstance(event, RecoveryFailed):
+            self._unavailable = True
+        elif isinstance(event, JobSwitched) and event.status is JobStatus.FAILED:
+            self.failure = event.reason or "no reason given"
+
+    def heal(self) -> None:
+        """The heal phase is over: what is owed afterwards counts from now."""
+        self._healed = True
+
+    def decided(self) -> bool:
+        """Whether the expected end is reached, or cannot be reached any more."""
+        return self.failure is not None or not self.missing()
+
+    def missing(self) -> str:
+        """What the expected end still wants, in words; empty when it is reached."""
+        if self._expected is ExpectedEnd.FAILED:
+            return "the job did not fail" if self.failure is None else ""
+        if self._expected is ExpectedEnd.UNAVAILABLE:
+            return "" if self._unavailable or self.failure is not None else "the job did not say that it is unavailable"
+        if self.failure is not None:
+            return f"the job failed: {self.failure}"
+        if self._drained is not None:
+            return "" if self._drained() else "not all input has taken effect"
+        return self._missing_to_run()
+
+    def _missing_to_run(self) -> str:
+        if self._new_completed < NEW_CHECKPOINTS:
+            return f"{self._new_completed} of {NEW_CHECKPOINTS} checkpoints triggered after the heal completed"
+        for partition, (position, length) in enumerate(zip(self._positions, self._lengths, strict=False)):
+            if position < length:
+                return f"the last checkpoint covers {position} of {length} records of partition {partition}"
+        if self._outstanding:
+            return f"transaction {min(self._outstanding)} of a completed checkpoint was not committed"
+        return ""
+
+    def _precommit(self, event: TransactionPrecommitted) -> None:
+        if event.checkpoint not in self._completed:
+            self._precommitted.setdefault(event.checkpoint, set()).add(event.transaction)
+        elif event.transaction not in self._committed:
+            # Between processes the news of a completion may overtake that of a pre-commit.
+            self._outstanding.add(event.transaction)
+
+    def _complete(self, event: CheckpointCompleted) -> None:
+        self._completed.add(event.checkpoint)
+        self._positions = event.positions
+        self._outstanding |= self._precommitted.pop(event.checkpoint, set()) - self._committed
+        if event.checkpoint in self._new_triggered:
+            self._new_completed += 1

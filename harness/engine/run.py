@@ -1,0 +1,210 @@
+"""The only executor: a plan on a system, judged.
+
+1. deploy; 2. safety phase: workload and faults together; 3. heal: every undo was written down before its fault acted;
+4. liveness phase: the expected end within its bound, then the settle window; 5. stop, with audit; 6. the history is
+built, landings are proved from it, and the oracles judge. Whatever happens, faults are healed and the deployment is
+closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine import artefacts
+from holdfast.harness.engine.conductor import NEVER, Conductor
+from holdfast.harness.engine.judge import judge, observed, outcome_of
+from holdfast.harness.engine.phases import Phases
+from holdfast.harness.engine.progress import Progress
+from holdfast.harness.engine.registry import Toolbox
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import CheckpointCompleted, Event
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.history import History, RunEnd, causal_order
+from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.spi.fault import Fault, UndoRecord
+from holdfast.harness.spi.system import Recording, System
+
+REAL_SLICE_MS = 100
+"""Longest step where steps take real time: how late an interruption may be heard."""
+_COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
+NO_INPUT = InputLog(keys=(), partitions=())
+NOTHING_RECORDED = Recording(nodes=(), ordered=False, output=Output())
+
+
+class Run(msgspec.Struct, frozen=True):
+    """An executed and judged plan.
+
+    Attributes:
+        tier: where it ran.
+        history: what happened, with the plan and how it ended.
+        verdicts: of every oracle that has its evidence and applies.
+        outcome: the worst verdict, or inconclusive for `reason`.
+        reason: the cause of an inconclusive run.
+        precisions: by fault that acted at a gate, how exactly the gate held.
+        dispatched, trace_hash: of the simulator.
+    """
+
+    tier: Tier
+    history: History
+    verdicts: tuple[Verdict, ...]
+    outcome: Outcome
+    reason: str
+    precisions: dict[int, str] = {}
+    dispatched: int = 0
+    trace_hash: str = ""
+
+
+class _Setting(msgspec.Struct, frozen=True):
+    """Everything that an execution needs."""
+
+    plan: Plan
+    system: System
+    faults: Mapping[str, Fault]
+    inputs: InputLog
+    tier: Tier
+    folder: Path | None
+    interrupted: Callable[[], str]
+
+
+class _Execution(msgspec.Struct, frozen=True):
+    """A run that was not judged yet. `timed_out`: the expected end was still possible when its bound passed."""
+
+    end: RunEnd
+    recording: Recording = NOTHING_RECORDED
+    acted: tuple[bool, ...] = ()
+    troubles: tuple[str, ...] = ()
+    precisions: dict[int, str] = {}
+    timed_out: bool = False
+
+
+def uninterrupted() -> str:
+    """Nothing asks the run to end early."""
+    return ""
+
+
+def run_plan(
+    plan: Plan,
+    system: System,
+    tools: Toolbox,
+    tier: Tier = Tier.SIM,
+    folder: Path | None = None,
+    interrupted: Callable[[], str] = uninterrupted,
+) -> Run:
+    """Execute and judge a plan that was validated, or drawn, for this system.
+
+    Args:
+        plan: what to do.
+        system: the accused.
+        tools: registered faults, workloads and oracles.
+        tier: one of the system's.
+        folder: of the run, existing; None on the simulator, where nothing is written.
+        interrupted: the reason to end early, or an empty text; asked between any two steps.
+    """
+    if plan.expected_end is ExpectedEnd.REFUSED:
+        inputs, claims, execution = NO_INPUT, Claims(), _submit(plan, system)
+    else:
+        inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+        claims = system.claims(plan)
+        setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
+        execution = _execute(setting)
+        if execution.timed_out and plan.faults and tier is not Tier.SIM:
+            execution = _compared_with_control(execution, setting)
+    history = _history(plan, claims, inputs, execution, tools.faults)
+    evidence = system.evidence()
+    verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
+    outcome, reason = outcome_of(history, verdicts)
+    return Run(
+        tier=tier,
+        history=history,
+        verdicts=verdicts,
+        outcome=outcome,
+        reason=reason,
+        precisions=execution.precisions,
+        dispatched=execution.recording.dispatched,
+        trace_hash=execution.recording.trace_hash,
+    )
+
+
+def _submit(plan: Plan, system: System) -> _Execution:
+    """Ask for a plan that must be refused; nothing is deployed whatever the answer."""
+    try:
+        system.account(plan)
+    except ValueError as error:
+        return _Execution(RunEnd(reached=True, reason=str(error)))
+    return _Execution(RunEnd(reached=False, reason="the configuration was accepted"))
+
+
+def _execute(setting: _Setting) -> _Execution:
+    plan, system, folder = setting.plan, setting.system, setting.folder
+    write_undo = artefacts.undo_writer(folder) if folder else _not_written
+    try:
+        deployment = system.deploy(
+            plan, setting.inputs, setting.tier, artefacts.new_work_folder(folder) if folder else None
+        )
+    except OSError as error:
+        return _Execution(RunEnd(reached=False, problem=f"it cannot be stood up: {error}"))
+    conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
+    tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
+    progress = Progress(plan, setting.inputs, None if tells_checkpoints else deployment.drained)
+    slice_ms = NEVER if setting.tier is Tier.SIM and tells_checkpoints else REAL_SLICE_MS
+    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms)
+    try:
+        end = phases.run()
+        recording = deployment.stop(audit=not end.problem)
+    except OSError as error:
+        end, recording = RunEnd(reached=False, problem=str(error)), NOTHING_RECORDED
+    finally:
+        with suppress(OSError):
+            conductor.heal()
+        deployment.close()
+    return _Execution(end, recording, conductor.acted(), conductor.troubles(), conductor.precisions, phases.timed_out)
+
+
+def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
+    """On real tiers an exceeded bound counts only if the same machine meets it without faults."""
+    folder = artefacts.control_folder(setting.folder) if setting.folder else None
+    control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
+    if control.end.reached:
+        return execution
+    problem = execution.end.problem or f"the fault-free control missed the bound too: {control.end.reason}"
+    return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
+
+
+def without_faults(plan: Plan) -> Plan:
+    """The same plan with nothing broken; it must run, whatever its faults were to lead to."""
+    return msgspec.structs.replace(plan, faults=(), expected_end=ExpectedEnd.RUNNING)
+
+
+def _history(
+    plan: Plan, claims: Claims, inputs: InputLog, execution: _Execution, faults: Mapping[str, Fault]
+) -> History:
+    end, recording = execution.end, execution.recording
+    problem = end.problem or recording.problem
+    try:
+        events: Sequence[Event] = recording.nodes[0] if recording.ordered else causal_order(recording.nodes)
+    except ValueError as error:
+        problem, events = problem or str(error), ()
+    history = History(plan, claims, inputs, recording.output, events, end)
+    landed = tuple(
+        faults[spec.kind].landed(history, index) if acted else None
+        for index, (spec, acted) in enumerate(zip(plan.faults, execution.acted or _none_acted(plan), strict=True))
+    )
+    history.end = msgspec.structs.replace(
+        end, problem=problem, faults_landed=landed, fault_troubles=execution.troubles or ("",) * len(landed)
+    )
+    return history
+
+
+def _none_acted(plan: Plan) -> tuple[bool, ...]:
+    return (False,) * len(plan.faults)
+
+
+def _not_written(undo: UndoRecord) -> None:
+    """On the simulator nothing outlives the process, so nothing has to be undone from another one."""
