@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
@@ -68,6 +69,15 @@ def line(event: events.Event) -> str:
     return f"{event.node} #{event.sequence}: {words.format(event).rstrip(' :')}"
 
 
+def replay(history: History, handlers: Mapping[type[events.Event], Callable[[Any], None]]) -> None:
+    """Hand every event of the named kinds to its handler, in causal order."""
+    find = handlers.get
+    for event in history.events:
+        handler = find(type(event))
+        if handler is not None:
+            handler(event)
+
+
 class Findings:
     """Collects for one verdict.
 
@@ -89,7 +99,8 @@ class Findings:
         self._checked[clause] += count
 
     def violated(self, clause: str, message: str, *witness: events.Event | str) -> None:
-        """One of the checked things broke its clause. Witnesses earliest first: events, or lines about rows."""
+        """A clause was decided and broken. Witnesses earliest first: events, or lines about rows."""
+        self._checked[clause] = self._checked[clause] or 1
         if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
             lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
             last = next((each for each in reversed(witness) if isinstance(each, events.Event)), None)

@@ -1,0 +1,34 @@
+"""The options of a plan as an oracle reads them: Flink's keys and defaults; what cannot be read counts as not given."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.units import duration_ms
+
+INTERVAL = "execution.checkpointing.interval"
+MIN_PAUSE = "execution.checkpointing.min-pause"
+TIMEOUT = "execution.checkpointing.timeout"
+MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
+MODE = "execution.checkpointing.mode"
+NS_PER_MS = 1_000_000
+
+
+def milliseconds(plan: Plan, key: str, default: int) -> int:
+    """A duration."""
+    try:
+        return duration_ms(plan.options[key])
+    except (KeyError, ValueError):
+        return default
+
+
+def number(plan: Plan, key: str, default: int) -> int:
+    """A whole number."""
+    try:
+        return int(plan.options[key])
+    except (KeyError, ValueError):
+        return default
+
+
+def at_least_once(plan: Plan) -> bool:
+    """Whether barriers are counted instead of aligned."""
+    return plan.options.get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
