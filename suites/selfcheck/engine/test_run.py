@@ -1,0 +1,331 @@
+"""The executor: phases, the conductor of the faults, and how verdicts become one outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    FaultHealed,
+    FaultInjected,
+    RecoveryFailed,
+    RowsVisible,
+    SnapshotTaken,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.fault import UndoRecord
+from holdfast.suites.selfcheck.engine.scripted import (
+    LENGTHS,
+    WORKER,
+    Checkpoints,
+    Effect,
+    ScriptedOracle,
+    ScriptedSystem,
+    failed,
+    plan,
+    toolbox,
+)
+
+CHANNEL = Target(Role.CHANNEL, 1)
+
+
+def kill(target: Target = WORKER, **schedule: object) -> FaultSpec:
+    return FaultSpec("kill", target, Schedule(**schedule))  # type: ignore[arg-type]
+
+
+def cut(duration_ms: int = 0, **schedule: object) -> FaultSpec:
+    return FaultSpec("cut", CHANNEL, Schedule(**schedule), duration_ms)  # type: ignore[arg-type]
+
+
+def played(system: ScriptedSystem, of_plan: Plan) -> tuple[Run, list[str]]:
+    run = run_plan(of_plan, system, toolbox())
+    return run, system.controls.calls
+
+
+# --- phases ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_without_faults_ends_after_two_checkpoints_and_the_settle_window() -> None:
+    system = ScriptedSystem(Checkpoints())
+    run, calls = played(system, plan())
+    assert (run.outcome, run.reason) == (Outcome.PASS, "")
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == 290_000_000
+    assert calls == []
+    assert system.deployments[0].closed
+    assert system.deployments[0].audited
+
+
+def test_checkpoints_that_were_triggered_before_the_heal_are_not_new_ones() -> None:
+    run, _ = played(ScriptedSystem(Checkpoints()), plan(kill(after_checkpoint=1)))
+    # Killed and healed at 140 ms: checkpoints 2 and 3 count, checkpoint 1 does not.
+    assert run.history.end.healed_ns == 140_000_000
+    assert run.history.end.ended_ns == 390_000_000
+
+
+def test_the_heal_waits_until_every_undo_has_taken_effect() -> None:
+    run, _ = played(ScriptedSystem(Checkpoints(), restart_ms=75), plan(kill(after_checkpoint=1)))
+    assert run.history.end.healed_ns == 220_000_000
+    assert len(run.history.of(FaultHealed)) == 1
+
+
+def test_a_fault_that_does_not_heal_leaves_the_run_inconclusive_and_names_it() -> None:
+    run, _ = played(ScriptedSystem(Checkpoints(), restart_ms=9_999), plan(kill(after_checkpoint=1)))
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert run.reason == "not healed within 2000 ms: fault 0 (kill worker[0])"
+
+
+def test_input_that_no_checkpoint_covers_is_named_when_the_bound_passes() -> None:
+    script = [
+        item
+        for number in range(1, 30)
+        for item in (
+            (number * 100.0, CheckpointTriggered(checkpoint=number, participants=())),
+            (number * 100.0 + 40, CheckpointCompleted(checkpoint=number, positions=(3, 1))),
+        )
+    ]
+    run, _ = played(ScriptedSystem(script), plan())
+    assert not run.history.end.reached
+    assert run.history.end.reason == "the last checkpoint covers 1 of 2 records of partition 1"
+
+
+@pytest.mark.parametrize("committed_ms", [245.0, 500.0])
+def test_a_transaction_of_a_completed_checkpoint_must_be_committed(committed_ms: float) -> None:
+    transactions = [
+        (205.0, TransactionPrecommitted(subtask="sink[0]", transaction="t2", checkpoint=2, records=1)),
+        (committed_ms, TransactionCommitted(subtask="sink[0]", transaction="t2")),
+    ]
+    run, _ = played(ScriptedSystem(Checkpoints(), transactions), plan())
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == (committed_ms + 50) * 1_000_000
+
+
+def test_a_transaction_that_is_never_committed_is_missed() -> None:
+    lost = [(205.0, TransactionPrecommitted(subtask="sink[0]", transaction="t2", checkpoint=2, records=1))]
+    run, _ = played(ScriptedSystem(Checkpoints(), lost), plan())
+    assert run.history.end.reason == "transaction t2 of a completed checkpoint was not committed"
+
+
+def test_a_transaction_of_an_aborted_checkpoint_is_owed_nothing() -> None:
+    aborted = [(205.0, TransactionPrecommitted(subtask="sink[0]", transaction="t9", checkpoint=99, records=1))]
+    run, _ = played(ScriptedSystem(Checkpoints(), aborted), plan())
+    assert run.history.end.reached
+
+
+def test_a_job_that_fails_ends_the_wait_at_once() -> None:
+    run, _ = played(ScriptedSystem([failed(120)], Checkpoints()), plan())
+    assert run.history.end.reason == "the job failed: policy"
+    assert run.history.end.ended_ns == 170_000_000
+
+
+@pytest.mark.parametrize(("script", "reached"), [([failed(120)], True), ([], False)])
+def test_expected_failure_is_reached_by_failing(script: list, reached: bool) -> None:
+    run, _ = played(ScriptedSystem(script, Checkpoints(until_ms=3_000)), plan(expected_end=ExpectedEnd.FAILED))
+    assert run.history.end.reached is reached
+    assert run.history.end.reason == ("" if reached else "the job did not fail")
+
+
+@pytest.mark.parametrize(
+    ("script", "reached"), [([(90.0, RecoveryFailed(checkpoint=1, reason="gone"))], True), ([], False)]
+)
+def test_correctly_unavailable_means_that_it_says_so(script: list, reached: bool) -> None:
+    run, _ = played(ScriptedSystem(script), plan(expected_end=ExpectedEnd.UNAVAILABLE))
+    assert run.history.end.reached is reached
+
+
+@pytest.mark.parametrize(("option", "reached"), [("interval", True), ("other", False)])
+def test_a_refused_configuration_deploys_nothing(option: str, reached: bool) -> None:
+    system = ScriptedSystem(refused_option=option)
+    run = run_plan(plan(expected_end=ExpectedEnd.REFUSED, options={"interval": "1 ms"}), system, toolbox())
+    assert run.history.end.reached is reached
+    assert ("too small" in run.history.end.reason) is reached
+    assert system.deployments == []
+
+
+def test_a_system_without_checkpoints_ends_when_it_says_that_it_is_drained() -> None:
+    system = ScriptedSystem(evidence=False)
+    system.drained_at_ms = 300
+    run, _ = played(system, plan())
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == 350_000_000
+    system.drained_at_ms = 9_999
+    run, _ = played(system, plan())
+    assert run.history.end.reason == "not all input has taken effect"
+
+
+def test_an_adapter_whose_clock_stands_still_is_given_up() -> None:
+    system = ScriptedSystem(Checkpoints())
+    system.silent_after_ms = 150
+    run, _ = played(system, plan())
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert "clock stands still" in run.reason
+    assert system.deployments[0].closed
+
+
+def test_an_adapter_that_breaks_leaves_everything_healed_and_closed() -> None:
+    system = ScriptedSystem(Checkpoints())
+    system.dead_after_ms = 150
+    run, calls = played(system, plan(cut(after_checkpoint=1)))
+    assert run.reason == "the adapter answered garbage"
+    assert calls == ["140 cut channel[1]", "200 restore channel[1]"]
+    assert system.deployments[0].closed
+
+
+def test_an_interruption_heals_and_closes_and_is_the_cause() -> None:
+    system = ScriptedSystem(Checkpoints())
+
+    def interrupted() -> str:
+        return "interrupted by SIGINT" if system.deployments[0].now_ms >= 200 else ""
+
+    run = run_plan(plan(cut(after_checkpoint=1)), system, toolbox(), interrupted=interrupted)
+    assert run.reason == "interrupted by SIGINT"
+    assert system.controls.calls == ["140 cut channel[1]", "200 restore channel[1]"]
+    assert system.deployments[0].closed
+    assert not system.deployments[0].audited
+
+
+# --- the conductor ---------------------------------------------------------------------------------------------------
+
+
+def test_progress_then_event_then_gate() -> None:
+    fault = kill(after_checkpoint=1, after_rows=4, at_event="checkpoint_triggered", gate=Gate("commit", WORKER))
+    script = [
+        (90.0, Effect("commit")),
+        (150.0, RowsVisible(name="u", poll=1, records=3, checksum=0)),
+        (250.0, RowsVisible(name="v", poll=2, records=1, checksum=0)),
+        (260.0, Effect("commit")),
+        (310.0, Effect("commit", Target(Role.WORKER, 1))),
+        (320.0, Effect("commit")),
+    ]
+    run, calls = played(ScriptedSystem(script, Checkpoints()), plan(fault))
+    assert calls == ["300 arm commit", "320 kill worker[0]", "320 release 0"]
+    assert run.precisions == {0: "exact"}
+    assert run.history.end.faults_landed == (True,)
+
+
+def test_the_event_that_fulfils_the_progress_is_not_the_event_that_is_waited_for() -> None:
+    _, calls = played(ScriptedSystem(Checkpoints()), plan(kill(after_checkpoint=1, at_event="checkpoint_completed")))
+    assert calls == ["240 kill worker[0]"]
+
+
+def test_what_a_gate_holds_happens_after_the_fault_acted() -> None:
+    held = TransactionCommitted(subtask="sink[0]", transaction="t")
+    system = ScriptedSystem([(120.0, Effect("commit", then=(held,)))], Checkpoints())
+    played(system, plan(cut(50, gate=Gate("commit", WORKER))))
+    kinds = [type(event) for event in system.deployments[0].trace]
+    assert kinds.index(FaultInjected) < kinds.index(TransactionCommitted) < kinds.index(FaultHealed)
+
+
+def test_faults_act_in_the_order_of_the_plan_and_independently() -> None:
+    faults = (cut(30, after_checkpoint=1), kill(after_checkpoint=1), kill(Target(Role.COORDINATOR), at_time_ms=150))
+    _, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
+    assert calls == [
+        "140 cut channel[1]",
+        "140 kill worker[0]",
+        "150 kill coordinator[0]",
+        "170 restore channel[1]",
+    ]
+
+
+def test_a_lasting_fault_without_duration_lasts_until_the_safety_phase_ends() -> None:
+    run, calls = played(ScriptedSystem(Checkpoints()), plan(cut(after_checkpoint=1)))
+    assert calls == ["140 cut channel[1]", "1000 restore channel[1]"]
+    assert run.history.end.healed_ns == 1_000_000_000
+
+
+def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -> None:
+    faults = (cut(), FaultSpec("cut", Target(Role.CHANNEL, 2)), kill(gate=Gate("commit", WORKER)))
+    run, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
+    assert calls[-3:] == ["1000 disarm 0", "1000 restore channel[2]", "1000 restore channel[1]"]
+    assert run.reason == "fault 2 (kill) never acted"
+
+
+def test_a_fault_that_cannot_act_says_why() -> None:
+    run, _ = played(ScriptedSystem(Checkpoints(), refuses=frozenset({"kill"})), plan(kill()))
+    assert run.history.end.faults_landed == (None,)
+    assert run.reason == "fault 0 (kill) could not act: no kill today"
+
+
+def test_every_undo_is_on_disk_before_its_fault_acts(tmp_path: Path) -> None:
+    system = ScriptedSystem(Checkpoints())
+    seen: list[int] = []
+    tools = toolbox()
+    inject = tools.faults["kill"].inject
+
+    def looking(controls: object, spec: FaultSpec) -> None:
+        seen.append(len((tmp_path / "undo.jsonl").read_bytes().splitlines()))
+        inject(controls, spec)  # type: ignore[arg-type]
+
+    tools.faults["kill"].inject = looking  # type: ignore[method-assign]
+    run_plan(plan(kill(), kill(after_checkpoint=1)), system, tools, Tier.PROCESS, tmp_path)
+    assert seen == [1, 2]
+    undo = msgspec.json.decode((tmp_path / "undo.jsonl").read_bytes().splitlines()[1], type=UndoRecord)
+    assert undo == UndoRecord(1, "kill", kill(after_checkpoint=1))
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+PASSES, UNDECIDED, FAILS = (
+    ScriptedOracle("P"),
+    ScriptedOracle("U", Outcome.INCONCLUSIVE),
+    ScriptedOracle("F", Outcome.FAIL),
+)
+CRASHES = ScriptedOracle("C", RuntimeError("boom"))
+BLIND = ScriptedOracle("B", Outcome.FAIL, evidence=(SnapshotTaken,))
+
+
+@pytest.mark.parametrize(
+    ("oracles", "outcome", "reason"),
+    [
+        ((PASSES,), Outcome.PASS, ""),
+        ((PASSES, UNDECIDED), Outcome.INCONCLUSIVE, "U: cannot tell"),
+        ((PASSES, CRASHES), Outcome.INCONCLUSIVE, "C: oracle crashed: RuntimeError: boom"),
+        ((CRASHES, FAILS, UNDECIDED), Outcome.FAIL, ""),
+        ((BLIND,), Outcome.INCONCLUSIVE, "no oracle applies"),
+        ((BLIND, PASSES), Outcome.PASS, ""),
+    ],
+)
+def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
+    oracles: tuple[ScriptedOracle, ...], outcome: Outcome, reason: str
+) -> None:
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(*oracles))
+    assert (run.outcome, run.reason) == (outcome, reason)
+
+
+def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
+    faulty = plan(kill())
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=False))
+    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "fault 0 (kill) did not land")
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=False))
+    assert run.outcome is Outcome.FAIL
+
+
+def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp_path: Path) -> None:
+    stuck = ScriptedSystem(Checkpoints(until_ms=150))
+    run = run_plan(plan(kill()), stuck, toolbox(), Tier.PROCESS, tmp_path)
+    assert len(stuck.deployments) == 2
+    assert run.history.end.problem.startswith("the fault-free control missed the bound too: ")
+
+    class StuckAfterFault(ScriptedSystem):
+        @property
+        def scripts(self) -> list:
+            return [Checkpoints()] if len(self.deployments) == 1 else [[]]
+
+    (tmp_path / "second").mkdir()
+    run = run_plan(plan(kill()), StuckAfterFault(), toolbox(), Tier.PROCESS, tmp_path / "second")
+    assert not run.history.end.reached
+    assert run.history.end.problem == ""
+
+
+def test_positions_of_the_fake_cover_its_workload() -> None:
+    assert tuple(toolbox().workloads["tiny"].generate({}, 0).lengths()) == LENGTHS
