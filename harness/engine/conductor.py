@@ -68,10 +68,23 @@ class Conductor:
         write_undo: writes an undo durably; returns when it is.
 
     Attributes:
+        next_ms: when a fault is due by time, to act or to be undone.
+        settled: every fault has acted and healed by itself, or given up: the safety phase has no more to wait for. A
+            lasting fault without a duration lasts until the heal phase, so it keeps the safety phase open to its bound.
         precisions: by fault that acted at a gate, how exactly the gate held: `exact`, `boundary` or `polled`.
     """
 
-    __slots__ = ("_checkpoints", "_deployment", "_planned", "_rows", "_waiting", "_write_undo", "precisions")
+    __slots__ = (
+        "_checkpoints",
+        "_deployment",
+        "_planned",
+        "_rows",
+        "_waiting",
+        "_write_undo",
+        "next_ms",
+        "precisions",
+        "settled",
+    )
 
     def __init__(
         self, specs: tuple[FaultSpec, ...], faults: Mapping[str, Fault], deployment: Deployment, write_undo: UndoWriter
@@ -82,26 +95,14 @@ class Conductor:
         self._waiting = list(self._planned)
         self._checkpoints = 0
         self._rows = 0
+        self.next_ms = NEVER
+        self.settled = not specs
         self.precisions: dict[int, str] = {}
 
     def start(self) -> None:
         """Let the faults act, or wait, that need no progress."""
-        self._promote()
-
-    @property
-    def settled(self) -> bool:
-        """Whether every fault has acted and healed by itself, or given up: the safety phase has no more to wait for.
-
-        A lasting fault without a duration lasts until the heal phase, so it keeps the safety phase open to its bound.
-        """
-        return all(
-            planned.stage > Stage.ACTING or (planned.stage is Stage.ACTING and not planned.fault.lasting)
-            for planned in self._planned
-        )
-
-    def next_ms(self) -> float:
-        """When a fault is due by time, to act or to be undone."""
-        return min((planned.due_ms for planned in self._planned), default=NEVER)
+        if self._waiting:
+            self._promote()
 
     def observe(self, event: Event | GateReached) -> None:
         """Take notice of what happened, and let the faults act that waited for it."""
@@ -175,6 +176,14 @@ class Conductor:
                         self._after_event(planned)
         self._waiting = [planned for planned in self._waiting if planned.stage <= Stage.EVENT]
 
+    def _review(self) -> None:
+        """Say again what the phases ask at every step, after a fault went on."""
+        self.next_ms = min(planned.due_ms for planned in self._planned)
+        self.settled = all(
+            planned.stage > Stage.ACTING or (planned.stage is Stage.ACTING and not planned.fault.lasting)
+            for planned in self._planned
+        )
+
     def _after_event(self, planned: _Planned) -> None:
         schedule = planned.spec.schedule
         if schedule.gate is not None:
@@ -183,6 +192,7 @@ class Conductor:
         elif schedule.at_time_ms is not None:
             planned.due_ms = schedule.at_time_ms
             planned.stage = Stage.TIME
+            self._review()
         else:
             self._act(planned)
 
@@ -204,15 +214,17 @@ class Conductor:
         except OSError as error:
             planned.trouble = str(error)
             planned.stage = Stage.GAVE_UP
-            return
-        planned.stage = Stage.ACTING
-        if planned.fault.lasting and spec.duration_ms:
-            planned.due_ms = deployment.now_ms + spec.duration_ms
+        else:
+            planned.stage = Stage.ACTING
+            if planned.fault.lasting and spec.duration_ms:
+                planned.due_ms = deployment.now_ms + spec.duration_ms
+        self._review()
 
     def _undo(self, planned: _Planned) -> None:
         planned.fault.undo(self._deployment.controls, planned.spec)
         planned.stage = Stage.UNDONE
         self._check(planned)
+        self._review()
 
     def _check(self, planned: _Planned) -> None:
         spec = planned.spec

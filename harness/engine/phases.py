@@ -8,7 +8,7 @@ from holdfast.harness.engine.conductor import Conductor
 from holdfast.harness.engine.progress import Progress
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import Bounds
-from holdfast.harness.spi.system import Deployment, GateReached
+from holdfast.harness.spi.system import Deployment
 
 HEAL_POLL_MS = 20
 """How often an undo that takes time is looked at."""
@@ -92,7 +92,7 @@ class Phases:
             and self._deployment.now_ms < until_ms
             and not self._interrupted()
         ):
-            self._step(min(until_ms, conductor.next_ms()))
+            self._step(min(until_ms, conductor.next_ms))
 
     def _heal(self) -> str:
         """Undo everything and wait until that is true; returns the problem, or an empty text."""
@@ -117,15 +117,15 @@ class Phases:
             self._step(until_ms)
 
     def _step(self, until_ms: float) -> None:
-        deployment, conductor, progress = self._deployment, self._conductor, self._progress
+        deployment, conductor = self._deployment, self._conductor
         before_ms = deployment.now_ms
-        happened = deployment.advance(min(until_ms, before_ms + self._slice_ms))
-        now_ms = deployment.now_ms
+        slice_ms = before_ms + self._slice_ms
+        happened = deployment.advance(until_ms if until_ms < slice_ms else slice_ms)
         for event in happened:
             conductor.observe(event)
-            if not isinstance(event, GateReached):
-                progress.observe(event)
-        if conductor.next_ms() <= now_ms:
+            self._progress.observe(event)
+        now_ms = deployment.now_ms
+        if conductor.next_ms <= now_ms:
             conductor.tick()
         if happened or now_ms > before_ms:
             self._standing_still = 0

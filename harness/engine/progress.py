@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
-    Event,
     JobStatus,
     JobSwitched,
     RecoveryFailed,
@@ -64,22 +64,11 @@ class Progress:
         self._unavailable = False
         self.failure: str | None = None
 
-    def observe(self, event: Event) -> None:
-        """Take notice of a watched event."""
-        if isinstance(event, TransactionPrecommitted):
-            self._precommit(event)
-        elif isinstance(event, TransactionCommitted):
-            self._committed.add(event.transaction)
-            self._outstanding.discard(event.transaction)
-        elif isinstance(event, CheckpointTriggered):
-            if self._healed:
-                self._new_triggered.add(event.checkpoint)
-        elif isinstance(event, CheckpointCompleted):
-            self._complete(event)
-        elif isinstance(event, RecoveryFailed):
-            self._unavailable = True
-        elif isinstance(event, JobSwitched) and event.status is JobStatus.FAILED:
-            self.failure = event.reason or "no reason given"
+    def observe(self, event: object) -> None:
+        """Take notice of a watched event; of others there is none to take."""
+        notice = _NOTICES.get(type(event))
+        if notice is not None:
+            notice(self, event)
 
     def heal(self) -> None:
         """The heal phase is over: what is owed afterwards counts from now."""
@@ -111,12 +100,9 @@ class Progress:
             return f"transaction {min(self._outstanding)} of a completed checkpoint was not committed"
         return ""
 
-    def _precommit(self, event: TransactionPrecommitted) -> None:
-        if event.checkpoint not in self._completed:
-            self._precommitted.setdefault(event.checkpoint, set()).add(event.transaction)
-        elif event.transaction not in self._committed:
-            # Between processes the news of a completion may overtake that of a pre-commit.
-            self._outstanding.add(event.transaction)
+    def _trigger(self, event: CheckpointTriggered) -> None:
+        if self._healed:
+            self._new_triggered.add(event.checkpoint)
 
     def _complete(self, event: CheckpointCompleted) -> None:
         self._completed.add(event.checkpoint)
@@ -124,3 +110,31 @@ class Progress:
         self._outstanding |= self._precommitted.pop(event.checkpoint, set()) - self._committed
         if event.checkpoint in self._new_triggered:
             self._new_completed += 1
+
+    def _precommit(self, event: TransactionPrecommitted) -> None:
+        if event.checkpoint not in self._completed:
+            self._precommitted.setdefault(event.checkpoint, set()).add(event.transaction)
+        elif event.transaction not in self._committed:
+            # Between processes the news of a completion may overtake that of a pre-commit.
+            self._outstanding.add(event.transaction)
+
+    def _commit(self, event: TransactionCommitted) -> None:
+        self._committed.add(event.transaction)
+        self._outstanding.discard(event.transaction)
+
+    def _miss_checkpoint(self, _event: RecoveryFailed) -> None:
+        self._unavailable = True
+
+    def _switch(self, event: JobSwitched) -> None:
+        if event.status is JobStatus.FAILED:
+            self.failure = event.reason or "no reason given"
+
+
+_NOTICES: dict[type, Callable[[Progress, Any], None]] = {
+    CheckpointTriggered: Progress._trigger,
+    CheckpointCompleted: Progress._complete,
+    TransactionPrecommitted: Progress._precommit,
+    TransactionCommitted: Progress._commit,
+    RecoveryFailed: Progress._miss_checkpoint,
+    JobSwitched: Progress._switch,
+}
