@@ -192,11 +192,15 @@ class DeclineReceived(Event, tag="decline_received"):
 
 
 class MetadataPublished(Event, tag="metadata_published"):
-    """The metadata of a checkpoint became visible under its final name. `files` is all that it names."""
+    """The metadata of a checkpoint became visible under its final name, or was found there by a recovery.
+
+    `files` is the metadata and all that it names, `states` the number of subtask states in it.
+    """
 
     checkpoint: int
     path: str
     files: tuple[FileReference, ...]
+    states: int = 0
 
 
 class CheckpointCompleted(Event, tag="checkpoint_completed"):
