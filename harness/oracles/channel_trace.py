@@ -1,0 +1,273 @@
+"""What went through the channels of a run, attempt by attempt: the facts that CUT decides on.
+
+Only orders that one node gives are used to accuse: a channel's two ends are compared as sequences, and an alignment
+or a snapshot is seen from the node that it happens on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    DeclineSent,
+    Event,
+    NotificationReceived,
+    SnapshotTaken,
+    SourceEmitted,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import replay
+from holdfast.harness.oracles.layout import Layout, layout_of
+
+
+class Channel:
+    """One channel in one attempt. A batch is its position, barrier n is ~n.
+
+    Attributes:
+        sent, received: what entered and left it, in order.
+        held: ranges of `received` that sat behind the barrier of this channel while it was blocked.
+    """
+
+    __slots__ = ("attempt", "held", "name", "received", "receiver", "sent")
+
+    def __init__(self, name: str, attempt: int, receiver: Subtask) -> None:
+        self.name = name
+        self.attempt = attempt
+        self.receiver = receiver
+        self.sent: list[int] = []
+        self.received: list[int] = []
+        self.held: list[tuple[int, int]] = []
+
+
+class Subtask:
+    """One subtask in one attempt.
+
+    Attributes:
+        aligning: the checkpoint whose barrier has come on some inputs and not on all, or 0.
+        settled: the highest checkpoint that was aligned or given up.
+        arrived: while aligning, each input that brought the barrier, with how much it had delivered by then.
+        delivered: while aligning, how much all inputs had delivered when it began.
+        next_offsets: of a source, where each partition goes on.
+        emissions: of a source, how often it has emitted.
+        last_ns: of a source, when it last emitted; 0 after a snapshot, until it emits again.
+        snapshots: each with how much every output had taken by then.
+        windows: of a source, by checkpoint, when its snapshot was taken and its emissions by then.
+    """
+
+    __slots__ = (
+        "aligning", "arrived", "delivered", "emissions", "inputs", "last_ns", "name", "next_offsets", "outputs",
+        "settled", "snapshots", "windows",
+    )  # fmt: skip
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: list[Channel] = []
+        self.outputs: list[Channel] = []
+        self.aligning = self.settled = self.delivered = self.emissions = self.last_ns = 0
+        self.arrived: list[tuple[Channel, int]] = []
+        self.next_offsets: dict[int, int] = {}
+        self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
+        self.windows: dict[int, tuple[int, int]] = {}
+
+
+class Attempt:
+    """The channels and subtasks of one attempt."""
+
+    __slots__ = ("channels", "subtasks")
+
+    def __init__(self, number: int, layout: Layout) -> None:
+        self.subtasks = {name: Subtask(name) for name in layout.subtasks}
+        self.channels: dict[str, Channel] = {}
+        for subtask in self.subtasks.values():
+            for name in layout.inputs[subtask.name]:
+                channel = self.channels[name] = Channel(name, number, subtask)
+                subtask.inputs.append(channel)
+        for subtask in self.subtasks.values():
+            subtask.outputs = [self.channels[name] for name in layout.outputs[subtask.name]]
+
+
+class Alignment(NamedTuple):
+    """An alignment that ended.
+
+    Attributes:
+        checkpoint: what it was for.
+        progressed: batches were processed while it lasted.
+        leaks: channels that were processed behind their barrier, each with the place of the first such batch.
+    """
+
+    checkpoint: int
+    progressed: bool
+    leaks: tuple[tuple[Channel, int], ...]
+
+
+class SourceWindow(NamedTuple):
+    """A source with unread input, from its barrier until it heard of the completion, on its own clock."""
+
+    checkpoint: int
+    duration_ns: int
+    emissions: int
+
+
+class ChannelTrace:
+    """One pass over a history.
+
+    Attributes:
+        attempts: by number.
+        alignments: in the order of their end.
+        begun: checkpoints, each as often as a subtask saw its barrier on a first channel of several.
+        misplaced: snapshots of sources that record other offsets than the source had reached.
+        placed: how many snapshots of sources were compared for that.
+        windows: for BAR-09.
+        longest_gap_ns: between two emissions of a source with no barrier between them.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._layout = layout_of(history.plan.job, history.plan.topology)
+        self._available = {
+            index: partition.preloaded if partition.records_per_second or partition.starts_ms else len(partition)
+            for index, partition in enumerate(history.inputs.partitions)
+        }
+        self.attempts: dict[int, Attempt] = {}
+        self.alignments: list[Alignment] = []
+        self.begun: list[int] = []
+        self.misplaced: list[tuple[SnapshotTaken, dict[int, int]]] = []
+        self.placed = 0
+        self.windows: list[SourceWindow] = []
+        self.longest_gap_ns = 0
+        replay(
+            history,
+            {
+                BatchSent: self._batch_sent,
+                BatchProcessed: self._batch_processed,
+                BarrierSent: self._barrier_sent,
+                BarrierReceived: self._barrier_received,
+                SnapshotTaken: self._snapshot_taken,
+                TaskStarted: self._task_started,
+                SourceEmitted: self._source_emitted,
+                NotificationReceived: self._notification_received,
+                DeclineSent: self._decline_sent,
+            },
+        )
+        for attempt in self.attempts.values():
+            for subtask in attempt.subtasks.values():
+                if subtask.aligning:
+                    self._end(subtask)
+
+    def _attempt(self, number: int) -> Attempt:
+        attempt = self.attempts.get(number)
+        if attempt is None:
+            attempt = self.attempts[number] = Attempt(number, self._layout)
+        return attempt
+
+    def _batch_sent(self, event: BatchSent) -> None:
+        channel = self._attempt(event.attempt).channels.get(event.channel)
+        if channel is not None:
+            channel.sent.append(event.position)
+
+    def _batch_processed(self, event: BatchProcessed) -> None:
+        channel = self._attempt(event.attempt).channels.get(event.channel)
+        if channel is not None:
+            channel.received.append(event.position)
+
+    def _barrier_sent(self, event: BarrierSent) -> None:
+        channel = self._attempt(event.attempt).channels.get(event.channel)
+        if channel is not None:
+            channel.sent.append(~event.checkpoint)
+
+    def _barrier_received(self, event: BarrierReceived) -> None:
+        channel = self._attempt(event.attempt).channels.get(event.channel)
+        if channel is None:
+            return
+        subtask, checkpoint = channel.receiver, event.checkpoint
+        aligns = len(subtask.inputs) > 1 and checkpoint > subtask.settled and checkpoint >= subtask.aligning
+        if aligns and 0 < subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
+            self._end(subtask)
+        channel.received.append(~checkpoint)
+        if not aligns:
+            return
+        if not subtask.aligning:
+            subtask.aligning = checkpoint
+            subtask.delivered = sum(len(each.received) for each in subtask.inputs)
+            self.begun.append(checkpoint)
+        subtask.arrived.append((channel, len(channel.received)))
+        if len(subtask.arrived) == len(subtask.inputs):
+            self._end(subtask)
+            subtask.settled = checkpoint
+
+    def _end(self, subtask: Subtask) -> None:
+        """Its alignment is over, because it is complete, was given up, or the history ends."""
+        arrived = subtask.arrived
+        delivered = sum(len(channel.received) for channel in subtask.inputs)
+        progressed = delivered - subtask.delivered >= len(arrived)
+        leaks = tuple((channel, place) for channel, place in arrived if len(channel.received) > place)
+        self.alignments.append(Alignment(subtask.aligning, progressed, leaks))
+        for channel, place in arrived:
+            if len(channel.sent) > place:
+                channel.held.append((place, len(channel.sent)))
+        subtask.aligning = 0
+        subtask.arrived = []
+
+    def _give_up(self, subtask: Subtask, checkpoint: int) -> None:
+        if subtask.aligning and subtask.aligning <= checkpoint:
+            self._end(subtask)
+        subtask.settled = max(subtask.settled, checkpoint)
+
+    def _notification_received(self, event: NotificationReceived) -> None:
+        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        if subtask is None:
+            return
+        if not event.completed:
+            self._give_up(subtask, event.checkpoint)
+        elif event.checkpoint in subtask.windows:
+            since_ns, emissions = subtask.windows.pop(event.checkpoint)
+            self.windows.append(SourceWindow(event.checkpoint, event.time_ns - since_ns, subtask.emissions - emissions))
+
+    def _decline_sent(self, event: DeclineSent) -> None:
+        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        if subtask is not None:
+            self._give_up(subtask, event.checkpoint)
+
+    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        if subtask is None:
+            return
+        subtask.snapshots.append((event, [len(channel.sent) for channel in subtask.outputs]))
+        reached = subtask.next_offsets
+        if not reached:
+            return
+        self.placed += 1
+        recorded = dict(event.positions)
+        if any(recorded.get(partition) != offset for partition, offset in reached.items()):
+            self.misplaced.append((event, dict(reached)))
+        if any(offset < self._available.get(partition, 0) for partition, offset in reached.items()):
+            subtask.windows[event.checkpoint] = (event.time_ns, subtask.emissions)
+        subtask.last_ns = 0
+
+    def _task_started(self, event: TaskStarted) -> None:
+        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        if subtask is not None:
+            subtask.next_offsets = dict(event.positions)
+
+    def _source_emitted(self, event: SourceEmitted) -> None:
+        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        if subtask is None:
+            return
+        subtask.next_offsets[event.partition] = event.next_offset
+        subtask.emissions += 1
+        if subtask.last_ns:
+            self.longest_gap_ns = max(self.longest_gap_ns, event.time_ns - subtask.last_ns)
+        subtask.last_ns = event.time_ns
+
+
+def elements(history: History, channel: Channel, *kinds: type[Event]) -> list[Event]:
+    """The events of these kinds on one channel in one attempt, in order: the witnesses to a place in it."""
+    return [
+        event
+        for event in history.events
+        if type(event) in kinds and event.attempt == channel.attempt and getattr(event, "channel", "") == channel.name
+    ]

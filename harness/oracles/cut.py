@@ -1,0 +1,235 @@
+"""CUT: barriers keep their place in every channel, and a checkpoint is one consistent cut (RULES BAR)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    ChannelBlocked,
+    SnapshotTaken,
+    SourceEmitted,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.channel_trace import Alignment, Channel, ChannelTrace, Subtask, elements
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.options import at_least_once
+from holdfast.harness.oracles.state_fold import MODULUS, StateFold
+
+STALLED_CHECKPOINTS = 3
+"""So many checkpoints without a record from a source that had some to emit are no accident."""
+
+
+class CutOracle:
+    """Decides what the channels and snapshots of a run say about its checkpoints."""
+
+    name = "CUT"
+    invariant = "Every checkpoint holds the effect of exactly the records before its barriers, once each."
+    clauses: Mapping[str, str] = {
+        "channel-order": "a channel delivers something other than what entered it next",
+        "held-records": "a batch behind the barrier of a blocked channel is not the next one processed afterwards",
+        "barrier-once": "a subtask that took snapshot n and went on sends barrier n on an output channel not once",
+        "emission-after-snapshot": "a batch leaves a subtask on a channel between its snapshot n and its barrier n",
+        "processed-while-blocked": "a batch behind barrier n is processed before barrier n is there on every input",
+        "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
+        "state-missing": "the state of a checkpoint lacks a record before its source positions",
+        "source-position": "a source records another position than the one it had reached",
+        "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
+        "waited-with-one-input": "a subtask with a single input channel blocks it",
+        "source-stalled": "sources with input to read never emit between their barrier and its completion",
+    }
+    evidence = (
+        TaskStarted, SourceEmitted, BatchSent, BatchProcessed, BarrierSent, BarrierReceived, SnapshotTaken,
+    )  # fmt: skip
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        trace = ChannelTrace(history)
+        aligned_mode = not at_least_once(history.plan)
+        for attempt in trace.attempts.values():
+            for channel in attempt.channels.values():
+                _judge_order(history, channel, findings, aligned_mode)
+            for subtask in attempt.subtasks.values():
+                _judge_barriers(subtask, findings)
+        if aligned_mode:
+            for alignment in trace.alignments:
+                _judge_alignment(history, alignment, findings)
+        _judge_blocking(history, trace, findings, aligned_mode)
+        _judge_sources(trace, findings)
+        _judge_states(history, trace, findings)
+        return findings.verdict(history)
+
+
+def _judge_order(history: History, channel: Channel, findings: Findings, aligned_mode: bool) -> None:
+    """The receiver's sequence is a prefix of the sender's; what differs in a held range is named so."""
+    received, sent = channel.received, channel.sent
+    if not received or not sent:
+        return
+    findings.check("channel-order", len(received))
+    held = channel.held if aligned_mode else []
+    for start, end in held:
+        findings.check("held-records", sum(element >= 0 for element in received[start:end]))
+    if received == sent[: len(received)]:
+        return
+    place = next(i for i, element in enumerate(received) if i >= len(sent) or element != sent[i])
+    clause = "held-records" if any(start <= place < end for start, end in held) else "channel-order"
+    wanted = _element(sent[place]) if place < len(sent) else "nothing"
+    again = " again" if received[place] in received[:place] else ""
+    witness = elements(history, channel, BatchProcessed, BarrierReceived)[max(place - 1, 0) : place + 1]
+    message = (
+        f"{channel.name} in attempt {channel.attempt} delivers {_element(received[place])}{again}, {wanted} is next"
+    )
+    findings.violated(clause, message, *witness)
+
+
+def _element(element: int) -> str:
+    return f"batch {element}" if element >= 0 else f"barrier {~element}"
+
+
+def _judge_barriers(subtask: Subtask, findings: Findings) -> None:
+    """Barrier n stands in every output where snapshot n was taken."""
+    for index, (snapshot, marks) in enumerate(subtask.snapshots):
+        barrier = ~snapshot.checkpoint
+        went_on = index + 1 < len(subtask.snapshots) or any(
+            element >= 0
+            for channel, mark in zip(subtask.outputs, marks, strict=True)
+            for element in channel.sent[mark:]
+        )
+        for channel, mark in zip(subtask.outputs, marks, strict=True):
+            count = channel.sent.count(barrier)
+            if count == 1:
+                findings.check("barrier-once")
+                findings.check("emission-after-snapshot")
+                if barrier not in channel.sent[max(mark - 1, 0) : mark + 1]:
+                    message = (
+                        f"{subtask.name} sends a batch on {channel.name} between snapshot and barrier "
+                        f"{snapshot.checkpoint}"
+                    )
+                    findings.violated("emission-after-snapshot", message, snapshot)
+            elif count or went_on:
+                findings.check("barrier-once")
+                message = f"{subtask.name} sends barrier {snapshot.checkpoint} {count} times on {channel.name}"
+                findings.violated("barrier-once", message, snapshot)
+
+
+def _judge_alignment(history: History, alignment: Alignment, findings: Findings) -> None:
+    if alignment.progressed:
+        findings.check("processed-while-blocked")
+    for channel, place in alignment.leaks:
+        witness = elements(history, channel, BatchProcessed, BarrierReceived)[place - 1 : place + 1]
+        message = (
+            f"{channel.receiver.name} processes {_element(channel.received[place])} of {channel.name} behind barrier "
+            f"{alignment.checkpoint}, which is not there on every input"
+        )
+        findings.violated("processed-while-blocked", message, *witness)
+
+
+def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, aligned_mode: bool) -> None:
+    """Who never waits: anybody in at-least-once mode, and a subtask with one input in either."""
+    inputs = layout_of(history.plan.job, history.plan.topology).inputs
+    if not aligned_mode:
+        findings.check("blocked-in-at-least-once", len(trace.begun))
+    lone = [
+        channel
+        for attempt in trace.attempts.values()
+        for channel in attempt.channels.values()
+        if len(channel.receiver.inputs) == 1
+    ]
+    findings.check("waited-with-one-input", sum(element < 0 for channel in lone for element in channel.received))
+    for event in history.of(ChannelBlocked):
+        receiver = event.channel.partition("->")[2]
+        if not aligned_mode:
+            message = f"{event.channel} is blocked for checkpoint {event.checkpoint} in at-least-once mode"
+            findings.violated("blocked-in-at-least-once", message, event)
+        elif len(inputs.get(receiver, ())) == 1:
+            message = f"{receiver} blocks its only input for checkpoint {event.checkpoint}"
+            findings.violated("waited-with-one-input", message, event)
+
+
+def _judge_sources(trace: ChannelTrace, findings: Findings) -> None:
+    findings.check("source-position", trace.placed)
+    for snapshot, reached in trace.misplaced:
+        message = (
+            f"{snapshot.subtask} had reached {_positions(reached)} and records {_positions(dict(snapshot.positions))} "
+            f"in checkpoint {snapshot.checkpoint}"
+        )
+        findings.violated("source-position", message, snapshot)
+    # Only a window longer than any gap between two emissions of the run must hold one: shorter ones say nothing
+    begun = set(trace.begun)
+    windows = [each for each in trace.windows if each.checkpoint in begun and each.duration_ns > trace.longest_gap_ns]
+    checkpoints = sorted({window.checkpoint for window in windows})
+    if any(window.emissions for window in windows):
+        findings.check("source-stalled", len(checkpoints))
+    elif len(checkpoints) >= STALLED_CHECKPOINTS:
+        named = ", ".join(map(str, checkpoints))
+        findings.check("source-stalled", len(checkpoints))
+        findings.violated(
+            "source-stalled", f"no source emits between its barrier and completion of checkpoints {named}"
+        )
+
+
+def _positions(positions: Mapping[int, int]) -> str:
+    return ", ".join(f"offset {offset} of partition {partition}" for partition, offset in sorted(positions.items()))
+
+
+def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> None:
+    """Source positions and keyed sums of one checkpoint and attempt denote one cut."""
+    layout = layout_of(history.plan.job, history.plan.topology)
+    if len(history.plan.job.of_kind(VertexKind.KEYED_SUM)) != 1:
+        return  # Sums of sums are not a fold of the input
+    needed = layout.sources + layout.sums
+    fold: StateFold | None = None
+    for attempt in trace.attempts.values():
+        taken: dict[int, list[SnapshotTaken]] = {}
+        for name in needed:
+            for snapshot, _ in attempt.subtasks[name].snapshots:
+                taken.setdefault(snapshot.checkpoint, []).append(snapshot)
+        for snapshots in taken.values():
+            if len(snapshots) == len(needed):
+                fold = fold or StateFold(history.inputs, history.plan.digest_key)
+                _judge_state(history, fold, snapshots, len(layout.sums), findings)
+
+
+def _judge_state(
+    history: History, fold: StateFold, snapshots: list[SnapshotTaken], sums: int, findings: Findings
+) -> None:
+    """One checkpoint. More than the model is judged by NO_DUPLICATE, less by NO_LOSS, as many but others by both."""
+    positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
+    states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
+    if len(states) != sums or not fold.covers(positions):
+        return
+    records, value, digest = fold.below(positions)
+    held = sum(state.records for state in states)
+    digests = sum(state.digest for state in states)
+    surplus = held - records
+    # An accused that cannot carry a digest leaves it at zero: its values decide alone
+    digest_off = (digests - digest) % MODULUS if digests or not held else 0
+    value_off = (sum(state.value for state in states) - value) % MODULUS
+    exact = not (surplus or value_off or digest_off)
+    culprit = "" if exact else fold.culprit(surplus, digest_off)
+    for clause, guarantee, broken in (
+        ("state-extra", Guarantee.NO_DUPLICATE, not exact and surplus >= 0),
+        ("state-missing", Guarantee.NO_LOSS, not exact and surplus <= 0),
+    ):
+        if guarantee not in history.claims.state:
+            continue
+        # A surplus that is not understood may hide a loss: then nothing is decided about the loss
+        if exact or broken or culprit:
+            findings.check(clause)
+        if broken:
+            message = (
+                f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} holds {held} records, "
+                f"{records} are before its source positions: {culprit or 'no single range of records explains it'}"
+            )
+            findings.violated(clause, message, *snapshots)

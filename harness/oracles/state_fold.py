@@ -1,0 +1,102 @@
+"""What keyed sums must hold at a cut: the fold of the input below the source positions, by the oracle's own arithmetic.
+
+All sums are modulo 2**64, so that it does not matter whether the accused wraps its running sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast.harness.model.records import InputLog
+
+Words = npt.NDArray[np.uint64]
+MODULUS = 1 << 64
+
+
+def identity_hashes(digest_key: int, partition: int, count: int) -> Words:
+    """Identity hash of every record of a partition (the splitmix64 finaliser, see Contract)."""
+    first = (digest_key + (partition << 48) + 1) % MODULUS
+    z = np.arange(count, dtype=np.uint64) + np.uint64(first)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def _prefix(words: Words) -> Words:
+    """Element n is the sum of the first n words."""
+    sums = np.zeros(len(words) + 1, dtype=np.uint64)
+    np.cumsum(words, out=sums[1:])
+    return sums
+
+
+@lru_cache(maxsize=16)
+def _digests(digest_key: int, lengths: tuple[int, ...]) -> tuple[Words, ...]:
+    """Prefix sums of the identity hashes: the same in every run over logs of these lengths."""
+    return tuple(_prefix(identity_hashes(digest_key, partition, length)) for partition, length in enumerate(lengths))
+
+
+class StateFold:
+    """The keyed sums of one input log, added up over all keys."""
+
+    def __init__(self, log: InputLog, digest_key: int) -> None:
+        self.digests = _digests(digest_key, log.lengths())
+        self.values = tuple(_prefix(partition.value.astype(np.uint64)) for partition in log.partitions)
+        self.first = log.first_offsets or (0,) * len(log.partitions)
+
+    def covers(self, positions: Mapping[int, int]) -> bool:
+        """Whether positions name every partition, each inside its log."""
+        return len(positions) == len(self.first) and all(
+            first <= positions.get(partition, -1) < len(self.values[partition])
+            for partition, first in enumerate(self.first)
+        )
+
+    def below(self, positions: Mapping[int, int]) -> tuple[int, int, int]:
+        """(records, value, digest) of everything below the positions."""
+        records = value = digest = 0
+        for partition, first in enumerate(self.first):
+            position = positions[partition]
+            values, digests = self.values[partition], self.digests[partition]
+            records += position - first
+            value += int(values[position]) - int(values[first])
+            digest += int(digests[position]) - int(digests[first])
+        return records, value % MODULUS, digest % MODULUS
+
+    def culprit(self, records: int, digest: int) -> str:
+        """The records that a difference of `records` in number and `digest` in digest stands for, in words.
+
+        Searched as one contiguous range of offsets of one partition, as two records, and, where as many are extra as
+        are missing, as one of each. Empty if it is none of these.
+        """
+        count = abs(records)
+        wanted = np.uint64((digest if records >= 0 else -digest) % MODULUS)
+        if count:
+            for partition, sums in enumerate(self.digests):
+                found = np.flatnonzero(sums[count:] - sums[: len(sums) - count] == wanted)
+                if len(found):
+                    return _range(partition, int(found[0]), count)
+        return self._pair(wanted, added=count == 2) if count in (0, 2) else ""
+
+    def _pair(self, wanted: np.uint64, *, added: bool) -> str:
+        """Two records whose hashes have this sum, or else this difference."""
+        partitions = np.concatenate([np.full(len(sums) - 1, i) for i, sums in enumerate(self.digests)])
+        offsets = np.concatenate([np.arange(len(sums) - 1) for sums in self.digests])
+        hashes = np.concatenate([np.diff(sums) for sums in self.digests])
+        partners = wanted - hashes if added else hashes - wanted
+        order = np.argsort(hashes)
+        places = np.minimum(np.searchsorted(hashes, partners, sorter=order), len(hashes) - 1)
+        found = np.flatnonzero(hashes[order[places]] == partners)
+        if not len(found):
+            return ""
+        one, other = int(found[0]), int(order[places[found[0]]])
+        first, second = (_range(int(partitions[each]), int(offsets[each]), 1) for each in (one, other))
+        return f"{first} and {second}" if added else f"{first} instead of {second}"
+
+
+def _range(partition: int, first: int, count: int) -> str:
+    if count == 1:
+        return f"offset {first} of partition {partition}"
+    return f"offsets {first} to {first + count - 1} of partition {partition}"
