@@ -67,7 +67,7 @@ class StateSummary(msgspec.Struct, frozen=True):
     entries: dict[str, int] | None = None
 
 
-class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_fields=True):
+class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_fields=True, gc=False):
     """Header of every event.
 
     Attributes:
