@@ -1,0 +1,63 @@
+"""What is plugged in, by name; and how a wrong name is answered."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.errors import UsageError
+from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
+
+HERE = __name__
+
+
+def varied(variant: str = "") -> ScriptedSystem:
+    if variant not in ("", "A3"):
+        raise ValueError(f"variant {variant!r} is unknown; known: A3.")
+    system = ScriptedSystem()
+    system.name = f"varied+{variant}" if variant else "varied"
+    return system
+
+
+NOT_A_FACTORY = 3
+
+
+def test_a_system_by_module_and_name_with_a_variant() -> None:
+    assert registry.system(f"{HERE}:varied").name == "varied"
+    assert registry.system(f"{HERE}:varied+A3").name == "varied+A3"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nonesuch", "unknown system 'nonesuch'; known: "),
+        (f"{HERE}:varied+Z9", "variant 'Z9' is unknown; known: A3."),
+        (f"{HERE}:nothing", "cannot be loaded"),
+        ("no.such.module:System", "cannot be loaded"),
+        (f"{HERE}:NOT_A_FACTORY", "is a int: name a callable that returns a System."),
+        ("builtins:dict", "is a dict without name, subject, tiers"),
+    ],
+)
+def test_a_wrong_system_is_one_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry.system(name)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_names_list_what_exists() -> None:
+    assert (
+        str(registry.unknown("rule", "BAR-99", ["BAR-02", "BAR-01"])) == "unknown rule 'BAR-99'; known: BAR-01, BAR-02."
+    )
+    assert "none is installed" in str(registry.unknown("case", "x", []))
+
+
+def test_asking_for_names_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from holdfast.harness.engine import registry; registry.system_names();"
+        "print([name for name in ('numpy', 'pyarrow', 'rich') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,155 @@
+"""What is refused at the edge, and in which words: one sentence with field, value, what is allowed and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.validate import check_plan, read_plan
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Plan
+from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem, plan, toolbox
+
+
+def raw_plan(edit: Callable[[dict[str, Any]], object] = lambda _: None) -> bytes:
+    tree = msgspec.json.decode(msgspec.json.encode(plan()))
+    edit(tree)
+    return msgspec.json.encode(tree)
+
+
+def with_fault(**fields: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda tree: tree.update(faults=[{"kind": "kill", **fields}])
+
+
+def at(**schedule: Any) -> Callable[[dict[str, Any]], object]:
+    return with_fault(schedule=schedule)
+
+
+def gate(**fields: Any) -> Callable[[dict[str, Any]], object]:
+    return at(gate={"effect": "commit", "target": {"role": "worker"}, **fields})
+
+
+GOOD = [
+    lambda _: None,
+    with_fault(),
+    with_fault(target={"role": "channel", "index": 3}),
+    with_fault(kind="cut", duration_ms=10, parameters={"delay_ms": 3}),
+    at(at_event="rows_visible", after_rows=3),
+    at(at_time_ms=0),
+    gate(vertex="sink", occurrence=2),
+    lambda tree: tree.update(options={"execution.checkpointing.interval": "100 ms"}),
+    lambda tree: tree["workload"].update(parameters={"records": 7, "skew": "zipf"}),
+]
+BAD = [
+    (lambda tree: tree.update(version=2), "version 2 of a plan is newer than 1"),
+    (lambda tree: tree.update(version=0), "version 0 of a plan is older than 1"),
+    (lambda tree: tree.update(spped=1), "unknown field 'spped' at the top level; allowed are version, system, job"),
+    (with_fault(colour=1), "unknown field 'colour' at faults[0]; allowed are kind, target, schedule"),
+    (with_fault(target={"role": "workr"}), 'faults[0].target.role is "workr"; allowed are coordinator, worker'),
+    (lambda tree: tree.pop("job"), "missing required field `job`: add it."),
+    (lambda tree: tree["topology"].update(parallelism="2"), 'topology.parallelism is "2": expected `int`, got `str`.'),
+    (lambda tree: tree["topology"].update(parallelism=0), "topology.parallelism is 0; allowed is 1 to 128: change it."),
+    (lambda tree: tree["topology"].update(max_parallelism=0), "topology.max_parallelism is 0"),
+    (lambda tree: tree["bounds"].update(safety_ms=0), "bounds.safety_ms is 0; allowed is at least 1"),
+    (lambda tree: tree["job"]["vertices"].pop(), "job.vertices has no sink: add one."),
+    (lambda tree: tree["job"]["edges"].pop(), "vertex 'sum' loose"),
+    (lambda tree: tree["job"]["edges"][0].update(upstream="x"), "job.edges[0] names 'x'; the vertices are sink, so"),
+    (lambda tree: tree["job"]["edges"][0].update(partitioning="rebalance"), "'sum' is keyed: use hash."),
+    (lambda tree: tree["job"]["edges"][0].update(upstream="sink"), "list vertices upstream first"),
+    (lambda tree: tree["job"]["vertices"][0].update(name="sum"), "give each vertex a name of its own"),
+    (lambda tree: tree["workload"].update(name="huge"), "unknown workload 'huge'; known: tiny."),
+    (lambda tree: tree["workload"].update(parameters={"rows": 1}), "parameters has 'rows'; allowed are records"),
+    (lambda tree: tree["workload"].update(parameters={"records": "x"}), "records is 'x': give a whole number."),
+    (with_fault(kind="kil"), "unknown fault 'kil'; known: cut, kill."),
+    (with_fault(target={"role": "worker", "index": 2}), "faults[0].target.index is 2; allowed is 0 to 1: change it."),
+    (with_fault(target={"role": "channel", "index": 4}), "faults[0].target.index is 4; allowed is 0 to 3"),
+    (with_fault(duration_ms=5), "faults[0].duration_ms is 5, but a kill does not last: set it to 0."),
+    (with_fault(duration_ms=-5), "faults[0].duration_ms is -5; allowed is at least 0"),
+    (with_fault(parameters={"dely": 5}), "faults[0].parameters has 'dely'; allowed are delay_ms"),
+    (at(at_event="rows"), "faults[0].schedule.at_event is 'rows'; allowed are attempt_started"),
+    (at(after_checkpoint=-1), "faults[0].schedule.after_checkpoint is -1"),
+    (gate(vertex="reduce"), "gate.vertex is 'reduce'; the vertices are sink, source, sum"),
+    (gate(occurrence=0), "gate.occurrence is 0; allowed is at least 1"),
+    (at(gate={"effect": "commit", "target": {"role": "worker"}}, at_time_ms=3), "a gate and at_time_ms: remove one"),
+    (lambda tree: tree.update(expected_end="refused", faults=[{"kind": "kill"}]), "a refused plan starts nothing"),
+]  # fmt: skip
+
+
+def check(raw: bytes, tier: Tier = Tier.SIM, system: ScriptedSystem | None = None) -> Plan:
+    read = read_plan(raw, "plan.json")
+    check_plan(read, system or ScriptedSystem(), tier, toolbox())
+    return read
+
+
+@pytest.mark.parametrize("edit", GOOD, ids=range(len(GOOD)))
+def test_a_good_plan_is_accepted_unchanged(edit: Callable[[dict[str, Any]], object]) -> None:
+    raw = raw_plan(edit)
+    read = check(raw)
+    assert msgspec.json.decode(msgspec.json.encode(read), type=Plan) == read
+
+
+@pytest.mark.parametrize(("edit", "sentence"), BAD, ids=range(len(BAD)))
+def test_a_bad_plan_is_refused_in_one_sentence(edit: Callable[[dict[str, Any]], object], sentence: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check(raw_plan(edit))
+    said = str(caught.value)
+    assert sentence in said
+    assert "\n" not in said
+    assert said.endswith(".")
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff", raw_plan()[:100]], ids=range(4))
+def test_a_truncated_plan_is_refused_by_the_name_of_its_file(raw: bytes) -> None:
+    with pytest.raises(UsageError, match=r"^plan\.json: not whole JSON"):
+        check(raw)
+
+
+def test_times_are_for_the_simulator_only() -> None:
+    with pytest.raises(UsageError, match="at_time_ms is 5, but only tier sim can keep a time"):
+        check(raw_plan(at(at_time_ms=5)), Tier.PROCESS)
+
+
+class Restricted(ScriptedSystem):
+    """Cannot be killed and has no gates."""
+
+    capabilities = frozenset(Capability) - {Capability.KILL_WORKER, Capability.GATES}
+
+
+@pytest.mark.parametrize(
+    ("edit", "tier", "system", "sentence"),
+    [
+        (with_fault(), Tier.SIM, Restricted(), "does not declare kill-worker, which faults[0] (kill) needs"),
+        (gate(effect="fsync"), Tier.SIM, None, "gate.effect is 'fsync'; system 'scripted' has acknowledge, commit."),
+        (lambda _: None, Tier.SPARK, None, "does not run on tier spark; it runs on process, sim."),
+        (lambda tree: tree.update(options={"unsupported": "1"}), Tier.SIM, None, "not support option 'unsupported'"),
+    ],
+    ids=range(4),
+)  # fmt: skip
+def test_what_a_system_does_not_declare_is_not_applicable_to_it(
+    edit: Callable[[dict[str, Any]], object], tier: Tier, system: ScriptedSystem | None, sentence: str
+) -> None:
+    with pytest.raises(NotApplicable) as caught:
+        check(raw_plan(edit), tier, system)
+    assert sentence in str(caught.value)
+
+
+def test_an_option_that_the_adapter_forgets_is_not_applied_silently() -> None:
+    class Forgetful(ScriptedSystem):
+        def account(self, plan: Plan) -> list[Any]:
+            return []
+
+    with pytest.raises(NotApplicable, match="does not account for option 'a'"):
+        check(raw_plan(lambda tree: tree.update(options={"a": "1"})), system=Forgetful())
+
+
+def test_a_refused_value_is_a_sentence_unless_the_plan_wants_the_refusal() -> None:
+    options = {"execution.checkpointing.interval": "1 ms"}
+    system = ScriptedSystem(refused_option="execution.checkpointing.interval")
+    with pytest.raises(UsageError, match=r"options: execution\.checkpointing\.interval = '1 ms' is too small"):
+        check(raw_plan(lambda tree: tree.update(options=options)), system=system)
+    check(raw_plan(lambda tree: tree.update(options=options, expected_end="refused")), system=system)
