@@ -1,67 +1,52 @@
 """Windows: where a process stood when it died in front of an effect that a gate held.
 
-A gate says when to fire. That the fault hit its window is read from what the dead node had recorded: the step that
-leads to the effect, and not the one that follows it.
+A gate says when to fire; that the fault hit its window is read from the dead. A process that is held stands still, so
+the last thing that its node recorded is the step that leads to the effect.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from holdfast.harness.model.events import (
     AckReceived,
     AckSent,
-    CheckpointCompleted,
-    CheckpointTriggered,
+    AttemptStarted,
+    BarrierSent,
+    CommitTried,
     Event,
-    MetadataPublished,
-    NotificationReceived,
     NotificationSent,
     SnapshotTaken,
-    TransactionCommitted,
-    TransactionPrecommitted,
+    TaskStarted,
     TriggerSent,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Gate
 
-
-class EffectWindow(NamedTuple):
-    """The steps on both sides of an effect, and the fields that pair them."""
-
-    before: type[Event]
-    after: type[Event]
-    fields: tuple[str, ...]
-
-
-WINDOWS = {
-    "trigger": EffectWindow(CheckpointTriggered, TriggerSent, ("checkpoint",)),
-    "pre-commit": EffectWindow(SnapshotTaken, TransactionPrecommitted, ("subtask", "checkpoint")),
-    "write-state": EffectWindow(SnapshotTaken, AckSent, ("subtask", "checkpoint")),
-    "acknowledge": EffectWindow(SnapshotTaken, AckSent, ("subtask", "checkpoint")),
-    "publish-metadata": EffectWindow(AckReceived, MetadataPublished, ("checkpoint",)),
-    "complete": EffectWindow(MetadataPublished, CheckpointCompleted, ("checkpoint",)),
-    "notify": EffectWindow(CheckpointCompleted, NotificationSent, ("checkpoint",)),
-    "commit": EffectWindow(NotificationReceived, TransactionCommitted, ("subtask",)),
+LAST_STEPS: dict[str, type[Event]] = {
+    "send-trigger": TriggerSent,
+    "send-barrier": BarrierSent,
+    "write-state": SnapshotTaken,
+    "pre-commit": SnapshotTaken,
+    "acknowledge": AckSent,
+    "publish-metadata": AckReceived,
+    "notify": NotificationSent,
+    "commit": CommitTried,
+    "deploy": AttemptStarted,
+    "restored": TaskStarted,
 }
-"""By effect. Of an effect that is not named here nothing more can be proved than that the process died."""
+"""By effect, the step that comes right before it. An intent is recorded before it is tried: an ack as sent before the
+message leaves. Of an effect that is not named here nothing more can be proved than that the process died."""
 
 
 def died_in_window(history: History, node: str, gate: Gate) -> bool:
-    """Whether the dead node's last step that leads to the effect was not followed by the one behind it."""
-    window = WINDOWS.get(gate.effect)
-    if window is None:
+    """Whether the last step of a dead node is the one that leads to the effect of a gate."""
+    expected = LAST_STEPS.get(gate.effect)
+    if expected is None:
         return True
-    pending: object = None
-    for event in history.events:
-        if event.node != node or not getattr(event, "subtask", gate.vertex).startswith(gate.vertex):
-            continue
-        if type(event) is window.before:
-            pending = _pairing(event, window)
-        elif type(event) is window.after and _pairing(event, window) == pending:
-            pending = None
-    return pending is not None
+    last = next((event for event in reversed(history.events) if event.node == node), None)
+    return last is not None and type(last) is expected and _of_vertex(last, gate.vertex)
 
 
-def _pairing(event: Event, window: EffectWindow) -> tuple[object, ...]:
-    return tuple(getattr(event, field) for field in window.fields)
+def _of_vertex(step: Event, vertex: str) -> bool:
+    """Whether a step is one of a vertex; of any if it is not said, or if the step names none."""
+    place = getattr(step, "channel", None) or getattr(step, "subtask", None)
+    return not vertex or place is None or place.startswith(f"{vertex}[")

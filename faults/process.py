@@ -15,6 +15,8 @@ from holdfast.harness.model.topology import process_name, process_of
 from holdfast.harness.spi.controls import Controls
 
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
+_KILLED = frozenset({"kill", "killed", "SIGKILL"})
+"""The causes of death by which systems say that it came from outside."""
 
 
 class Kill:
@@ -47,7 +49,7 @@ class Kill:
         spec = history.plan.faults[fault]
         process = process_name(spec.target)
         for died in history.of(NodeDied):
-            if died.cause == self.kind and process_of(died.dead_node) == process and died.time_ns >= injected.time_ns:
+            if died.cause in _KILLED and process_of(died.dead_node) == process and died.time_ns >= injected.time_ns:
                 gate = spec.schedule.gate
                 return gate is None or died_in_window(history, died.dead_node, gate)
         return False

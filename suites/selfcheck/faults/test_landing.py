@@ -22,7 +22,6 @@ from holdfast.harness.model.events import (
     NodeDied,
     NodeStarted,
     RowsVisible,
-    SnapshotTaken,
     SourceEmitted,
     StorageFailed,
 )
@@ -96,8 +95,9 @@ class TestKill:
         return [at(time_ms, "harness.0", NodeDied(dead_node=node, cause=cause))]
 
     @pytest.mark.parametrize("node", ["worker-1.0", "worker-1.3"])
-    def test_any_life_of_the_process_may_have_died(self, node: str) -> None:
-        assert landed(self.spec, self.died(node), end_ms=None)
+    @pytest.mark.parametrize("cause", ["kill", "killed", "SIGKILL"])
+    def test_any_life_of_the_process_may_have_died(self, node: str, cause: str) -> None:
+        assert landed(self.spec, self.died(node, cause), end_ms=None)
 
     @pytest.mark.parametrize("node", ["worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0"])
     def test_the_death_of_another_process_is_no_proof(self, node: str) -> None:
@@ -117,23 +117,29 @@ class TestAimedKill:
     spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("acknowledge", WORKER, vertex="sink")))
     death = (at(101, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill")),)
 
-    def snapshot(self, checkpoint: int, subtask: str = "sink[1]") -> Event:
-        return at(90 + checkpoint, "worker-1.0", SnapshotTaken(subtask=subtask, checkpoint=checkpoint))
+    def acknowledging(self, subtask: str = "sink[1]", node: str = "worker-1.0", time_ms: float = 98) -> Event:
+        return at(time_ms, node, AckSent(subtask=subtask, checkpoint=1))
 
-    def acknowledged(self, checkpoint: int) -> Event:
-        return at(90.5 + checkpoint, "worker-1.0", AckSent(subtask="sink[1]", checkpoint=checkpoint))
+    def test_the_last_step_leads_to_the_effect(self) -> None:
+        assert landed(self.spec, [emitted(97, "worker-1.0"), self.acknowledging(), *self.death])
 
-    def test_a_death_between_snapshot_and_acknowledgement_landed(self) -> None:
-        assert landed(self.spec, [self.snapshot(1), self.acknowledged(1), self.snapshot(2), *self.death])
+    def test_what_others_do_afterwards_is_no_objection(self) -> None:
+        later = [emitted(99, "worker-0.0"), emitted(103, "worker-1.1")]
+        assert landed(self.spec, [self.acknowledging(), *self.death, *later])
 
-    def test_a_death_behind_the_acknowledgement_missed(self) -> None:
-        assert not landed(self.spec, [self.snapshot(1), self.acknowledged(1), *self.death])
+    def test_a_node_that_went_on_was_not_held(self) -> None:
+        assert not landed(self.spec, [self.acknowledging(), emitted(99, "worker-1.0"), *self.death])
 
-    def test_a_death_before_any_snapshot_missed(self) -> None:
-        assert not landed(self.spec, list(self.death))
+    def test_the_effect_of_another_vertex_is_no_proof(self) -> None:
+        assert not landed(self.spec, [self.acknowledging("sum[1]"), *self.death])
 
-    def test_a_snapshot_of_another_vertex_is_no_proof(self) -> None:
-        assert not landed(self.spec, [self.snapshot(1, "sum[1]"), *self.death])
+    def test_the_effect_of_another_node_is_no_proof(self) -> None:
+        assert not landed(self.spec, [self.acknowledging(node="worker-0.0"), *self.death])
+
+    def test_an_effect_without_a_recorded_step_needs_the_death_alone(self) -> None:
+        spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("read-state", WORKER)))
+        assert landed(spec, self.death)
+        assert not landed(spec, [])
 
 
 class TestPause:
