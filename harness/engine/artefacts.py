@@ -1,39 +1,126 @@
-"""The folder of a run and what lies in it. With `history_files` the only place of the engine that touches files."""
+"""What a run leaves: a folder that is there whole or not at all.
+
+plan.json            what was run
+history/             what happened (see history_files)
+verdicts.json        tier, outcome, verdicts, trace hash
+undo.jsonl           undos, as they were written before their faults acted (real tiers)
+work/                what the accused wrote, logs among it (real tiers, kept where the run did not pass)
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.spi.fault import UndoRecord
+from holdfast.harness.engine.decode import check_version, decode
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.history_files import read_history, write_history
+from holdfast.harness.engine.run import Run
+from holdfast.harness.engine.run_folder import CONTROL, PLAN, WORK, write_atomically
+from holdfast.harness.engine.validate import read_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.history import History
+from holdfast.harness.model.journal import RESULTS_VERSION
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome, Verdict
 
-UNDO = "undo.jsonl"
-WORK = "work"
-
-
-def undo_writer(folder: Path) -> Callable[[UndoRecord], None]:
-    """A function that appends an undo to the folder's `undo.jsonl` and returns when the disk has it."""
-    path = folder / UNDO
-
-    def write(undo: UndoRecord) -> None:
-        with path.open("ab") as file:
-            file.write(msgspec.json.encode(undo) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    return write
-
-
-def new_work_folder(folder: Path) -> Path:
-    """An empty folder of its own for the accused, below that of the run."""
-    work = folder / WORK
-    work.mkdir(parents=True)
-    return work
+HISTORY = "history"
+VERDICTS = "verdicts.json"
+LATEST = "latest"
+_PART = ".part"
 
 
-def control_folder(folder: Path) -> Path:
-    """The folder of the fault-free control of a run."""
-    return folder / "control"
+class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`verdicts.json`."""
+
+    version: int
+    tier: Tier
+    outcome: Outcome
+    reason: str
+    verdicts: tuple[Verdict, ...]
+    precisions: dict[int, str]
+    dispatched: int
+    trace_hash: str
+
+
+def open_run_folder(folder: Path, plan: Plan) -> Path:
+    """Make the folder in which a run can begin: it holds the plan and gets its real name when the run is over."""
+    part = folder.with_name(f".{folder.name}{_PART}")
+    part.mkdir(parents=True)
+    write_plan(part / PLAN, plan)
+    return part
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether this is the folder of a run that was cut off."""
+    return folder.name.startswith(".") and folder.name.endswith(_PART)
+
+
+def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
+    """Store a finished run in the folder that it ran in, and give that its real name."""
+    history = part / HISTORY
+    history.mkdir()
+    write_history(history, run.history)
+    stored = StoredVerdicts(
+        RESULTS_VERSION, run.tier, run.outcome, run.reason, run.verdicts, run.precisions, run.dispatched, run.trace_hash
+    )
+    write_atomically(part / VERDICTS, _readable(stored))
+    if run.outcome is Outcome.PASS:
+        for name in (WORK, CONTROL):
+            shutil.rmtree(part / name, ignore_errors=True)
+    os.replace(part, folder)
+    return folder
+
+
+def store_run(folder: Path, run: Run) -> Path:
+    """Store a run that needed no folder while it ran."""
+    return close_run_folder(open_run_folder(folder, run.history.plan), folder, run)
+
+
+def read_run(folder: Path) -> tuple[History, StoredVerdicts]:
+    """A stored run, fully checked.
+
+    Raises:
+        UsageError: it is not whole, or was edited; names file and line.
+    """
+    plan = read_plan_file(folder / PLAN)
+    path = folder / VERDICTS
+    raw = _content(path)
+    check_version(raw, RESULTS_VERSION, "result", str(path))
+    return read_history(folder / HISTORY, plan), decode(raw, StoredVerdicts, str(path))
+
+
+def read_plan_file(path: Path) -> Plan:
+    """A plan from a file.
+
+    Raises:
+        UsageError: it cannot be read or is no plan.
+    """
+    return read_plan(_content(path), str(path))
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """A plan in a form that a person can read and edit."""
+    write_atomically(path, _readable(plan))
+
+
+def point_latest(folder: Path) -> None:
+    """Let `latest` beside a folder name it."""
+    link = folder.with_name(f".{LATEST}{_PART}")
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder.name, target_is_directory=True)
+    os.replace(link, folder.with_name(LATEST))
+
+
+def _readable(value: msgspec.Struct) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); name an existing file or run folder.") from error

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine import artefacts
+from holdfast.harness.engine import run_folder
 from holdfast.harness.engine.conductor import NEVER, Conductor
 from holdfast.harness.engine.judge import judge, observed, outcome_of
 from holdfast.harness.engine.phases import Phases
@@ -143,10 +143,10 @@ def _submit(plan: Plan, system: System) -> _Execution:
 
 def _execute(setting: _Setting) -> _Execution:
     plan, system, folder = setting.plan, setting.system, setting.folder
-    write_undo = artefacts.undo_writer(folder) if folder else _not_written
+    write_undo = run_folder.undo_writer(folder) if folder else _not_written
     try:
         deployment = system.deploy(
-            plan, setting.inputs, setting.tier, artefacts.new_work_folder(folder) if folder else None
+            plan, setting.inputs, setting.tier, run_folder.new_work_folder(folder) if folder else None
         )
     except OSError as error:
         return _Execution(RunEnd(reached=False, problem=f"it cannot be stood up: {error}"))
@@ -169,7 +169,7 @@ def _execute(setting: _Setting) -> _Execution:
 
 def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
     """On real tiers an exceeded bound counts only if the same machine meets it without faults."""
-    folder = artefacts.control_folder(setting.folder) if setting.folder else None
+    folder = setting.folder / run_folder.CONTROL if setting.folder else None
     control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
     if control.end.reached:
         return execution

@@ -1,0 +1,214 @@
+"""Inputs and outputs of a run as Parquet: columns that any reader understands, and what they cannot say as metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import (
+    CommittedRows,
+    FoldColumns,
+    FoldRow,
+    IdentityColumns,
+    IdentityRow,
+    InputLog,
+    Output,
+    Partition,
+)
+
+_SHAPE = b"holdfast"
+Shape = TypeVar("Shape")
+Rows = Sequence[FoldRow] | Sequence[IdentityRow] | FoldColumns | IdentityColumns
+
+
+class _PartitionShape(msgspec.Struct, frozen=True):
+    length: int
+    preloaded: int
+    starts_ms: int
+    records_per_second: int
+
+
+class _InputShape(msgspec.Struct, frozen=True):
+    keys: tuple[str, ...]
+    first_offsets: tuple[int, ...]
+    partitions: tuple[_PartitionShape, ...]
+
+
+class _UnitShape(msgspec.Struct, frozen=True):
+    name: str
+    poll: int
+    final: bool
+    rows: int
+    columnar: bool
+
+
+class _OutputShape(msgspec.Struct, frozen=True):
+    units: tuple[_UnitShape, ...]
+
+
+def write_inputs(path: Path, inputs: InputLog) -> None:
+    """Columns partition, offset, key, value."""
+    lengths = inputs.lengths()
+    shape = _InputShape(
+        inputs.keys,
+        inputs.first_offsets,
+        tuple(
+            _PartitionShape(len(each), each.preloaded, each.starts_ms, each.records_per_second)
+            for each in inputs.partitions
+        ),
+    )
+    _write(
+        path,
+        shape,
+        {
+            "partition": pa.array(np.repeat(np.arange(len(lengths)), lengths), pa.int32()),
+            "offset": pa.array(_joined([np.arange(length) for length in lengths]), pa.int64()),
+            "key": _texts(_joined([each.key for each in inputs.partitions]), inputs.keys),
+            "value": pa.array(_joined([each.value for each in inputs.partitions]), pa.int64()),
+        },
+    )
+
+
+def read_inputs(path: Path, source: str) -> InputLog:
+    """What `write_inputs` wrote.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    table, shape = _read(path, _InputShape, source)
+    key, value = _indices(table["key"], shape.keys), table["value"].to_numpy()
+    ends = list(accumulate((each.length for each in shape.partitions), initial=0))
+    partitions = tuple(
+        Partition(key[start:end], value[start:end], each.preloaded, each.starts_ms, each.records_per_second)
+        for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
+    )
+    return InputLog(shape.keys, partitions, shape.first_offsets)
+
+
+def write_outputs(path: Path, output: Output, contract: Contract) -> None:
+    """Columns unit, poll, final, and those of the contract: key, value, counts, digest or partition, offset."""
+    units = output.units
+    lengths = [len(unit.rows) for unit in units]
+    shape = _OutputShape(
+        tuple(
+            _UnitShape(unit.name, unit.poll, unit.final, length, isinstance(unit.rows, FoldColumns | IdentityColumns))
+            for unit, length in zip(units, lengths, strict=True)
+        )
+    )
+    columns = {
+        "unit": _texts(np.repeat(np.arange(len(units)), lengths), tuple(unit.name for unit in units)),
+        "poll": pa.array(np.repeat([unit.poll for unit in units], lengths), pa.int64()),
+        "final": pa.array(np.repeat([unit.final for unit in units], lengths), pa.bool_()),
+    }
+    contents = [
+        _fold_content(unit.rows) if contract is Contract.FOLD else _identity_content(unit.rows) for unit in units
+    ]
+    names = _FOLD if contract is Contract.FOLD else _IDENTITY
+    for name, kind in names.items():
+        columns[name] = pa.chunked_array([content[name] for content in contents], kind).combine_chunks()
+    _write(path, shape, columns)
+
+
+_FOLD = {"key": pa.string(), "value": pa.int64(), "counts": pa.list_(pa.int64()), "digest": pa.uint64()}
+_IDENTITY = {"partition": pa.int64(), "offset": pa.int64()}
+
+
+def read_outputs(path: Path, contract: Contract, source: str) -> Output:
+    """What `write_outputs` wrote.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    table, shape = _read(path, _OutputShape, source)
+    restore = _fold_rows if contract is Contract.FOLD else _identity_rows
+    units = []
+    start = 0
+    for unit in shape.units:
+        part = table.slice(start, unit.rows)
+        units.append(CommittedRows(unit.name, unit.poll, restore(part, columnar=unit.columnar), unit.final))
+        start += unit.rows
+    return Output(tuple(units))
+
+
+def _fold_content(rows: Any) -> dict[str, pa.Array]:
+    if isinstance(rows, FoldColumns):
+        count, width = rows.counts.shape
+        counts = pa.ListArray.from_arrays(
+            pa.array(np.arange(count + 1) * width, pa.int32()), pa.array(rows.counts.ravel(), pa.int64())
+        )
+        key = _texts(rows.key, rows.keys).cast(pa.string())
+        return {"key": key, "value": pa.array(rows.value), "counts": counts, "digest": pa.array(rows.digest)}
+    return {
+        "key": pa.array([row.key for row in rows], pa.string()),
+        "value": pa.array([row.value for row in rows], pa.int64()),
+        "counts": pa.array([row.counts for row in rows], _FOLD["counts"]),
+        "digest": pa.array([row.digest for row in rows], pa.uint64()),
+    }
+
+
+def _identity_content(rows: Any) -> dict[str, pa.Array]:
+    if isinstance(rows, IdentityColumns):
+        return {"partition": pa.array(rows.partition, pa.int64()), "offset": pa.array(rows.offset, pa.int64())}
+    return {name: pa.array([getattr(row, name) for row in rows], pa.int64()) for name in _IDENTITY}
+
+
+def _fold_rows(part: pa.Table, *, columnar: bool) -> Rows:
+    if not columnar:
+        columns = (part[name].to_pylist() for name in _FOLD)
+        return tuple(
+            FoldRow(key, value, tuple(counts), digest) for key, value, counts, digest in zip(*columns, strict=True)
+        )
+    keys = tuple(part["key"].unique().to_pylist())
+    counts = part["counts"].combine_chunks().flatten().to_numpy()
+    return FoldColumns(
+        keys,
+        _indices(part["key"], keys),
+        part["value"].to_numpy(),
+        counts.reshape(len(part), -1) if len(part) else counts.reshape(0, 0),
+        part["digest"].to_numpy(),
+    )
+
+
+def _identity_rows(part: pa.Table, *, columnar: bool) -> Rows:
+    partition, offset = part["partition"], part["offset"]
+    if columnar:
+        return IdentityColumns(partition.to_numpy(), offset.to_numpy())
+    return tuple(map(IdentityRow, partition.to_pylist(), offset.to_pylist()))
+
+
+def _joined(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _texts(indices: npt.NDArray[np.int64], texts: tuple[str, ...]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int32()), pa.array(texts, pa.string()))
+
+
+def _indices(column: pa.ChunkedArray, texts: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    place = {text: index for index, text in enumerate(texts)}
+    places = np.array([place[text] for text in encoded.dictionary.to_pylist()], np.int64)
+    return cast("npt.NDArray[np.int64]", places[encoded.indices.to_numpy()])
+
+
+def _write(path: Path, shape: msgspec.Struct, columns: dict[str, Any]) -> None:
+    table = pa.table(columns).replace_schema_metadata({_SHAPE: msgspec.json.encode(shape)})
+    pq.write_table(table, path)
+
+
+def _read(path: Path, kind: type[Shape], source: str) -> tuple[pa.Table, Shape]:
+    try:
+        table = pq.read_table(path)
+        return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
+    except (pa.ArrowInvalid, KeyError, OSError, msgspec.MsgspecError) as error:
+        raise UsageError(f"{source}: not a Parquet file of this program ({error}); record the run again.") from error

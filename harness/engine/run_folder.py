@@ -1,0 +1,47 @@
+"""The folder of a run while it runs: what must be on disk before anything happens, and room for the accused.
+
+Light on purpose: the executor imports it, and on the simulator nothing of it is used. What a finished run leaves is in
+`artefacts`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.spi.fault import UndoRecord
+
+PLAN = "plan.json"
+UNDO = "undo.jsonl"
+WORK = "work"
+CONTROL = "control"
+
+
+def undo_writer(folder: Path) -> Callable[[UndoRecord], None]:
+    """A function that appends an undo to the folder's `undo.jsonl` and returns when the disk has it."""
+    path = folder / UNDO
+
+    def write(undo: UndoRecord) -> None:
+        with path.open("ab") as file:
+            file.write(msgspec.json.encode(undo) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    return write
+
+
+def new_work_folder(folder: Path) -> Path:
+    """An empty folder of its own for the accused, below that of the run."""
+    work = folder / WORK
+    work.mkdir(parents=True)
+    return work
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """A reader finds the whole content or what was there before."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    os.replace(part, path)

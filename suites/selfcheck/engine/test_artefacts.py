@@ -1,0 +1,198 @@
+"""Stored runs: what is written is what is read, and nothing can be cut or edited unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from holdfast.harness.engine.artefacts import is_unfinished, open_run_folder, point_latest, read_run, store_run
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.history_files import plan_digest, read_history, write_history
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    NodeDied,
+    SnapshotTaken,
+    StateSummary,
+)
+from holdfast.harness.model.history import FileDigest, History, Manifest, RunEnd
+from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.harness.model.records import (
+    CommittedRows,
+    FoldColumns,
+    FoldRow,
+    IdentityColumns,
+    IdentityRow,
+    InputLog,
+    Output,
+    Partition,
+)
+from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
+
+COLUMN = np.array([1, 0, 1], dtype=np.int64)
+INPUTS = InputLog(
+    ("", "never used", "ключ"),
+    (Partition(COLUMN, COLUMN * -7, 2, starts_ms=5, records_per_second=3), Partition(COLUMN[:0], COLUMN[:0], 0)),
+    first_offsets=(1, 0),
+)
+ROWS = (FoldRow("a", -3, (1, 0), 2**64 - 1), FoldRow("ключ", 2**40, (2, 5), 0))
+COLUMNS = FoldColumns(("b", "a"), COLUMN, COLUMN * 5, np.arange(6).reshape(3, 2), COLUMN.astype(np.uint64))
+FOLDED = Output(
+    (
+        CommittedRows("unit/1", 0, ROWS),
+        CommittedRows("empty", 3, ()),
+        CommittedRows("unit/1", 4, ROWS[:1], final=True),
+        CommittedRows("columns", 5, COLUMNS),
+    )
+)  # fmt: skip
+IDENTITIES = Output(
+    (CommittedRows("u", 0, (IdentityRow(0, 1),)), CommittedRows("v", 1, IdentityColumns(COLUMN, COLUMN)))
+)
+EVENTS = [
+    CheckpointTriggered(node="coordinator.0", sequence=0, checkpoint=1, participants=("source[0]",)),
+    SnapshotTaken(node="worker-0.0", sequence=0, subtask="sum[0]", checkpoint=1, state=StateSummary(entries={"a": 1})),
+    NodeDied(node="harness", sequence=0, dead_node="worker-0.0", cause="kill"),
+    CheckpointCompleted(node="coordinator.0", sequence=1, checkpoint=1, positions=(3, 0)),
+]
+END = RunEnd(reached=True, healed_ns=5, ended_ns=9, faults_landed=(True, None, False))
+
+
+def history(output: Output = FOLDED, **changes: Any) -> History:
+    fields = {"claims": Claims(EXACTLY_ONCE), "inputs": INPUTS, "output": output, "events": EVENTS, "end": END}
+    job = KEYED_SUM if output is FOLDED else FORWARD
+    return History(plan(job=job), **{**fields, **changes})
+
+
+def plain(content: History) -> dict[str, Any]:
+    """A history in values that compare."""
+    return {
+        "claims": content.claims,
+        "events": list(content.events),
+        "end": content.end,
+        "keys": content.inputs.keys,
+        "first": content.inputs.first_offsets,
+        "partitions": [
+            (each.key.tolist(), each.value.tolist(), each.preloaded, each.starts_ms, each.records_per_second)
+            for each in content.inputs.partitions
+        ],
+        "units": [
+            (each.name, each.poll, each.final, type(each.rows), list(each.rows)) for each in content.output.units
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        history(),
+        history(IDENTITIES),
+        history(events=EVENTS[::-1][2:]),
+        history(events=[], output=Output(), inputs=InputLog((), ())),
+    ],
+    ids=["fold", "identities", "other order", "nothing"],
+)
+def test_a_history_survives_its_files(tmp_path: Path, content: History) -> None:
+    write_history(tmp_path, content)
+    assert plain(read_history(tmp_path, content.plan)) == plain(content)
+
+
+def edited(path: Path, edit: Callable[[bytes], bytes]) -> None:
+    content = path.read_bytes()
+    changed = edit(content)
+    assert changed != content
+    path.write_bytes(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "sentence"),
+    [
+        ("manifest.json", lambda raw: raw[:40], "manifest.json: not whole JSON"),
+        ("manifest.json", lambda raw: raw.replace(b'"version": 1', b'"version": 2'), "version 2 of a history is newer"),
+        ("manifest.json", lambda raw: raw.replace(b'"files"', b'"filez"'), "unknown field 'filez'"),
+        ("manifest.json", lambda raw: raw.replace(b'"plan_sha256": "', b'"plan_sha256": "0'), "another plan"),
+        ("coordinator.0.jsonl", lambda raw: raw[:-5], "coordinator.0.jsonl:2: torn line of a node that did not die"),
+        ("coordinator.0.jsonl", lambda raw: raw[raw.index(b"\n") + 1 :], ":1: event 1 of node 'coordinator.0' stands"),
+        ("coordinator.0.jsonl", lambda raw: raw[: raw.index(b"\n") + 1], "168 bytes long, but 325 were written"),
+        ("coordinator.0.jsonl", lambda raw: raw.replace(b"[3,0]", b"[2,0]"), "edited (SHA-256 differs"),
+        ("coordinator.0.jsonl", lambda raw: raw.replace(b"positions", b"positionz"), ":2: "),
+        ("coordinator.0.jsonl", lambda raw: raw.replace(b'"version":1', b'"version":9', 1), ":1: version 9 of"),
+        ("coordinator.0.jsonl", lambda raw: raw.replace(b"checkpoint_completed", b"checkpoint_finished"), ":2: "),
+        ("worker-0.0.jsonl", lambda raw: raw + b'{"kind":', "worker-0.0.jsonl: "),
+        ("inputs.parquet", lambda raw: raw[:-9], "inputs.parquet: "),
+        ("run.json", lambda raw: raw.replace(b'"reached":true', b'"reached":false'), "run.json: "),
+    ],
+    ids=range(14),
+)  # fmt: skip
+def test_what_was_cut_or_edited_is_refused_by_file_and_line(
+    tmp_path: Path, name: str, edit: Callable[[bytes], bytes], sentence: str
+) -> None:
+    write_history(tmp_path, history())
+    edited(tmp_path / name, edit)
+    with pytest.raises(UsageError) as caught:
+        read_history(tmp_path, history().plan)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_missing_or_unknown_are_refused(tmp_path: Path) -> None:
+    write_history(tmp_path, history())
+    (tmp_path / "worker-9.0.jsonl").write_bytes(b"")
+    with pytest.raises(UsageError, match="the manifest does not name this file"):
+        read_history(tmp_path, history().plan)
+    (tmp_path / "worker-9.0.jsonl").unlink()
+    (tmp_path / "outputs.parquet").unlink()
+    with pytest.raises(UsageError, match=r"outputs\.parquet: cannot be read"):
+        read_history(tmp_path, history().plan)
+
+
+@pytest.mark.parametrize(("node", "accepted"), [("worker-0.0", True), ("coordinator.0", False)])
+def test_only_a_dead_node_may_leave_a_torn_line(tmp_path: Path, node: str, accepted: bool) -> None:
+    """Files of a runtime that writes its own history: the manifest was made afterwards, with the torn line in it."""
+    import hashlib
+
+    write_history(tmp_path, history())
+    path = tmp_path / f"{node}.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"kind":"node_st')
+    manifest = msgspec.json.decode((tmp_path / "manifest.json").read_bytes(), type=Manifest)
+    digest = FileDigest(path.name, path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
+    files = tuple(digest if file.name == path.name else file for file in manifest.files)
+    (tmp_path / "manifest.json").write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, files=files)))
+    if accepted:
+        assert plain(read_history(tmp_path, history().plan)) == plain(history())
+    else:
+        with pytest.raises(UsageError, match=r"coordinator\.0\.jsonl:3: torn line"):
+            read_history(tmp_path, history().plan)
+
+
+def test_a_run_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox())
+    begun = open_run_folder(tmp_path / "run-1", run.history.plan)
+    assert is_unfinished(begun)
+    assert not (tmp_path / "run-1").exists()
+    folder = store_run(tmp_path / "run-2", run)
+    assert {path.name for path in folder.iterdir()} == {"plan.json", "history", "verdicts.json"}
+    content, stored = read_run(folder)
+    assert plain(content) == plain(run.history)
+    assert (stored.tier, stored.outcome, stored.verdicts, stored.trace_hash) == (
+        Tier.SIM,
+        run.outcome,
+        run.verdicts,
+        "h",
+    )
+    point_latest(folder)
+    point_latest(folder)
+    assert read_run(tmp_path / "latest")[1] == stored
+
+
+def test_the_digest_of_a_plan_depends_on_its_content_alone() -> None:
+    options = {"a": "1", "b": "2"}
+    assert plan_digest(plan(options=options)) == plan_digest(plan(options=dict(reversed(options.items()))))
+    assert plan_digest(plan(options=options)) != plan_digest(plan(options={**options, "b": "3"}))
