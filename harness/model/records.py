@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
+Digests = npt.NDArray[np.uint64]
 
 
 class RecordBatch(Protocol):
@@ -88,19 +89,65 @@ class IdentityRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     offset: int
 
 
+class FoldColumns(msgspec.Struct, frozen=True, eq=False):
+    """Many rows of contract FOLD as columns; as a sequence it yields them as FoldRow.
+
+    Attributes:
+        keys: distinct keys as text.
+        key: (n,) index of each row's key in `keys`.
+        value: (n,)
+        counts: (n, source partitions)
+        digest: (n,)
+    """
+
+    keys: tuple[str, ...]
+    key: Integers
+    value: Integers
+    counts: Integers
+    digest: Digests
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def __getitem__(self, index: int) -> FoldRow:
+        counts = tuple(self.counts[index].tolist())
+        return FoldRow(self.keys[self.key[index]], int(self.value[index]), counts, int(self.digest[index]))
+
+    def __iter__(self) -> Iterator[FoldRow]:
+        counts = map(tuple, self.counts.tolist())
+        for key, *fields in zip(self.key.tolist(), self.value.tolist(), counts, self.digest.tolist(), strict=True):
+            yield FoldRow(self.keys[key], *fields)
+
+
+class IdentityColumns(msgspec.Struct, frozen=True, eq=False):
+    """Many rows of contract RECORDS as columns; as a sequence it yields them as IdentityRow."""
+
+    partition: Integers
+    offset: Integers
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    def __getitem__(self, index: int) -> IdentityRow:
+        return IdentityRow(int(self.partition[index]), int(self.offset[index]))
+
+    def __iter__(self) -> Iterator[IdentityRow]:
+        return map(IdentityRow, self.partition.tolist(), self.offset.tolist())
+
+
 class CommittedRows(msgspec.Struct, frozen=True):
     """What the committed reader saw become visible at once: one committed file, transaction or table version.
 
     Attributes:
         name: of the unit in the accused's output, such as a file name.
         poll: the reader's poll at which it was first seen, from 0.
-        rows: in the order that the unit holds them; all of one type. May be any sequence; large outputs are columnar.
+        rows: in the order that the unit holds them; all of one type. Large outputs are columnar.
         final: seen only by the second read, after the settle window.
     """
 
     name: str
     poll: int
-    rows: Sequence[FoldRow] | Sequence[IdentityRow]
+    rows: Sequence[FoldRow] | Sequence[IdentityRow] | FoldColumns | IdentityColumns
     final: bool = False
 
 
