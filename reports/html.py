@@ -1,0 +1,206 @@
+"""`report.html`: the whole story in one file that needs no network, no server and no script to be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
+from holdfast.harness.model.rule import Level
+from holdfast.harness.model.verdict import Outcome
+from holdfast.reports import text, timeline, view
+from holdfast.reports.files import write_file
+from holdfast.reports.svg import colour, element, group
+
+MOST_TIMELINES = 60
+MOST_RUNS_OF_A_CASE = 60
+"""Enough to see a pattern; the rest is in `results.json`, and the page says how many it left out."""
+
+
+class HtmlReporter:
+    """One page for the morning after: what failed comes first, everything else can be found."""
+
+    name = "html"
+    writes = "report.html"
+
+    def render(self, journal: Journal, folder: Path) -> Path:
+        """Write `report.html`."""
+        return write_file(folder / self.writes, page(journal))
+
+
+def page(journal: Journal) -> str:
+    """The page as text."""
+    style = Markup(f"\n{_asset('report.css')}{_asset('timeline.css')}")
+    script = Markup(f"\n{_asset('report.js')}")
+    pictures = _pictures(journal)
+    blocks = view.blocks(journal)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            journal=journal,
+            certificate=journal.certificate,
+            style=style,
+            script=script,
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            counts=view.status_counts(result.status for result in journal.rules),
+            areas=view.areas(journal),
+            levels=view.levels(journal),
+            refuted=[block for block in blocks if block.status is Status.FAIL],
+            undecided=[block for block in blocks if block.status in view.UNDECIDED],
+            cases=view.cases_by_id(journal),
+            groups=_groups(journal),
+            runs={run.id: run for run in journal.runs},
+            total_runs=view.total_runs(journal),
+            pictures=pictures,
+            drawn_at=_drawn_at(blocks, pictures),
+            block_of={finding.name: block.name for block in blocks for finding in block.findings},
+            evidence=_by_evidence(journal.evidence),
+            sentence=text.verdict_sentence(journal),
+            anchor_of=_run_anchors(journal),
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        count=text.count,
+        duration=text.duration,
+        moment=text.moment,
+        percent=text.percent,
+        plural=text.plural,
+        slug=text.slug,
+        subject=text.subject_words,
+        clean=text.clean,
+        prose=_prose,
+        colour=colour,
+        fault_words=timeline.fault_words,
+        in_words=timeline.in_words,
+        aborts=timeline.aborts_in_words,
+    )
+    environment.globals.update(
+        words=text.STATUS_WORDS,
+        marks=text.STATUS_MARKS,
+        meanings=text.STATUS_MEANINGS,
+        decidability=text.DECIDABILITY_WORDS,
+        level_meanings=text.LEVEL_MEANINGS,
+        Status=Status,
+        Outcome=Outcome,
+        Level=Level,
+        Tier=Tier,
+        bar=_bar,
+    )
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
+    return resources.files("holdfast.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _prose(words: str) -> Markup:
+    """Text with its `names` set as code."""
+    parts = re.split(r"`([^`\n]+)`", text.clean(words))
+    return Markup("").join(element("code", part) if index % 2 else part for index, part in enumerate(parts))
+
+
+def _hash(content: str) -> str:
+    """What the page's own policy lets in: this style, this script, nothing else, so a hostile journal cannot act."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _bar(counts: Mapping[Status, int], label: str) -> Markup:
+    """Shares of statuses as one bar, best first: drawn as SVG because the page's policy forbids style attributes."""
+    total = sum(counts.values()) or 1
+    drawn: list[Markup] = []
+    left = 0.0
+    for status in Status:
+        if counts.get(status):
+            share = counts[status] / total * 100
+            title = element("title", f"{counts[status]:,} {text.STATUS_WORDS[status]}")
+            shape = {"x": f"{left:.4g}%", "width": f"{share:.4g}%", "height": "100%"}
+            drawn.append(element("rect", title, class_=f"fill-{status.value.lower()}", **shape))
+            left += share
+    return element("svg", group(drawn), class_="bar", role="img", aria_label=label)
+
+
+def _pictures(journal: Journal) -> dict[str, Markup]:
+    """Timelines by run, failed runs first where there are too many."""
+    rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
+    held = sorted((run for run in journal.runs if run.timeline is not None), key=lambda run: rank[run.outcome])
+    return {
+        run.id: timeline.draw(run.timeline, f"Timeline of run {run.id}")
+        for run in held[:MOST_TIMELINES]
+        if run.timeline is not None
+    }
+
+
+def _drawn_at(blocks: list[view.Block], pictures: Mapping[str, Markup]) -> dict[str, str]:
+    """Where each timeline stands: with the first finding that it explains, once; the others link to it."""
+    places: dict[str, str] = {}
+    for block in blocks:
+        if block.run is not None and block.run.id in pictures:
+            places.setdefault(block.run.id, block.name)
+    return places
+
+
+def _groups(journal: Journal) -> list[dict[str, Any]]:
+    """The cases with the runs that are listed for them, those in trouble first."""
+    listed = view.listed_runs(journal)
+    rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
+    known = {(case.case, case.tier) for case in journal.cases}
+    groups: list[dict[str, Any]] = []
+    for case in sorted(journal.cases, key=lambda case: case.status not in view.TROUBLE):
+        held = sorted(listed.get((case.case, case.tier), []), key=lambda run: rank[run.outcome])
+        groups.append(_group(case, case.case, case.tier, held))
+    # A journal may keep a run whose case it does not list (a replay, say); it is shown all the same.
+    for (name, tier), held in listed.items():
+        if (name, tier) not in known:
+            groups.append(_group(None, name, tier, held))
+    return groups
+
+
+def _group(case: CaseResult | None, name: str, tier: Tier, held: list[RunResult]) -> dict[str, Any]:
+    return {
+        "case": case,
+        "name": name,
+        "tier": tier,
+        "total": view.runs_of(case) if case else len(held),
+        "runs": held[:MOST_RUNS_OF_A_CASE],
+        "left_out": max(len(held) - MOST_RUNS_OF_A_CASE, 0),
+    }
+
+
+def _run_anchors(journal: Journal) -> dict[str, str]:
+    """A fragment for each run; numbered, because two odd ids can look alike once a link can name them."""
+    return {run.id: f"run-{index}-{text.slug(run.id)}" for index, run in enumerate(journal.runs)}
+
+
+def _by_evidence(evidence: Mapping[str, str]) -> dict[str, list[str]]:
+    """Event kinds by how the accused supplies them, strongest first."""
+    order = {each.value: rank for rank, each in enumerate(Evidence)}
+    grouped: dict[str, list[str]] = {}
+    for kind, how in sorted(evidence.items(), key=lambda item: (order.get(item[1], len(order)), item)):
+        grouped.setdefault(how, []).append(kind)
+    return grouped

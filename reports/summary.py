@@ -1,0 +1,109 @@
+"""`summary.md`: what a CI server shows beside the build, in Markdown that GitHub and GitLab both render."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.reports import text, view
+from holdfast.reports.files import write_file
+
+MOST_BYTES = 1 << 20
+"""GitHub refuses a job summary of 1 MiB or more as a whole."""
+MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ERROR: "💥", Status.INCONCLUSIVE: "❔"}
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
+_RESERVE = 400
+
+
+class SummaryReporter:
+    """Title, counts, and every failure with its replay line, for as long as there is room."""
+
+    name = "summary"
+    writes = "summary.md"
+
+    def render(self, journal: Journal, folder: Path) -> Path:
+        """Write `summary.md`."""
+        return write_file(folder / self.writes, summary(journal))
+
+
+def summary(journal: Journal) -> str:
+    """The summary as text, under MOST_BYTES in UTF-8."""
+    blocks = view.blocks(journal)
+    written = list(_head(journal))
+    left = MOST_BYTES - _RESERVE - sum(_size(part) for part in written)
+    for index, block in enumerate(blocks):
+        part = _block(block)
+        left -= _size(part)
+        if left < 0:
+            more = text.plural(sum(each.size for each in blocks[index:]), "more finding")
+            written.append(f"\n_{more} did not fit here; see `report.html`._\n")
+            break
+        written.append(part)
+    written.append("\nThe whole report is `report.html`; every number is in `results.json`.\n")
+    return "".join(written)
+
+
+def _head(journal: Journal) -> Iterator[str]:
+    certificate = journal.certificate
+    yield f"# {certificate.title.value}: {escape(journal.system)}\n\n{text.verdict_sentence(journal)}\n"
+    if journal.interrupted:
+        yield f"\n**Interrupted by {escape(journal.interrupted)}**: this is what was found until then.\n"
+    facts = (
+        ("Claims", journal.claims),
+        ("Profile", journal.profile),
+        ("Runs", text.count(view.total_runs(journal))),
+        ("Seed", str(journal.seed)),
+        ("Started", text.moment(journal.started)),
+        ("Took", text.duration(journal.duration_s * 1_000)),
+    )
+    yield "\n" + " · ".join(f"{name} **{escape(value) or '–'}**" for name, value in facts) + "\n\n"
+    yield "".join(f"- {escape(guarantee)}\n" for guarantee in certificate.guarantees[:20])
+    if certificate.failure_bound is not None:
+        bound = text.percent(certificate.failure_bound)
+        yield f"- at most {bound} of drawn plans fail, with 95 % confidence (3/n, n = {certificate.drawn_plans:,})\n"
+    for window in certificate.windows_missed[:20]:
+        yield f"- window never hit: {escape(window)}\n"
+    counts = view.status_counts(result.status for result in journal.rules)
+    yield "\n| Status | Rules | Meaning |\n| --- | ---: | --- |\n"
+    for status, number in counts.items():
+        mark = MARKS.get(status, "▫️")
+        yield f"| {mark} {text.STATUS_WORDS[status]} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
+    if certificate.missing:
+        yield "\n**What is missing**\n\n"
+        yield "".join(f"- {escape(sentence)}\n" for sentence in certificate.missing[:20])
+        if len(certificate.missing) > 20:
+            yield f"- and {len(certificate.missing) - 20} more\n"
+
+
+def _block(block: view.Block) -> str:
+    names = escape(", ".join(finding.name for finding in block.findings))
+    lines = [f"\n## {MARKS[block.status]} {text.STATUS_WORDS[block.status]}: {names}\n"]
+    lines += [f"{escape(view.owed(finding))}\n" for finding in block.findings]
+    lines += [f"_{escape(reason)}_\n" for reason in block.reasons]
+    if block.exhibit is not None:
+        anomaly = block.exhibit.anomaly
+        lines.append(f"**{escape(f'{block.exhibit.oracle}/{anomaly.clause}')}** {escape(anomaly.message)}\n")
+        if anomaly.witness:
+            lines.append(fence("\n".join(anomaly.witness)))
+    if block.run is not None and block.run.replay:
+        lines.append("Replay:\n")
+        lines.append(fence(block.run.replay))
+    return "\n".join(lines)
+
+
+def escape(words: str) -> str:
+    """Text on one line that Markdown takes as text: no markup, no end of a table cell, no formula."""
+    return _MARKUP.sub(r"\\\1", text.one_line(words))
+
+
+def fence(words: str) -> str:
+    """Text as it stands, in a fence longer than any run of backticks in it."""
+    longest = max((len(found) for found in re.findall("`+", words)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}text\n{text.clean(words)}\n{ticks}\n"
+
+
+def _size(part: str) -> int:
+    return len(part.encode("utf-8", "backslashreplace"))

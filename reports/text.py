@@ -1,0 +1,170 @@
+"""How values are written for people: numbers, durations, moments, names."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+
+from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.rule import Decidability, Level, Subject
+
+STATUS_WORDS = {
+    Status.PASS: "pass",
+    Status.NOT_APPLICABLE: "not applicable",
+    Status.WAIVED: "waived",
+    Status.UNTESTED: "untested",
+    Status.UNOBSERVED: "unobserved",
+    Status.INCONCLUSIVE: "inconclusive",
+    Status.ERROR: "error",
+    Status.FAIL: "fail",
+}
+STATUS_MARKS = {
+    Status.PASS: "✓",
+    Status.NOT_APPLICABLE: "–",
+    Status.WAIVED: "~",
+    Status.UNTESTED: "·",
+    Status.UNOBSERVED: "◦",
+    Status.INCONCLUSIVE: "?",
+    Status.ERROR: "!",
+    Status.FAIL: "✕",
+}
+STATUS_MEANINGS = {
+    Status.PASS: "every case that decides it passed",
+    Status.NOT_APPLICABLE: "needs a capability that the system does not declare",
+    Status.WAIVED: "set aside with a reason and an expiry",
+    Status.UNTESTED: "no case decides it, or its tier did not run",
+    Status.UNOBSERVED: "the system does not supply the evidence that it needs",
+    Status.INCONCLUSIVE: "too few runs passed, or a window was never hit",
+    Status.ERROR: "the harness failed, not the system",
+    Status.FAIL: "refuted, with a replay line",
+}
+SUBJECT_WORDS = {
+    Subject.RUNTIME: "runtime",
+    Subject.STATE_BACKEND: "state backend",
+    Subject.CHECKPOINT_STORAGE: "checkpoint storage",
+    Subject.SOURCE: "source",
+    Subject.SINK: "sink",
+}
+DECIDABILITY_WORDS = {
+    Decidability.SCRIPTED: "one scripted run decides",
+    Decidability.TRACE: "an event trace decides",
+    Decidability.BEHAVIOUR: "outputs alone decide",
+    Decidability.STATISTICAL: "a campaign decides",
+}
+LEVEL_MEANINGS = {
+    Level.MUST: "decides the title",
+    Level.SHOULD: "reported, does not decide the title",
+    Level.MAY: "optional",
+}
+# Of C0, C1 and the surrogates only tab and line feed are legal in XML 1.0 and harmless in a terminal.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(text: str) -> str:
+    """Text without control characters, for formats that cannot carry them (XML) or must not obey them (terminals)."""
+    return _UNPRINTABLE.sub("�", text)
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Text on one line, cut at a limit."""
+    line = " ".join(clean(text).split())
+    return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def count(number: float) -> str:
+    """A count with its thousands marked: 10,412."""
+    return f"{number:,.0f}" if math.isfinite(number) else "?"
+
+
+def whole(number: float) -> int:
+    """The nearest whole number; 0 for what is none, because a format that wants a number must get one."""
+    return round(number) if math.isfinite(number) else 0
+
+
+def plural(number: int, noun: str, more: str = "") -> str:
+    """`1 run`, `10,412 runs`."""
+    return f"{count(number)} {noun if number == 1 else more or noun + 's'}"
+
+
+def duration(milliseconds: float) -> str:
+    """A duration as a person would say it, never more precise than it is useful."""
+    if not math.isfinite(milliseconds):
+        return "unknown"
+    if milliseconds < 0.995:
+        return f"{milliseconds:.2g} ms" if milliseconds > 0 else "0 ms"
+    if milliseconds < 999.5:
+        return f"{milliseconds:.3g} ms"
+    seconds = milliseconds / 1_000
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes:02d} min"
+
+
+def percent(share: float) -> str:
+    """A share of one, with two digits that count: 0.029 %."""
+    return f"{share * 100:.2g} %" if 0 < share < 0.995 else f"{share:.0%}".replace("%", " %")
+
+
+def moment(stamp: str) -> str:
+    """A time of the journal, to the minute, in UTC; as it stands if it is not ISO 8601."""
+    parsed = _parse(stamp)
+    return f"{parsed:%Y-%m-%d %H:%M} UTC" if parsed else one_line(stamp)
+
+
+def second(stamp: str) -> str:
+    """A time of the journal to the second, without a zone, as JUnit wants it; empty if it is not ISO 8601."""
+    parsed = _parse(stamp)
+    return f"{parsed:%Y-%m-%dT%H:%M:%S}" if parsed else ""
+
+
+def epoch_milliseconds(stamp: str) -> int:
+    """A time of the journal in milliseconds since 1970; 0 if it is not ISO 8601."""
+    parsed = _parse(stamp)
+    return round(parsed.timestamp() * 1_000) if parsed else 0
+
+
+def _parse(stamp: str) -> datetime | None:
+    try:
+        parsed = datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+
+
+def subject_words(subject: str) -> str:
+    """`RT` is `runtime`; an unknown subject speaks for itself."""
+    return next((words for known, words in SUBJECT_WORDS.items() if known == subject), subject)
+
+
+def slug(*parts: str) -> str:
+    """A fragment that a link can name, from any text."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(parts))
+
+
+def verdict_sentence(journal: Journal) -> str:
+    """What the title means for this system, in one sentence of counts."""
+    found = {status: sum(result.status is status for result in journal.rules) for status in Status}
+    total = plural(len(journal.rules), "rule")
+    if journal.certificate.title is Title.CERTIFIED:
+        return f"Every rule that binds it passed or does not apply; {found[Status.PASS]} of {total} passed."
+    shown = [
+        f"{found[status]} {word}"
+        for status, word in (
+            (Status.FAIL, "refuted"),
+            (Status.ERROR, "in error"),
+            (Status.INCONCLUSIVE, "inconclusive"),
+        )
+        if found[status]
+    ]
+    if journal.certificate.title is Title.REFUSED:
+        return f"Of {total}, {', '.join(shown) or 'none could be upheld'}; {found[Status.PASS]} passed."
+    open_count = len(journal.rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
+    return (
+        f"Nothing that ran was refuted: of {total}, {found[Status.PASS]} passed, "
+        f"{found[Status.NOT_APPLICABLE]} do not apply, {open_count} are open."
+    )
