@@ -16,6 +16,7 @@ import msgspec
 
 from holdfast.harness.engine import run_folder
 from holdfast.harness.engine.conductor import NEVER, Conductor
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.judge import judge, observed, outcome_of
 from holdfast.harness.engine.phases import Phases
 from holdfast.harness.engine.progress import Progress
@@ -34,6 +35,8 @@ from holdfast.harness.spi.system import Recording, System
 REAL_SLICE_MS = 100
 """Longest step where steps take real time: how late an interruption may be heard."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
+_STARTUP, _LATEST = "scan.startup.mode", "latest-offset"
+"""Under this option nothing is owed for what was there before the job."""
 NO_INPUT = InputLog(keys=(), partitions=())
 NOTHING_RECORDED = Recording(nodes=(), ordered=False, output=Output())
 
@@ -110,7 +113,7 @@ def run_plan(
     if plan.expected_end is ExpectedEnd.REFUSED:
         inputs, claims, execution = NO_INPUT, Claims(), _submit(plan, system)
     else:
-        inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+        inputs = _inputs(plan, tools)
         claims = system.claims(plan)
         setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
         execution = _execute(setting)
@@ -130,6 +133,16 @@ def run_plan(
         dispatched=execution.recording.dispatched,
         trace_hash=execution.recording.trace_hash,
     )
+
+
+def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
+    try:
+        inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if plan.options.get(_STARTUP) != _LATEST:
+        return inputs
+    return msgspec.structs.replace(inputs, first_offsets=tuple(each.preloaded for each in inputs.partitions))
 
 
 def _submit(plan: Plan, system: System) -> _Execution:

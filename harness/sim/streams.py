@@ -7,7 +7,7 @@ version of Python.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from random import Random  # noqa: TID251 - the one place where random numbers come from
 from typing import TypeVar
@@ -59,3 +59,12 @@ class Stream:
         """True with this probability."""
         self.draws += 1
         return self._next() < probability
+
+    def weighted(self, weights: Mapping[Item, int]) -> Item:
+        """One of the keys, as often as its weight says; some weight must be positive."""
+        remaining = self.below(sum(weights.values()))
+        for item, weight in weights.items():
+            remaining -= weight
+            if remaining < 0:
+                return item
+        raise ValueError("no weight is positive")

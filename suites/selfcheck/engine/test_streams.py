@@ -33,3 +33,10 @@ def test_every_method_counts_one_draw_and_stays_in_range() -> None:
         assert not stream.chance(0.0)
     assert stream.draws == 2500
     assert {stream.between(2, 4) for _ in range(200)} == {2, 3, 4}
+
+
+def test_weights_are_frequencies() -> None:
+    stream = Stream(5, "weights")
+    drawn = [stream.weighted({"often": 3, "never": 0, "seldom": 1}) for _ in range(2000)]
+    assert drawn.count("never") == 0
+    assert 1400 < drawn.count("often") < 1600

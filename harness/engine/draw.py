@@ -1,0 +1,128 @@
+"""The swarm: a plan from one seed. Every run draws its own mix of job, width, options, workload and faults.
+
+A drawn plan is valid by construction, and ends well by construction: its restart strategy survives its faults, or is
+meant to give up at the last of them, and its faults are scheduled where they can act.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
+from holdfast.harness.engine.mix import SWARM, Mix
+from holdfast.harness.model.job import JOBS
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
+from holdfast.harness.sim.streams import Stream
+
+Options = dict[str, str]
+_MANY = "1000"
+_SAFETY_INTERVALS = 30
+_ARRIVAL_INTERVALS = (3, 6)
+
+
+def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
+    """The plan of a draw seed."""
+    stream = Stream(seed, "draw")
+    job = JOBS[stream.weighted(mix.jobs)]
+    topology = Topology(parallelism=stream.between(*mix.parallelism))
+    interval_ms = stream.between(*mix.interval_ms)
+    scene = Scene(stream, mix, job, topology, interval_ms)
+    latest = stream.chance(mix.latest_percent / 100)
+    boundary = stream.chance(mix.boundary_percent / 100)
+    options = _checkpointing(scene) if mix.options else {}
+    if boundary:
+        faults, end, strategy = _at_the_boundary(scene)
+        options.update(strategy)
+    else:
+        faults, end = draw_faults(scene), ExpectedEnd.RUNNING
+        if mix.options:
+            options.update(_forgiving(scene))
+    if latest:
+        options["scan.startup.mode"] = "latest-offset"
+    return Plan(
+        system=mix.system,
+        job=job,
+        topology=topology,
+        options=options,
+        workload=_workload(scene, latest=latest),
+        faults=faults,
+        expected_end=end,
+        draw_seed=seed,
+        run_seed=stream.below(1 << 53),
+        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=2 * interval_ms),
+    )
+
+
+def _checkpointing(scene: Scene) -> Options:
+    stream, interval_ms = scene.stream, scene.interval_ms
+    at_least_once = stream.chance(scene.mix.at_least_once_percent / 100)
+    return {
+        "execution.checkpointing.interval": f"{interval_ms} ms",
+        "execution.checkpointing.mode": "AT_LEAST_ONCE" if at_least_once else "EXACTLY_ONCE",
+        "execution.checkpointing.min-pause": f"{stream.choice((0, 0, interval_ms // 4))} ms",
+        "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
+        "execution.checkpointing.num-retained": stream.choice(("1", "1", "2", "3")),
+        "execution.checkpointing.data-inline-threshold": stream.choice(("0 b", "0 b", "20 kb")),
+        "source.max-batch-records": str(stream.between(3, 12)),
+        "taskmanager.network.memory.buffers-per-channel": str(stream.between(2, 8)),
+    }
+
+
+def _forgiving(scene: Scene) -> Options:
+    """A policy that no drawn faults exhaust, and timeouts short enough to fire."""
+    stream, interval_ms = scene.stream, scene.interval_ms
+    options = {
+        "execution.checkpointing.timeout": f"{stream.between(2, 6) * interval_ms} ms",
+        "execution.checkpointing.tolerable-failed-checkpoints": stream.choice(("0", "1", "2", _MANY)),
+        **_strategy(scene, "fixed-delay" if stream.chance(0.5) else "failure-rate", _MANY),
+    }
+    if stream.chance(0.5):
+        options["heartbeat.interval"] = f"{interval_ms // 2} ms"
+        options["heartbeat.timeout"] = f"{stream.between(2, 3) * interval_ms} ms"
+    return options
+
+
+def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:
+    """Exactly as many failures as the policy allows, or one more than that."""
+    stream = scene.stream
+    failures = stream.between(2, 3)
+    gives_up = stream.chance(0.4)
+    options = {
+        "execution.checkpointing.tolerable-failed-checkpoints": _MANY,
+        **_strategy(scene, stream.choice(("fixed-delay", "failure-rate")), str(failures - gives_up)),
+    }
+    end = ExpectedEnd.FAILED if gives_up else ExpectedEnd.RUNNING
+    return draw_countable_failures(scene, failures), end, options
+
+
+def _strategy(scene: Scene, name: str, limit: str) -> Options:
+    delay = f"{scene.stream.between(5, scene.interval_ms)} ms"
+    prefix = f"restart-strategy.{name}"
+    if name == "fixed-delay":
+        return {"restart-strategy.type": name, f"{prefix}.attempts": limit, f"{prefix}.delay": delay}
+    return {
+        "restart-strategy.type": name,
+        f"{prefix}.max-failures-per-interval": limit,
+        f"{prefix}.failure-rate-interval": "10 min",
+        f"{prefix}.delay": delay,
+    }
+
+
+def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:
+    """A part is there at the start; the rest arrives over some checkpoints, so that faults find input unread."""
+    stream, mix = scene.stream, scene.mix
+    partitions = scene.topology.parallelism + stream.below(2)
+    records = stream.between(*mix.records)
+    preloaded_percent = 100 if latest else stream.choice((0, 25, 50))
+    arriving = records * (100 - preloaded_percent) // 100 // partitions if not latest else records // partitions
+    span_ms = scene.interval_ms * stream.between(*_ARRIVAL_INTERVALS)
+    parameters: dict[str, int | str] = {
+        "records": records,
+        "keys": stream.between(*mix.keys),
+        "partitions": partitions,
+        "skew_percent": stream.choice((0, 0, 50, 80)),
+        "preloaded_percent": preloaded_percent,
+        "records_per_second": max(1, arriving * 1_000 // span_ms),
+    }
+    if latest:
+        parameters["idle_partition"] = stream.below(partitions)
+        parameters["starts_ms"] = scene.interval_ms * stream.between(1, 4) + stream.below(scene.interval_ms)
+    return WorkloadSpec("synthetic", parameters)

@@ -1,0 +1,176 @@
+"""The faults of a drawn plan: what is hit, and when.
+
+Progress only goes forward, so a fault later in the plan waits for at least as many checkpoints as the one before it.
+Lasting faults last a few checkpoint intervals: long enough that something was under way, so that they land.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from holdfast.harness.engine.mix import Mix
+from holdfast.harness.model.job import Job, VertexKind
+from holdfast.harness.model.plan import FaultSpec, Gate, Schedule, Topology
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import network_channels
+from holdfast.harness.sim.streams import Stream
+
+_COORDINATOR = Target(Role.COORDINATOR)
+_STORAGE = Target(Role.STORAGE)
+_STEPS = (0, 1, 1, 1, 2)
+"""How many checkpoints further a fault waits than the one before it."""
+_SINK_EFFECTS = frozenset({"pre-commit", "commit"})
+_FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
+"""Only a recovery reads: the failing read comes with the kill that leads to it."""
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """What the faults of one plan are drawn for."""
+
+    stream: Stream
+    mix: Mix
+    job: Job
+    topology: Topology
+    interval_ms: int
+
+    def worker(self) -> Target:
+        return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
+
+
+def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
+    """Faults that may fall together in any way."""
+    attacks = _possible_attacks(scene)
+    if not attacks:
+        return ()
+    wanted = scene.stream.between(*scene.mix.fault_count)
+    faults: list[FaultSpec] = []
+    progress = 0
+    while len(faults) < wanted:
+        progress += scene.stream.choice(_STEPS)
+        faults.extend(_ATTACKS[scene.stream.weighted(attacks)](scene, progress))
+    return tuple(faults)
+
+
+def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...]:
+    """Kills that are far enough apart to be so many failures, and behind a slow channel that makes no failure."""
+    faults = []
+    if network_channels(scene.job, scene.topology) and "slow" in scene.mix.attacks:
+        faults += _slow(scene, 0)
+    progress = 0
+    for _ in range(failures):
+        progress += scene.stream.between(1, 2)
+        faults.append(FaultSpec("kill", scene.worker(), Schedule(after_checkpoint=progress)))
+    return tuple(faults)
+
+
+def _possible_attacks(scene: Scene) -> dict[str, int]:
+    attacks = scene.mix.attacks
+    if network_channels(scene.job, scene.topology):
+        return attacks
+    return {name: weight for name, weight in attacks.items() if name not in ("cut", "slow")}
+
+
+def _kill_worker(scene: Scene, progress: int) -> list[FaultSpec]:
+    target = scene.worker()
+    kill = FaultSpec("kill", target, _schedule(scene, progress, target, timed=True))
+    return [kill, *_second_strike(scene, kill)]
+
+
+def _kill_coordinator(scene: Scene, progress: int) -> list[FaultSpec]:
+    return [FaultSpec("kill", _COORDINATOR, _schedule(scene, progress, _COORDINATOR, timed=True))]
+
+
+def _pause_worker(scene: Scene, progress: int) -> list[FaultSpec]:
+    target = scene.worker()
+    return [FaultSpec("pause", target, _schedule(scene, progress, target), _lasting_ms(scene))]
+
+
+def _pause_coordinator(scene: Scene, progress: int) -> list[FaultSpec]:
+    return [FaultSpec("pause", _COORDINATOR, _schedule(scene, progress, _COORDINATOR), _lasting_ms(scene))]
+
+
+def _cut(scene: Scene, progress: int) -> list[FaultSpec]:
+    return [FaultSpec("cut", _channel(scene), _unaimed(scene, progress), _lasting_ms(scene))]
+
+
+def _slow(scene: Scene, progress: int) -> list[FaultSpec]:
+    delay_ms = scene.stream.between(2, scene.interval_ms)
+    return [
+        FaultSpec(
+            "slow", _channel(scene), _unaimed(scene, progress), _lasting_ms(scene) + delay_ms, {"delay_ms": delay_ms}
+        )
+    ]
+
+
+def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
+    operation = scene.stream.weighted(scene.mix.failing_operations)
+    cause = _FAILED_READ_HITS.get(operation)
+    if cause is not None and cause not in scene.mix.attacks:
+        operation, cause = "write-state", None
+    parameters: dict[str, int | str] = {
+        "operation": operation,
+        "occurrences": scene.stream.between(1, 2),
+        "after_effect": int(scene.stream.chance(0.3)),
+    }
+    schedule = _unaimed(scene, progress)
+    fault = FaultSpec("storage-error", _STORAGE, schedule, _lasting_ms(scene), parameters)
+    if cause is None:
+        return [fault]
+    return [fault, FaultSpec("kill", _COORDINATOR if cause == "kill-coordinator" else scene.worker(), schedule)]
+
+
+def _second_strike(scene: Scene, kill: FaultSpec) -> list[FaultSpec]:
+    """While the job recovers from a kill, the recovery is struck: the gate is armed when the kill acts."""
+    stream, gates = scene.stream, scene.mix.recovery_gates
+    schedule = kill.schedule
+    plain = not schedule.gate and schedule.at_time_ms is None
+    if not (plain and gates and stream.chance(scene.mix.second_strike_percent / 100)):
+        return []
+    effect = stream.weighted(gates)
+    target = _COORDINATOR if effect == "deploy" else scene.worker()
+    if effect == "deploy" and "kill-coordinator" not in scene.mix.attacks:
+        return []
+    return [FaultSpec("kill", target, msgspec.structs.replace(schedule, gate=Gate(effect, target)))]
+
+
+def _schedule(scene: Scene, progress: int, target: Target, *, timed: bool = False) -> Schedule:
+    """Aimed at an effect of the target, at a time, or unaimed."""
+    stream, mix = scene.stream, scene.mix
+    gates = mix.coordinator_gates if target.role is Role.COORDINATOR else mix.worker_gates
+    lot = stream.below(100)
+    if gates and lot < mix.aimed_percent:
+        effect = stream.weighted(gates)
+        vertex = scene.job.of_kind(VertexKind.SINK)[0].name if effect in _SINK_EFFECTS else ""
+        return Schedule(after_checkpoint=progress, gate=Gate(effect, target, stream.between(1, 2), vertex))
+    if timed and lot >= 100 - mix.timed_percent:
+        return Schedule(at_time_ms=scene.interval_ms + stream.below((progress + 2) * scene.interval_ms))
+    return _unaimed(scene, progress)
+
+
+def _unaimed(scene: Scene, progress: int) -> Schedule:
+    stream, mix = scene.stream, scene.mix
+    if not mix.checkpoints:
+        return Schedule(after_rows=progress * stream.between(1, 4))
+    event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
+    return Schedule(after_checkpoint=progress, at_event=event)
+
+
+def _channel(scene: Scene) -> Target:
+    return Target(Role.CHANNEL, scene.stream.below(len(network_channels(scene.job, scene.topology))))
+
+
+def _lasting_ms(scene: Scene) -> int:
+    return scene.interval_ms * scene.stream.between(2, 4)
+
+
+_ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
+    "kill-worker": _kill_worker,
+    "kill-coordinator": _kill_coordinator,
+    "pause-worker": _pause_worker,
+    "pause-coordinator": _pause_coordinator,
+    "cut": _cut,
+    "slow": _slow,
+    "storage-error": _storage_error,
+}

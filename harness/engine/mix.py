@@ -1,0 +1,129 @@
+"""What the swarm is made of, as data: so that it can be tuned, and restricted to what a system declares."""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.spi.system import System
+
+Weights = dict[str, int]
+Range = tuple[int, int]
+
+NEEDS = {
+    "kill-worker": Capability.KILL_WORKER,
+    "kill-coordinator": Capability.KILL_COORDINATOR,
+    "pause-worker": Capability.PAUSE_WORKER,
+    "pause-coordinator": Capability.PAUSE_COORDINATOR,
+    "cut": Capability.CUT_CHANNEL,
+    "slow": Capability.SLOW_CHANNEL,
+    "storage-error": Capability.STORAGE_ERROR,
+}
+"""The attacks that can be drawn, with the capability that each needs."""
+
+
+class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Weights are relative, ranges inclusive, percentages of plans or, where it says so, of faults.
+
+    Attributes:
+        system: that the plans name.
+        jobs, attacks: weights by name.
+        worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
+        recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
+        failing_operations: weights of the storage operations that fail.
+        events: what an unaimed fault may wait for after its progress.
+        fault_count, parallelism, records, keys, interval_ms: ranges.
+        aimed_percent, timed_percent, eventful_percent: of faults, by schedule; the rest acts on progress alone.
+        second_strike_percent: of kills: the recovery from it is struck as well.
+        boundary_percent: the restart strategy allows exactly the failures there are, or one fewer and must give up.
+        latest_percent: the sources start at the latest offset, and one partition is idle at first.
+        at_least_once_percent: no alignment.
+        checkpoints, options: False for a system that has none.
+    """
+
+    system: str
+    jobs: Weights
+    attacks: Weights
+    worker_gates: Weights
+    coordinator_gates: Weights
+    recovery_gates: Weights
+    failing_operations: Weights
+    events: tuple[str, ...]
+    fault_count: Range
+    parallelism: Range
+    records: Range
+    keys: Range
+    interval_ms: Range
+    aimed_percent: int
+    timed_percent: int
+    eventful_percent: int
+    second_strike_percent: int
+    boundary_percent: int
+    latest_percent: int
+    at_least_once_percent: int
+    checkpoints: bool = True
+    options: bool = True
+
+
+SWARM = Mix(
+    system="reference",
+    jobs={"keyed-sum": 7, "forward": 1, "rebalance": 2},
+    attacks={
+        "kill-worker": 6,
+        "kill-coordinator": 3,
+        "pause-worker": 2,
+        "pause-coordinator": 1,
+        "cut": 2,
+        "slow": 2,
+        "storage-error": 3,
+    },
+    worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
+    coordinator_gates={"send-trigger": 1, "publish-metadata": 3, "notify": 3},
+    recovery_gates={"deploy": 2, "restored": 2},
+    failing_operations={
+        "write-state": 2,
+        "publish-metadata": 3,
+        "pre-commit": 2,
+        "commit": 4,
+        "read-metadata": 4,
+        "read-state": 1,
+    },
+    events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
+    fault_count=(2, 3),
+    parallelism=(2, 3),
+    records=(40, 120),
+    keys=(4, 12),
+    interval_ms=(30, 60),
+    aimed_percent=35,
+    timed_percent=15,
+    eventful_percent=20,
+    second_strike_percent=15,
+    boundary_percent=10,
+    latest_percent=5,
+    at_least_once_percent=15,
+)
+"""What `certify` draws from."""
+
+
+def mix_for(system: System, mix: Mix = SWARM) -> Mix:
+    """The part of a mix that a system declares itself able to take."""
+    able = system.capabilities
+    gates = system.gates if Capability.GATES in able else frozenset[str]()
+    held = {
+        name: {effect: weight for effect, weight in getattr(mix, name).items() if effect in gates}
+        for name in ("worker_gates", "coordinator_gates", "recovery_gates")
+    }
+    needs = {
+        "boundary_percent": Capability.RESTART_STRATEGIES,
+        "latest_percent": Capability.START_AT_LATEST,
+        "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
+    }
+    return msgspec.structs.replace(
+        mix,
+        system=system.name,
+        attacks={name: weight for name, weight in mix.attacks.items() if NEEDS[name] in able},
+        checkpoints=Capability.CHECKPOINTS in able,
+        options=Capability.OPTIONS in able,
+        **held,
+        **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},
+    )
