@@ -1,0 +1,74 @@
+"""The file log lets records arrive when they are due, and reads the same range the same."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, LogFeeder, arrived, write_log
+from holdfast.harness.model.records import InputLog, Partition
+
+
+def partition(length: int, **arrival: int) -> Partition:
+    return Partition(key=np.arange(length) % 3, value=np.arange(length) * 10, **{"preloaded": 0, **arrival})
+
+
+@pytest.fixture
+def inputs() -> InputLog:
+    partitions = (partition(100, preloaded=40, starts_ms=50, records_per_second=1000), partition(0), partition(5))
+    return InputLog(keys=("a", "", "c"), partitions=partitions)
+
+
+def test_only_what_has_arrived_can_be_read(tmp_path: Path, inputs: InputLog) -> None:
+    write_log(tmp_path, inputs)
+    log = FileLog(tmp_path)
+    assert log.keys == ("a", "", "c")
+    assert [log.end_offset(index) for index in range(log.partition_count)] == [40, 0, 0]
+    key, value = log.read(0, 38, 1000)
+    assert (key.tolist(), value.tolist()) == ([2, 0], [380, 390])
+    assert not key.flags.owndata, "reading must not copy"
+    assert [len(column) for column in log.read(0, 40, 1000)] == [0, 0]
+
+
+def test_feeding_shows_at_once_to_who_has_it_mapped(tmp_path: Path, inputs: InputLog) -> None:
+    write_log(tmp_path, inputs)
+    log = FileLog(tmp_path)
+    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns())
+    feeder.feed(0, 10)
+    feeder.feed(2, 1000)
+    assert [log.end_offset(index) for index in range(3)] == [50, 0, 5]
+    assert [len(column) for column in log.read(0, 45, 3)] == [3, 3]
+
+
+def test_records_arrive_by_the_clock_and_never_go_back(tmp_path: Path, inputs: InputLog) -> None:
+    write_log(tmp_path, inputs)
+    log = FileLog(tmp_path)
+    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns() - 80_000_000)
+    feeder.advance()
+    assert log.end_offset(0) >= 70
+    feeder.feed(0, 25)
+    feeder.advance()
+    assert log.end_offset(0) >= 95
+    assert not feeder.exhausted
+    LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns() - 10**12).advance()
+    assert feeder.exhausted
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "expected"), [(0, 40), (49.9, 40), (50, 40), (51, 41), (60.5, 50), (110, 100), (10_000, 100)]
+)
+def test_when_records_are_due(inputs: InputLog, now_ms: float, expected: int) -> None:
+    assert arrived(inputs.partitions[0], now_ms) == expected
+
+
+def test_without_a_rate_everything_is_there_at_the_start(inputs: InputLog) -> None:
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 4.9) == 2
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 5) == 7
+
+
+def test_a_log_without_partitions_is_empty(tmp_path: Path) -> None:
+    write_log(tmp_path, InputLog(keys=(), partitions=()))
+    assert FileLog(tmp_path).partition_count == 0

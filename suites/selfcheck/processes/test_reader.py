@@ -1,0 +1,151 @@
+"""The committed reader sees each unit once, and notices whatever becomes of it."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes import reader
+from holdfast.fixtures.reference.drivers.processes.life import Program
+from holdfast.fixtures.reference.drivers.processes.reader import CommittedFolder, ReaderSettings
+from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
+from holdfast.fixtures.reference.drivers.processes.rows import (
+    IDENTITY_SCHEMA,
+    count_rows,
+    fold_batch,
+    fold_schema,
+    identity_batch,
+    load_rows,
+    no_rows,
+    write_rows,
+)
+from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
+from holdfast.harness.model.events import NodeStarted, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import FoldRow, IdentityRow
+
+LIMIT_S = 10.0
+
+
+def commit(folder: Path, name: str, rows: int, *, first: int = 0) -> bytes:
+    offsets = np.arange(first, first + rows)
+    hidden = folder.parent / name
+    write_rows(hidden, IDENTITY_SCHEMA, [identity_batch(np.zeros(rows, dtype=np.int64), offsets)])
+    content = hidden.read_bytes()
+    hidden.rename(folder / name)
+    return content
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "committed"
+    folder.mkdir()
+    return folder
+
+
+def test_each_unit_is_seen_once_in_the_order_of_its_commit(folder: Path) -> None:
+    output = CommittedFolder(folder)
+    content = commit(folder, "b", 3)
+    assert output.poll() == [RowsVisible(name="b", poll=0, records=3, checksum=zlib.crc32(content))]
+    assert output.poll() == []
+    commit(folder, "z", 1)
+    os.utime(folder / "b")  # its time changed, its content did not
+    commit(folder, "a", 2)
+    assert [(event.name, event.records) for event in output.poll() if isinstance(event, RowsVisible)] in (
+        [("z", 1), ("a", 2)],
+        [("a", 2), ("z", 1)],  # where the file system's clock is too coarse to tell
+    )
+    assert output.poll(final=True) == []
+
+
+def test_a_changed_unit_is_noticed_once(folder: Path) -> None:
+    output = CommittedFolder(folder)
+    commit(folder, "a", 3)
+    output.poll()
+    commit(folder, "a", 3, first=100)
+    assert output.poll() == [RowsChanged(name="a", poll=1, vanished=False)]
+    assert output.poll(final=True) == []
+
+
+def test_a_vanished_unit_is_noticed_once_and_when_it_comes_back_unchanged_not_again(folder: Path) -> None:
+    output = CommittedFolder(folder)
+    commit(folder, "a", 3)
+    output.poll()
+    (folder / "a").unlink()
+    assert output.poll() == [RowsChanged(name="a", poll=1, vanished=True)]
+    assert output.poll() == []
+    commit(folder, "a", 3)
+    assert output.poll() == []
+
+
+def test_a_change_behind_an_unchanged_face_is_found_by_the_final_read(folder: Path) -> None:
+    output = CommittedFolder(folder)
+    content = commit(folder, "a", 3)
+    output.poll()
+    before = os.stat(folder / "a")
+    with (folder / "a").open("r+b") as file:
+        file.seek(len(content) // 2)
+        file.write(b"?")
+    os.utime(folder / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert output.poll() == []
+    assert output.poll(final=True) == [RowsChanged(name="a", poll=2, vanished=False, final=True)]
+
+
+def test_a_torn_unit_counts_without_rows_and_becoming_whole_is_a_change(folder: Path) -> None:
+    output = CommittedFolder(folder)
+    content = commit(folder, "a", 3)
+    (folder / "b").write_bytes(content[: len(content) // 2])
+    assert {event.name: event.records for event in output.poll() if isinstance(event, RowsVisible)} == {"a": 3, "b": 0}
+    (folder / "b").write_bytes(content)
+    assert output.poll() == [RowsChanged(name="b", poll=1, vanished=False)]
+
+
+def test_the_process_tells_what_it_sees_and_ends_with_a_final_read(supervisor: Supervisor, folder: Path) -> None:
+    def arguments(node: str) -> bytes:
+        return msgspec.msgpack.encode(ReaderSettings(str(folder), str(supervisor.events_folder), node, interval_ms=2))
+
+    supervisor.launch("reader", Program(reader.ENTRY, arguments, respawns=False))
+    commit(folder, "a", 3)
+    assert supervisor.wait_for(lambda: len(supervisor.happened) == 2, LIMIT_S)
+    started, visible = supervisor.happened
+    assert isinstance(started, NodeStarted)
+    assert isinstance(visible, RowsVisible)
+    assert (visible.node, visible.records, visible.evidence) == ("reader.0", 3, Evidence.BOUNDARY)
+    supervisor.stop(["reader"])
+    assert supervisor.problem == ""
+    recorded = read_log(log_path(supervisor.events_folder, "reader.0"), died=False)
+    polled = recorded[-1]
+    assert [type(event) for event in recorded] == [NodeStarted, RowsVisible, ReaderPolled]
+    assert isinstance(polled, ReaderPolled)
+    assert polled.polls > 1
+    assert polled.interval_ms >= 1
+
+
+def test_rows_of_contract_fold_round_trip(tmp_path: Path) -> None:
+    counts = np.array([[1, 2], [3, 4]])
+    digest = np.array([5, 2**64 - 1], dtype=np.uint64)
+    batch = fold_batch(["AA", ""], np.array([-7, 8]), counts, digest)
+    write_rows(tmp_path / "unit", fold_schema(2), [batch, batch])
+    rows = [FoldRow("AA", -7, (1, 2), 5), FoldRow("", 8, (3, 4), 2**64 - 1)]
+    assert list(load_rows(tmp_path / "unit", Contract.FOLD)) == rows * 2
+    assert count_rows((tmp_path / "unit").read_bytes()) == 4
+
+
+def test_rows_of_contract_records_round_trip(tmp_path: Path) -> None:
+    write_rows(tmp_path / "unit", IDENTITY_SCHEMA, [identity_batch(np.array([1, 1]), np.array([8, 9]))])
+    assert list(load_rows(tmp_path / "unit", Contract.RECORDS)) == [IdentityRow(1, 8), IdentityRow(1, 9)]
+
+
+@pytest.mark.parametrize("contract", list(Contract))
+def test_a_unit_without_rows_is_no_error_and_a_broken_one_is(tmp_path: Path, contract: Contract) -> None:
+    write_rows(tmp_path / "unit", IDENTITY_SCHEMA if contract is Contract.RECORDS else fold_schema(3), [])
+    assert list(load_rows(tmp_path / "unit", contract)) == list(no_rows(contract)) == []
+    (tmp_path / "unit").write_bytes(b"ARROW1 and then nothing")
+    with pytest.raises(ValueError, match="unit"):
+        load_rows(tmp_path / "unit", contract)

@@ -1,0 +1,65 @@
+"""A log says everything in order, and a torn last line is accepted of the dead only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.recorder import Recorder, log_path, read_log
+from holdfast.harness.model.events import BarrierSent, CheckpointTriggered, NodeStarted
+
+
+def write(folder: Path) -> Path:
+    recorder = Recorder(folder, "worker-1.0")
+    recorder.record([NodeStarted()])
+    recorder.record([BarrierSent(attempt=2, channel="a[0]->b[0]", checkpoint=5)] * 1 + [NodeStarted()])
+    recorder.record([])
+    recorder.close()
+    return log_path(folder, "worker-1.0")
+
+
+def test_events_come_back_stamped_and_in_order(tmp_path: Path) -> None:
+    events = read_log(write(tmp_path), died=False)
+    assert [(event.node, event.sequence) for event in events] == [("worker-1.0", number) for number in range(3)]
+    barrier = events[1]
+    assert isinstance(barrier, BarrierSent)
+    assert (barrier.attempt, barrier.channel, barrier.checkpoint) == (2, "a[0]->b[0]", 5)
+    assert events[0].time_ns <= events[1].time_ns == events[2].time_ns
+
+
+def test_only_watched_kinds_are_told_and_only_after_they_were_written(tmp_path: Path) -> None:
+    told = []
+
+    def tell(line: bytes) -> None:
+        assert line in log_path(tmp_path, "node").read_bytes()
+        told.append(line)
+
+    recorder = Recorder(tmp_path, "node", tell)
+    recorder.record(
+        [BarrierSent(channel="a[0]->b[0]", checkpoint=5), CheckpointTriggered(checkpoint=1, participants=())]
+    )
+    assert len(told) == 1
+    recorder.close()
+
+
+def test_the_torn_last_line_of_the_dead_is_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_bytes(path.read_bytes()[:-9])
+    assert len(read_log(path, died=True)) == 2
+    with pytest.raises(ValueError, match=r"line 3: the line is torn and the node did not die"):
+        read_log(path, died=False)
+
+
+def test_anything_else_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][:-9] + b"\n" + lines[2])
+    with pytest.raises(ValueError, match=r"worker-1\.0\.jsonl, line 2"):
+        read_log(path, died=True)
+
+
+def test_a_life_writes_its_own_log(tmp_path: Path) -> None:
+    write(tmp_path)
+    with pytest.raises(FileExistsError):
+        Recorder(tmp_path, "worker-1.0")

@@ -1,0 +1,45 @@
+"""Storage faults hit the next calls of the whole system, each once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.storage_faults import Failure, StorageFaults
+
+
+def test_nothing_fails_unasked(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    assert faults.strike("write-state") is None
+    assert not faults.failing()
+
+
+def test_so_many_calls_fail_whoever_makes_them(tmp_path: Path) -> None:
+    supervisor, one, other = (StorageFaults(tmp_path) for _ in range(3))
+    supervisor.fail("write-state", 2, after_effect=False)
+    assert one.strike("commit") is None
+    assert one.strike("write-state") is Failure.BEFORE_EFFECT
+    assert supervisor.failing()
+    assert other.strike("write-state") is Failure.BEFORE_EFFECT
+    assert one.strike("write-state") is None
+    assert not supervisor.failing()
+    supervisor.fail("write-state", 1, after_effect=True)
+    assert other.strike("write-state") is Failure.AFTER_EFFECT
+    assert other.strike("write-state") is None
+
+
+def test_zero_occurrences_last_until_restored(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    faults.fail("publish-metadata", 0, after_effect=True)
+    assert [faults.strike("publish-metadata") for _ in range(5)] == [Failure.AFTER_EFFECT] * 5
+    faults.restore()
+    assert faults.strike("publish-metadata") is None
+
+
+def test_what_cannot_be_asked_for_is_refused(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    with pytest.raises(ValueError, match="storage operation 'format' is unknown"):
+        faults.fail("format", 1, after_effect=False)
+    with pytest.raises(ValueError, match="occurrences -1"):
+        faults.fail("commit", -1, after_effect=False)

@@ -1,0 +1,230 @@
+"""The supervisor keeps processes alive, knows when they are not, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes import supervisor as module
+from holdfast.fixtures.reference.drivers.processes.control import ArmGate, ForgeMessage, OpenGate
+from holdfast.fixtures.reference.drivers.processes.leftovers import end_leftovers, note_process
+from holdfast.fixtures.reference.drivers.processes.life import Program
+from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
+from holdfast.fixtures.reference.drivers.processes.spawner import Process, open_zygote
+from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
+from holdfast.harness.model.events import CheckpointTriggered, Event, FaultInjected, NodeDied, NodeStarted, TriggerSent
+from holdfast.harness.spi.system import GateReached
+from holdfast.suites.selfcheck.processes import children
+from holdfast.suites.selfcheck.processes.conftest import PRELOAD
+
+LIMIT_S = 10.0
+WORKER = "worker-0"
+
+
+def counting(supervisor: Supervisor) -> Program:
+    return Program(f"{children.PACKAGE}:count", lambda node: f"{supervisor.events_folder}|{node}".encode())
+
+
+def launch(supervisor: Supervisor, process: str = WORKER) -> None:
+    supervisor.launch(process, counting(supervisor))
+    take(supervisor, NodeStarted)
+
+
+def eventually(supervisor: Supervisor, condition: Callable[[], bool]) -> bool:
+    """Wait for what a log will show: nothing wakes the supervisor when it does."""
+    deadline = time.monotonic() + LIMIT_S
+    while not condition() and time.monotonic() < deadline:
+        supervisor.turn(0.005)
+    return condition()
+
+
+def take(supervisor: Supervisor, kind: type[Event] | type[GateReached]) -> Event | GateReached:
+    """The next happening of a kind; what came before it is dropped."""
+    while True:
+        assert supervisor.wait_for(lambda: bool(supervisor.happened), LIMIT_S), f"no {kind.__name__}"
+        happening = supervisor.happened.popleft()
+        if isinstance(happening, kind):
+            return happening
+
+
+def recorded(supervisor: Supervisor, node: str, *, died: bool = False) -> list[Event]:
+    return read_log(log_path(supervisor.events_folder, node), died=died)
+
+
+def counted(supervisor: Supervisor, node: str) -> list[int]:
+    return [event.checkpoint for event in recorded(supervisor, node, died=True) if isinstance(event, TriggerSent)]
+
+
+def test_a_killed_process_gets_another_life(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    started = time.monotonic()
+    supervisor.kill(WORKER)
+    assert not supervisor.alive(WORKER)
+    died = take(supervisor, NodeDied)
+    assert isinstance(died, NodeDied)
+    assert (died.node, died.dead_node, died.cause) == ("harness", "worker-0.0", "kill")
+    reborn = take(supervisor, NodeStarted)
+    assert isinstance(reborn, NodeStarted)
+    assert reborn.node == "worker-0.1"
+    assert time.monotonic() - started < 1
+    assert supervisor.alive(WORKER)
+    assert supervisor.problem == ""
+
+
+def test_the_dead_cannot_be_killed_or_paused(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor.kill(WORKER)
+    with pytest.raises(OSError, match="worker-0 is not alive"):
+        supervisor.kill(WORKER)
+    with pytest.raises(OSError, match="worker-0 is not alive"):
+        supervisor.pause(WORKER)
+    supervisor.resume(WORKER)
+
+
+def test_a_paused_process_says_nothing_and_goes_on(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor.pause(WORKER)
+    assert not supervisor.alive(WORKER)
+    before = counted(supervisor, "worker-0.0")
+    supervisor.turn(0.02)
+    assert counted(supervisor, "worker-0.0") == before
+    supervisor.resume(WORKER)
+    assert supervisor.alive(WORKER)
+    assert eventually(supervisor, lambda: len(counted(supervisor, "worker-0.0")) > len(before))
+
+
+def test_a_paused_process_can_be_killed(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor.pause(WORKER)
+    supervisor.kill(WORKER)
+    assert isinstance(take(supervisor, NodeDied), NodeDied)
+
+
+def test_a_gate_holds_in_front_of_the_effect_until_it_is_opened(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    assert supervisor.order(WORKER, ArmGate(1, "count", subtask="", vertex="source", occurrence=3))
+    reached = take(supervisor, GateReached)
+    assert reached == GateReached(1, "worker-0.0")
+    held_at = counted(supervisor, "worker-0.0")
+    supervisor.turn(0.02)
+    assert counted(supervisor, "worker-0.0") == held_at
+    supervisor.send(WORKER, OpenGate(1))
+    assert eventually(supervisor, lambda: counted(supervisor, "worker-0.0") > held_at)
+
+
+def test_a_gate_lets_other_effects_and_subtasks_pass(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    for number, order in enumerate(
+        (
+            ArmGate(1, "commit", subtask="", vertex="", occurrence=1),
+            ArmGate(2, "count", subtask="source[1]", vertex="", occurrence=1),
+            ArmGate(3, "count", subtask="", vertex="sink", occurrence=1),
+        )
+    ):
+        assert supervisor.order(WORKER, order), number
+    before = counted(supervisor, "worker-0.0")
+    assert eventually(supervisor, lambda: len(counted(supervisor, "worker-0.0")) > len(before) + 5)
+    assert not any(isinstance(happening, GateReached) for happening in supervisor.happened)
+
+
+def test_a_process_killed_at_a_gate_has_not_executed_the_effect(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor.order(WORKER, ArmGate(1, "count", subtask="source[0]", vertex="", occurrence=1))
+    take(supervisor, GateReached)
+    held_at = counted(supervisor, "worker-0.0")
+    supervisor.kill(WORKER)
+    take(supervisor, NodeDied)
+    assert counted(supervisor, "worker-0.0") == held_at
+    take(supervisor, NodeStarted)
+
+
+def test_a_message_can_be_forged(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor.send(WORKER, ForgeMessage("acknowledge", {}))
+    assert eventually(supervisor, lambda: 0 in counted(supervisor, "worker-0.0"))
+
+
+def test_stopping_closes_the_logs_whole(supervisor: Supervisor) -> None:
+    launch(supervisor, "worker-0")
+    launch(supervisor, "worker-1")
+    supervisor.stop(["worker-0", "worker-1"])
+    assert supervisor.problem == ""
+    assert len(recorded(supervisor, "worker-0.0")) >= 1
+    assert len(recorded(supervisor, "worker-1.0")) >= 1
+    assert not any(isinstance(event, NodeDied) for event in recorded(supervisor, "harness"))
+
+
+def test_a_process_that_does_not_stop_is_killed_and_said_so(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "STOP_LIMIT_S", 0.05)
+    launch(supervisor)
+    supervisor.pause(WORKER)
+    supervisor.stop([WORKER])
+    assert supervisor.problem.startswith("worker-0 did not stop within")
+    assert [type(event) for event in recorded(supervisor, "harness")] == [NodeDied]
+
+
+def test_what_the_harness_did_is_recorded_under_its_own_node(supervisor: Supervisor) -> None:
+    supervisor.record([FaultInjected(fault=0, fault_kind="kill", target="worker[0]")])
+    (event,) = recorded(supervisor, "harness")
+    assert event.node == "harness"
+    assert not any(isinstance(happening, CheckpointTriggered) for happening in supervisor.happened)
+
+
+def test_a_process_that_dies_before_it_registers_is_a_problem(supervisor: Supervisor) -> None:
+    supervisor.launch(WORKER, Program(f"{children.PACKAGE}:fail", lambda node: b""))
+    assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
+    assert supervisor.problem == (
+        "worker-0.0 ended before it registered: exit code 1, RuntimeError: out of luck."
+    )  # fmt: skip
+
+
+def test_a_process_that_never_answers_is_a_problem(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REGISTRATION_LIMIT_S", 0.05)
+    supervisor.launch(WORKER, Program(f"{children.PACKAGE}:be_silent", lambda node: b""))
+    assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
+    assert supervisor.problem.startswith("worker-0.0 did not register within")
+
+
+def test_a_lost_zygote_is_a_problem(supervisor: Supervisor) -> None:
+    launch(supervisor)
+    supervisor._zygote.signal(signal.SIGKILL)
+    assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
+    assert supervisor.problem == "The zygote ended unexpectedly, and every node with it."
+
+
+def test_closing_ends_everything_paused_and_held_processes_included(tmp_path: Path) -> None:
+    supervisor = Supervisor(tmp_path, PRELOAD)
+    for process in ("worker-0", "worker-1", "worker-2"):
+        launch(supervisor, process)
+    supervisor.pause("worker-1")
+    supervisor.order("worker-2", ArmGate(1, "count", "", "", 1))
+    take(supervisor, GateReached)
+    pids = [life.process.pid for life in supervisor._lives.values()] + [supervisor._zygote.pid]
+    ends = [Process(pid, os.pidfd_open(pid)) for pid in pids]
+    supervisor.close()
+    supervisor.close()
+    assert all(end.wait_end(LIMIT_S) for end in ends)
+
+
+def test_leftovers_are_ended_and_strangers_are_not(tmp_path: Path) -> None:
+    spawner, _ = open_zygote(PRELOAD, tmp_path / "zygote.log")
+    entry = f"{children.PACKAGE}:wait"
+    ours, stranger = (spawner.spawn(entry, b"", [], tmp_path / "log") for _ in range(2))
+    note_process(tmp_path, "worker-0.0", ours.pid)
+    note_process(tmp_path, "worker-1.0", stranger.pid)
+    notes = (tmp_path / "processes.jsonl").read_text().splitlines()
+    later = notes[1].replace('"start_time":', '"start_time":9')  # whoever has the pid now started at another time
+    (tmp_path / "processes.jsonl").write_text("\n".join([notes[0], later, notes[0][:20]]))
+    assert end_leftovers(tmp_path) == ["worker-0.0"]
+    assert ours.wait_end(LIMIT_S)
+    assert not stranger.wait_end(0)
+    assert end_leftovers(tmp_path) == []
+    assert end_leftovers(tmp_path / "nowhere") == []
+    spawner.close()
