@@ -48,8 +48,8 @@ class Subtask:
     """One subtask in one attempt.
 
     Attributes:
-        aligning: the checkpoint whose barrier has come on some inputs and not on all, or 0.
-        settled: the highest checkpoint that was aligned or given up.
+        aligning: the checkpoint whose barrier has come on some inputs and not on all, or -1.
+        settled: the highest checkpoint that was aligned or given up, or -1.
         arrived: while aligning, each input that brought the barrier, with how much it had delivered by then.
         delivered: while aligning, how much all inputs had delivered when it began.
         next_offsets: of a source, where each partition goes on.
@@ -68,7 +68,8 @@ class Subtask:
         self.name = name
         self.inputs: list[Channel] = []
         self.outputs: list[Channel] = []
-        self.aligning = self.settled = self.delivered = self.emissions = self.last_ns = 0
+        self.aligning = self.settled = -1
+        self.delivered = self.emissions = self.last_ns = 0
         self.arrived: list[tuple[Channel, int]] = []
         self.next_offsets: dict[int, int] = {}
         self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
@@ -89,6 +90,18 @@ class Attempt:
                 subtask.inputs.append(channel)
         for subtask in self.subtasks.values():
             subtask.outputs = [self.channels[name] for name in layout.outputs[subtask.name]]
+
+
+class Attempts(dict[int, Attempt]):
+    """Attempts by number, each made when first asked for."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self.layout = layout
+
+    def __missing__(self, number: int) -> Attempt:
+        attempt = self[number] = Attempt(number, self.layout)
+        return attempt
 
 
 class Alignment(NamedTuple):
@@ -127,12 +140,11 @@ class ChannelTrace:
     """
 
     def __init__(self, history: History) -> None:
-        self._layout = layout_of(history.plan.job, history.plan.topology)
         self._available = {
             index: partition.preloaded if partition.records_per_second or partition.starts_ms else len(partition)
             for index, partition in enumerate(history.inputs.partitions)
         }
-        self.attempts: dict[int, Attempt] = {}
+        self.attempts = Attempts(layout_of(history.plan.job, history.plan.topology))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
         self.misplaced: list[tuple[SnapshotTaken, dict[int, int]]] = []
@@ -155,42 +167,36 @@ class ChannelTrace:
         )
         for attempt in self.attempts.values():
             for subtask in attempt.subtasks.values():
-                if subtask.aligning:
+                if subtask.aligning >= 0:
                     self._end(subtask)
 
-    def _attempt(self, number: int) -> Attempt:
-        attempt = self.attempts.get(number)
-        if attempt is None:
-            attempt = self.attempts[number] = Attempt(number, self._layout)
-        return attempt
-
     def _batch_sent(self, event: BatchSent) -> None:
-        channel = self._attempt(event.attempt).channels.get(event.channel)
+        channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.sent.append(event.position)
 
     def _batch_processed(self, event: BatchProcessed) -> None:
-        channel = self._attempt(event.attempt).channels.get(event.channel)
+        channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.received.append(event.position)
 
     def _barrier_sent(self, event: BarrierSent) -> None:
-        channel = self._attempt(event.attempt).channels.get(event.channel)
+        channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.sent.append(~event.checkpoint)
 
     def _barrier_received(self, event: BarrierReceived) -> None:
-        channel = self._attempt(event.attempt).channels.get(event.channel)
+        channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is None:
             return
         subtask, checkpoint = channel.receiver, event.checkpoint
         aligns = len(subtask.inputs) > 1 and checkpoint > subtask.settled and checkpoint >= subtask.aligning
-        if aligns and 0 < subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
+        if aligns and 0 <= subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
             self._end(subtask)
         channel.received.append(~checkpoint)
         if not aligns:
             return
-        if not subtask.aligning:
+        if subtask.aligning < 0:
             subtask.aligning = checkpoint
             subtask.delivered = sum(len(each.received) for each in subtask.inputs)
             self.begun.append(checkpoint)
@@ -209,16 +215,16 @@ class ChannelTrace:
         for channel, place in arrived:
             if len(channel.sent) > place:
                 channel.held.append((place, len(channel.sent)))
-        subtask.aligning = 0
+        subtask.aligning = -1
         subtask.arrived = []
 
     def _give_up(self, subtask: Subtask, checkpoint: int) -> None:
-        if subtask.aligning and subtask.aligning <= checkpoint:
+        if 0 <= subtask.aligning <= checkpoint:
             self._end(subtask)
         subtask.settled = max(subtask.settled, checkpoint)
 
     def _notification_received(self, event: NotificationReceived) -> None:
-        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is None:
             return
         if not event.completed:
@@ -228,12 +234,12 @@ class ChannelTrace:
             self.windows.append(SourceWindow(event.checkpoint, event.time_ns - since_ns, subtask.emissions - emissions))
 
     def _decline_sent(self, event: DeclineSent) -> None:
-        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is not None:
             self._give_up(subtask, event.checkpoint)
 
     def _snapshot_taken(self, event: SnapshotTaken) -> None:
-        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is None:
             return
         subtask.snapshots.append((event, [len(channel.sent) for channel in subtask.outputs]))
@@ -249,12 +255,12 @@ class ChannelTrace:
         subtask.last_ns = 0
 
     def _task_started(self, event: TaskStarted) -> None:
-        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is not None:
             subtask.next_offsets = dict(event.positions)
 
     def _source_emitted(self, event: SourceEmitted) -> None:
-        subtask = self._attempt(event.attempt).subtasks.get(event.subtask)
+        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is None:
             return
         subtask.next_offsets[event.partition] = event.next_offset

@@ -1,0 +1,134 @@
+"""COORD: the coordinator's trace is one that a checkpoint coordinator may write (RULES CRD, REC-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    FaultInjected,
+    MetadataPublished,
+    NodeDied,
+    NotificationSent,
+    StorageFailed,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.target import Role
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.coordinator_model import CoordinatorModel
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, milliseconds
+
+DEFAULT_TIMEOUT_MS = 600_000
+SLACK_NS = 50 * NS_PER_MS
+"""How late a timer may be, besides a tenth of its delay."""
+
+
+class CoordOracle:
+    """Follows the coordinator."""
+
+    name = "COORD"
+    invariant = "A checkpoint has one end, completes only when all acks are in and durable, and is what recovery uses."
+    clauses: Mapping[str, str] = {
+        "ids-not-increasing": "a checkpoint is triggered under an id that is not above all earlier ones",
+        "two-ends": "a checkpoint completes and is aborted, or does one of them twice",
+        "completed-without-ack": "a checkpoint completes though an ack of a participant and its attempt is missing",
+        "told-before-durable": "a checkpoint completes or is told as complete before its metadata is published",
+        "ack-counted-wrongly": "a repeated ack, or one of another attempt, of an ended or of no checkpoint is counted",
+        "completed-after-decline": "a checkpoint completes after a participant declined it",
+        "abort-not-told": "an aborted checkpoint is not told to a participant while the attempt runs on",
+        "state-not-discarded": "files of an ack that counts for nothing are in the storage at the end",
+        "not-expired": "a checkpoint is pending longer than its timeout",
+        "too-many-pending": "more checkpoints are pending than max-concurrent-checkpoints",
+        "slot-not-freed": "no checkpoint is triggered any more after one was aborted",
+        "restored-not-latest": "an attempt restores another checkpoint than the latest completed one",
+        "tasks-restored-differently": "a task restores another checkpoint than its attempt",
+        "started-late-attempt": "an attempt starts under a number that is not above all earlier ones",
+    }
+    evidence: tuple[type[Event], ...] = (
+        AttemptStarted, CheckpointTriggered, AckReceived, MetadataPublished, CheckpointCompleted, CheckpointAborted,
+        NotificationSent,
+    )  # fmt: skip
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        coordinator = CoordinatorModel(history, findings)
+        _judge_time(history, coordinator, findings)
+        _judge_discards(history, coordinator, findings)
+        return findings.verdict(history)
+
+
+def _judge_time(history: History, coordinator: CoordinatorModel, findings: Findings) -> None:
+    """Expiry and the freed slot. The end of the run stands on the harness's clock: one machine has one."""
+    faults = history.plan.faults
+    hit = [faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)]
+    if any(fault.kind == "pause" and fault.target.role is Role.COORDINATOR for fault in hit):
+        return  # A paused coordinator is late with everything
+    dead = {death.dead_node for death in history.of(NodeDied)}
+    timeout_ns = milliseconds(history.plan, TIMEOUT, DEFAULT_TIMEOUT_MS) * NS_PER_MS
+    limit_ns = timeout_ns + timeout_ns // 10 + SLACK_NS
+    for checkpoint in coordinator.checkpoints.values():
+        triggered, ended = checkpoint.triggered, checkpoint.ended
+        if triggered is None:
+            continue
+        if checkpoint.full_ns is not None and checkpoint.full_ns - triggered.time_ns <= limit_ns:
+            continue  # All acks came in time: what lasts is the publication
+        if ended is None and (triggered.node in dead or triggered.node != coordinator.node):
+            continue
+        lasted_ns = (ended.time_ns if ended else history.end.ended_ns) - triggered.time_ns
+        if lasted_ns >= timeout_ns and (ended is None or ended.node == triggered.node):
+            findings.check("not-expired")
+            if lasted_ns > limit_ns:
+                message = (
+                    f"checkpoint {triggered.checkpoint} is pending for {lasted_ns // NS_PER_MS} ms, "
+                    f"its timeout is {timeout_ns // NS_PER_MS} ms"
+                )
+                findings.violated("not-expired", message, triggered, *([ended] if ended else []))
+    waiting = coordinator.slot_awaits
+    if waiting is not None and waiting.node not in dead:
+        pause_ms = milliseconds(history.plan, INTERVAL, 0) + milliseconds(history.plan, MIN_PAUSE, 0)
+        idle_ns = history.end.ended_ns - max(waiting.time_ns, history.end.healed_ns)
+        if INTERVAL in history.plan.options and idle_ns > 2 * pause_ms * NS_PER_MS + SLACK_NS:
+            findings.check("slot-not-freed")
+            message = f"nothing is triggered in the {idle_ns // NS_PER_MS} ms after checkpoint {waiting.checkpoint}"
+            findings.violated("slot-not-freed", message, waiting)
+
+
+def _judge_discards(history: History, coordinator: CoordinatorModel, findings: Findings) -> None:
+    """State of acks that count for nothing is gone, once the same coordinator has completed a later checkpoint."""
+    listings = history.of(StorageListed)
+    if not listings or any("delete" in failure.operation for failure in history.of(StorageFailed)):
+        return
+    named = {file.path for metadata in history.of(MetadataPublished) for file in metadata.files}
+    left = {file.path for file in listings[-1].files} - named
+    sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(AckSent) if ack.files}
+    for ack in history.of(AckReceived):
+        files = sent.get((ack.attempt, ack.checkpoint, ack.subtask))
+        checkpoint = coordinator.checkpoints.get(ack.checkpoint)
+        if not files or checkpoint is None:
+            continue
+        since: Event = ack
+        if ack.outcome is AckOutcome.DUPLICATE:
+            continue
+        if ack.outcome is AckOutcome.SUCCESS:
+            # With all acks in, the publication failed: if its outcome is unknown, the files stay on purpose (CRD-11)
+            if not isinstance(checkpoint.ended, CheckpointAborted) or checkpoint.full_ns is not None:
+                continue
+            since = checkpoint.ended
+        if coordinator.completions.get(since.node, -1) > since.sequence:
+            findings.check("state-not-discarded")
+            kept = [file.path for file in files if file.path in left]
+            if kept:
+                message = f"{', '.join(kept)} of {ack.subtask}, checkpoint {ack.checkpoint}, is never discarded"
+                findings.violated("state-not-discarded", message, ack, *([since] if since is not ack else []))

@@ -1,0 +1,306 @@
+"""The state machine that COORD holds a coordinator's trace against.
+
+All orders are taken from coordinators: the lives of a coordinator follow each other, so their events are ordered
+although their nodes differ.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    DeclineReceived,
+    Event,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    NotificationSent,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.options import MAX_CONCURRENT, number
+
+NOTHING = -1
+"""Stands for no checkpoint, below all ids."""
+
+
+class Checkpoint:
+    """What the coordinator did with one checkpoint.
+
+    Attributes:
+        triggered: None if it was never seen to begin.
+        acked: participants whose ack was counted.
+        full_ns: when the last of them was, or None.
+        declined: a decline that came while acks were missing.
+        durable: its metadata was published.
+        ended: its first end.
+    """
+
+    __slots__ = ("acked", "declined", "durable", "ended", "full_ns", "triggered")
+
+    def __init__(self, triggered: CheckpointTriggered | None) -> None:
+        self.triggered = triggered
+        self.acked: set[str] = set()
+        self.full_ns: int | None = None
+        self.declined: DeclineReceived | None = None
+        self.durable = False
+        self.ended: CheckpointCompleted | CheckpointAborted | None = None
+
+
+class _Abort:
+    """An abort that the participants of a running attempt must hear of.
+
+    Attributes:
+        untold: who has not been told yet.
+        went_on: the coordinator has reacted to something else since, so it was not interrupted here.
+    """
+
+    __slots__ = ("event", "untold", "went_on")
+
+    def __init__(self, event: CheckpointAborted, untold: set[str]) -> None:
+        self.event = event
+        self.untold = untold
+        self.went_on = False
+
+
+class CoordinatorModel:
+    """The state machine.
+
+    Attributes:
+        node: the coordinator's present life.
+        pending: ids of the present attempt that have not ended.
+        failing: the job has failed over and the next attempt has not started.
+        aborts: those that may still have to be told.
+        slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
+        latest: highest id that completed or was restored.
+        completions: by node, the sequence of its last CheckpointCompleted.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.limit = number(history.plan, MAX_CONCURRENT, 1)
+        self.durability_seen = bool(history.of(MetadataPublished))
+        self.checkpoints: dict[int, Checkpoint] = {}
+        self.node = ""
+        self.highest: CheckpointTriggered | None = None
+        self.pending: set[int] = set()
+        self.failing = False
+        self.aborts: dict[int, _Abort] = {}
+        self.slot_awaits: CheckpointAborted | None = None
+        self.attempts: dict[int, AttemptStarted] = {}
+        self.last_attempt: AttemptStarted | None = None
+        self.latest = NOTHING
+        self.durable: set[int] = set()
+        self.completions: dict[str, int] = {}
+        replay(
+            history,
+            {
+                CheckpointTriggered: self._triggered,
+                AckReceived: self._acknowledged,
+                DeclineReceived: self._declined,
+                MetadataPublished: self._published,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                NotificationSent: self._notified,
+                FailureCounted: self._failed_over,
+                JobSwitched: self._switched,
+                AttemptStarted: self._attempt_started,
+                TaskStarted: self._task_started,
+            },
+        )
+        self._settle_aborts()
+
+    def _of(self, checkpoint: int) -> Checkpoint:
+        known = self.checkpoints.get(checkpoint)
+        if known is None:
+            known = self.checkpoints[checkpoint] = Checkpoint(None)
+        return known
+
+    # --- checkpoints ---
+
+    def _triggered(self, event: CheckpointTriggered) -> None:
+        findings, checkpoint = self.findings, event.checkpoint
+        self.node = event.node
+        if self.highest is not None:
+            findings.check("ids-not-increasing")
+            if checkpoint <= self.highest.checkpoint:
+                message = f"checkpoint {checkpoint} is triggered after checkpoint {self.highest.checkpoint}"
+                findings.violated("ids-not-increasing", message, self.highest, event)
+        if self.highest is None or checkpoint > self.highest.checkpoint:
+            self.highest = event
+        self.checkpoints[checkpoint] = Checkpoint(event)
+        self.pending.add(checkpoint)
+        findings.check("too-many-pending")
+        if len(self.pending) > self.limit:
+            message = f"checkpoints {sorted(self.pending)} are pending at once, {self.limit} may be"
+            findings.violated("too-many-pending", message, event)
+        if self.slot_awaits is not None:
+            findings.check("slot-not-freed")
+            self.slot_awaits = None
+
+    def _acknowledged(self, event: AckReceived) -> None:
+        self._went_on(event)
+        checkpoint = self.checkpoints.get(event.checkpoint)
+        counted = event.outcome is AckOutcome.SUCCESS
+        objection = _objection(checkpoint, event)
+        if objection:
+            self.findings.check("ack-counted-wrongly")
+            if counted:
+                message = f"the ack of {event.subtask} for checkpoint {event.checkpoint} is counted, {objection}"
+                self.findings.violated("ack-counted-wrongly", message, event)
+        elif counted and checkpoint is not None and checkpoint.triggered is not None:
+            checkpoint.acked.add(event.subtask)
+            if len(checkpoint.acked) == len(checkpoint.triggered.participants):
+                checkpoint.full_ns = event.time_ns
+
+    def _declined(self, event: DeclineReceived) -> None:
+        self._went_on(event)
+        checkpoint = self.checkpoints.get(event.checkpoint)
+        if checkpoint is None or checkpoint.ended is not None or checkpoint.full_ns is not None:
+            return
+        if checkpoint.triggered is not None and checkpoint.triggered.attempt == event.attempt:
+            checkpoint.declined = checkpoint.declined or event
+
+    def _published(self, event: MetadataPublished) -> None:
+        self._of(event.checkpoint).durable = True
+        self.durable.add(event.checkpoint)
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        self._went_on(event)
+        findings = self.findings
+        checkpoint = self._of(event.checkpoint)
+        triggered = checkpoint.triggered
+        findings.check("completed-without-ack")
+        missing = sorted(set(triggered.participants) - checkpoint.acked) if triggered else ["anybody"]
+        if missing and (triggered or self.highest):
+            message = f"checkpoint {event.checkpoint} completes without an ack of {', '.join(missing)}"
+            findings.violated("completed-without-ack", message, *([triggered] if triggered else []), event)
+        if self.durability_seen:
+            findings.check("told-before-durable")
+            if not checkpoint.durable:
+                message = f"checkpoint {event.checkpoint} completes before its metadata is published"
+                findings.violated("told-before-durable", message, event)
+        if checkpoint.declined is not None:
+            message = f"checkpoint {event.checkpoint} completes though {checkpoint.declined.subtask} declined it"
+            findings.violated("completed-after-decline", message, checkpoint.declined, event)
+        self._end(checkpoint, event)
+        self.latest = max(self.latest, event.checkpoint)
+        self.completions[event.node] = event.sequence
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        checkpoint = self._of(event.checkpoint)
+        if checkpoint.declined is not None:
+            self.findings.check("completed-after-decline")
+        if not self._end(checkpoint, event) or self.failing:
+            return
+        if checkpoint.triggered is not None:
+            self.aborts[event.checkpoint] = _Abort(event, set(checkpoint.triggered.participants))
+        if checkpoint.full_ns is None:
+            self.slot_awaits = event
+
+    def _end(self, checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> bool:
+        """Whether this is the first end of the checkpoint."""
+        self.findings.check("two-ends")
+        self.pending.discard(event.checkpoint)
+        if checkpoint.ended is not None:
+            message = f"checkpoint {event.checkpoint} ends twice"
+            self.findings.violated("two-ends", message, checkpoint.ended, event)
+            return False
+        checkpoint.ended = event
+        return True
+
+    def _notified(self, event: NotificationSent) -> None:
+        if not event.completed:
+            abort = self.aborts.get(event.checkpoint)
+            if abort is not None:
+                abort.untold.discard(event.subtask)
+        elif self.durability_seen:
+            self.findings.check("told-before-durable")
+            if event.checkpoint not in self.durable:
+                message = f"{event.subtask} is told that checkpoint {event.checkpoint} is complete, it is not durable"
+                self.findings.violated("told-before-durable", message, event)
+
+    def _went_on(self, event: Event) -> None:
+        """The coordinator reacts to something: whatever it did before is done."""
+        for abort in self.aborts.values():
+            abort.went_on = abort.went_on or abort.event.node == event.node
+
+    def _settle_aborts(self) -> None:
+        """Nobody will be told of an abort any more. An abort that the coordinator was interrupted in says nothing."""
+        for abort in self.aborts.values():
+            if not abort.untold:
+                self.findings.check("abort-not-told")
+            elif abort.went_on:
+                self.findings.check("abort-not-told")
+                named = ", ".join(sorted(abort.untold))
+                message = f"checkpoint {abort.event.checkpoint} is aborted and {named} never told"
+                self.findings.violated("abort-not-told", message, abort.event)
+        self.aborts.clear()
+
+    # --- attempts ---
+
+    def _switched(self, event: JobSwitched) -> None:
+        if event.status in (JobStatus.RESTARTING, JobStatus.FAILED):
+            self._failed_over(event)
+
+    def _failed_over(self, event: Event) -> None:
+        self.failing = True
+        self.slot_awaits = None
+        self._settle_aborts()
+
+    def _attempt_started(self, event: AttemptStarted) -> None:
+        self._failed_over(event)
+        self.failing = False
+        self.node = event.node
+        self.pending.clear()
+        findings, last = self.findings, self.last_attempt
+        if last is not None:
+            findings.check("started-late-attempt")
+            if event.attempt <= last.attempt:
+                message = f"attempt {event.attempt} starts after attempt {last.attempt}"
+                findings.violated("started-late-attempt", message, last, event)
+        self.last_attempt = self.attempts[event.attempt] = event
+        restored = NOTHING if event.restored_checkpoint is None else event.restored_checkpoint
+        if last is not None or self.durable or self.latest != NOTHING or restored != NOTHING:
+            findings.check("restored-not-latest")
+        # What was published without having completed (the coordinator died in between) may be restored
+        if restored != self.latest and not (restored > self.latest and restored in self.durable):
+            latest = "no checkpoint has" if self.latest == NOTHING else f"checkpoint {self.latest} was the last that"
+            message = f"attempt {event.attempt} restores {_name(event.restored_checkpoint)}, {latest} completed"
+            findings.violated("restored-not-latest", message, event)
+        self.latest = max(self.latest, restored)
+
+    def _task_started(self, event: TaskStarted) -> None:
+        attempt = self.attempts.get(event.attempt)
+        if attempt is None or (attempt.restored_checkpoint is None and event.restored_checkpoint is None):
+            return
+        self.findings.check("tasks-restored-differently")
+        if attempt.restored_checkpoint != event.restored_checkpoint:
+            message = (
+                f"{event.subtask} restores {_name(event.restored_checkpoint)}, "
+                f"attempt {event.attempt} {_name(attempt.restored_checkpoint)}"
+            )
+            self.findings.violated("tasks-restored-differently", message, attempt, event)
+
+
+def _name(checkpoint: int | None) -> str:
+    return "nothing" if checkpoint is None else f"checkpoint {checkpoint}"
+
+
+def _objection(checkpoint: Checkpoint | None, ack: AckReceived) -> str:
+    """Why an ack must not be counted; empty if it must."""
+    if checkpoint is None or checkpoint.triggered is None:
+        return "which was never triggered"
+    if ack.attempt != checkpoint.triggered.attempt:
+        return f"although it comes from attempt {ack.attempt}"
+    if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
+        return "which is over"
+    if ack.subtask in checkpoint.acked:
+        return "the second time"
+    return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"

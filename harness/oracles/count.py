@@ -1,0 +1,259 @@
+"""COUNT: failures and restarts follow the configured restart strategy (RULES RST).
+
+The model is fed the failures that the coordinator counted and says whether each must be followed by a restart. A
+coordinator that died starts its strategy afresh. What happens at the edge of a window is not decided, nor a strategy
+that has no model here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Protocol
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    Event,
+    FailureCounted,
+    NodeDied,
+    RestartRefused,
+    RestartScheduled,
+    TaskStarted,
+    TaskStopped,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, milliseconds, number
+
+STRATEGY, OLD_STRATEGY = "restart-strategy.type", "restart-strategy"
+FIXED_DELAY = "restart-strategy.fixed-delay"
+FAILURE_RATE = "restart-strategy.failure-rate"
+EDGE_NS = 1 * NS_PER_MS
+"""A failure this close to the edge of a window may be on either side of it: its event is not its instant."""
+
+
+class CountOracle:
+    """Compares restarts with a model of the strategy."""
+
+    name = "COUNT"
+    invariant = "A job restarts as often, and after such delays, as its restart strategy says, and fails after that."
+    clauses: Mapping[str, str] = {
+        "restarted-beyond-policy": "a job restarts after more failures than its strategy allows",
+        "failed-too-early": "a job is failed although its strategy allows another restart",
+        "restart-missing": "a counted failure is followed neither by a restart nor by its refusal",
+        "restarted-without-strategy": "a job without checkpointing and without a strategy restarts",
+        "restarted-after-none": "a job whose strategy is none restarts",
+        "delay-too-short": "an attempt starts sooner after its failure than the delay of the strategy",
+        "delay-wrong": "a restart is scheduled with another delay than that of the strategy",
+        "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
+    }
+    evidence: tuple[type[Event], ...] = (AttemptStarted, FailureCounted, RestartScheduled, RestartRefused)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.of(FailureCounted):
+            _Accounts(history, findings).close(history)
+        _judge_deaths(history, findings)
+        return findings.verdict(history)
+
+
+class _Strategy(Protocol):
+    """A restart strategy.
+
+    Attributes:
+        excess: the clause that a restart breaks which it does not allow.
+        delay_ms: before a restart; None: not judged.
+    """
+
+    excess: str
+    delay_ms: int | None
+
+    def allows(self, now_ns: int) -> bool | None:
+        """Count a failure: whether the job may restart, None if that is not decided."""
+
+
+class _Fixed:
+    """So many restarts, each after the same delay; None: without end."""
+
+    def __init__(self, restarts: int | None, delay_ms: int | None, excess: str) -> None:
+        self.left = restarts
+        self.delay_ms = delay_ms
+        self.excess = excess
+
+    def allows(self, now_ns: int) -> bool | None:
+        if self.left is None:
+            return True
+        self.left -= 1
+        return self.left >= 0
+
+
+class _Unknown:
+    """A strategy without a model: nothing is decided."""
+
+    excess = "restarted-beyond-policy"
+    delay_ms: int | None = None
+
+    def allows(self, now_ns: int) -> bool | None:
+        return None
+
+
+class _Rate:
+    """`most` failures inside the sliding window still restart."""
+
+    excess = "restarted-beyond-policy"
+
+    def __init__(self, most: int, interval_ms: int, delay_ms: int) -> None:
+        self.interval_ns = interval_ms * NS_PER_MS
+        self.delay_ms: int | None = delay_ms
+        self.failures: deque[int] = deque(maxlen=most + 1)
+
+    def allows(self, now_ns: int) -> bool | None:
+        self.failures.append(now_ns)
+        if len(self.failures) < (self.failures.maxlen or 0):
+            return True
+        age_ns = now_ns - self.failures[0]
+        return None if abs(age_ns - self.interval_ns) <= EDGE_NS else age_ns > self.interval_ns
+
+
+def _strategy(plan: Plan) -> _Strategy:
+    """The configured strategy, fresh."""
+    named = (plan.options.get(STRATEGY) or plan.options.get(OLD_STRATEGY, "")).lower().replace("-", "")
+    if named == "fixeddelay":
+        restarts = number(plan, f"{FIXED_DELAY}.attempts", 1)
+        return _Fixed(restarts, milliseconds(plan, f"{FIXED_DELAY}.delay", 1_000), "restarted-beyond-policy")
+    if named == "failurerate":
+        return _Rate(
+            number(plan, f"{FAILURE_RATE}.max-failures-per-interval", 1),
+            milliseconds(plan, f"{FAILURE_RATE}.failure-rate-interval", 60_000),
+            milliseconds(plan, f"{FAILURE_RATE}.delay", 1_000),
+        )
+    if named:
+        return _Fixed(0, None, "restarted-after-none") if named in ("none", "off", "disable") else _Unknown()
+    if INTERVAL in plan.options:
+        return _Fixed(None, None, "restarted-beyond-policy")
+    return _Fixed(0, None, "restarted-without-strategy")
+
+
+class _Accounts:
+    """Follows failures and what came of them.
+
+    Attributes:
+        failure: counted and not answered yet, with whether the strategy allows a restart.
+        restarting: the failure whose restart is awaited.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.plan = history.plan
+        self.findings = findings
+        self.node = ""
+        self.strategy = _strategy(history.plan)
+        self.failure: FailureCounted | None = None
+        self.allowed: bool | None = None
+        self.restarting: FailureCounted | None = None
+        replay(
+            history,
+            {
+                FailureCounted: self._counted,
+                RestartScheduled: self._scheduled,
+                RestartRefused: self._refused,
+                AttemptStarted: self._started,
+            },
+        )
+
+    def close(self, history: History) -> None:
+        """The run is over: a coordinator that lives has decided what follows a failure."""
+        failure = self.failure
+        if failure is None or not self.allowed or failure.node in {death.dead_node for death in history.of(NodeDied)}:
+            return
+        message = f"the strategy allows a restart after {failure.cause}, and the coordinator decides nothing"
+        self.findings.violated("restart-missing", message, failure)
+
+    def _same_life(self, event: Event) -> bool:
+        """Whether the coordinator that wrote the last event still lives; a new one begins with a fresh strategy."""
+        if event.node == self.node:
+            return True
+        self.node = event.node
+        self.strategy = _strategy(self.plan)
+        self.failure = self.restarting = None
+        return False
+
+    def _counted(self, event: FailureCounted) -> None:
+        self._same_life(event)
+        self.failure, self.restarting = event, None
+        self.allowed = self.strategy.allows(event.time_ns)
+
+    def _scheduled(self, event: RestartScheduled) -> None:
+        if not self._same_life(event) or self.failure is None:
+            return
+        self._restarts(self.failure, event)
+        delay_ms = self.strategy.delay_ms
+        if delay_ms is not None:
+            self.findings.check("delay-wrong")
+            if event.delay_ms != delay_ms:
+                message = f"a restart is scheduled in {event.delay_ms} ms, the strategy's delay is {delay_ms} ms"
+                self.findings.violated("delay-wrong", message, self.failure, event)
+        self.failure, self.restarting = None, self.failure
+
+    def _restarts(self, failure: FailureCounted, event: Event) -> None:
+        """A restart answers a failure."""
+        if self.allowed:
+            self.findings.check("restart-missing")
+            self.findings.check("failed-too-early")
+        elif self.allowed is False:
+            message = f"the job restarts after {failure.cause}, which its strategy does not allow"
+            self.findings.violated(self.strategy.excess, message, failure, event)
+
+    def _refused(self, event: RestartRefused) -> None:
+        if not self._same_life(event) or self.failure is None:
+            return
+        if self.allowed:
+            self.findings.check("failed-too-early")
+            message = f"the job fails after {self.failure.cause}, its strategy allows a restart"
+            self.findings.violated("failed-too-early", message, self.failure, event)
+        elif self.allowed is False:
+            self.findings.check(self.strategy.excess)
+        self.failure = None
+
+    def _started(self, event: AttemptStarted) -> None:
+        if not self._same_life(event):
+            return
+        if self.failure is not None:
+            self._restarts(self.failure, event)
+            self.failure, self.restarting = None, self.failure
+        delay_ms = self.strategy.delay_ms
+        if self.restarting is None or delay_ms is None:
+            return
+        self.findings.check("delay-too-short")
+        waited_ns = event.time_ns - self.restarting.time_ns
+        # The timer may have been set before the failure's event got its time
+        if waited_ns < delay_ms * NS_PER_MS - min(delay_ms * NS_PER_MS // 10, 10 * NS_PER_MS):
+            message = f"attempt {event.attempt} starts {waited_ns / NS_PER_MS:.0f} ms after its failure, not {delay_ms}"
+            self.findings.violated("delay-too-short", message, self.restarting, event)
+        self.restarting = None
+
+
+def _judge_deaths(history: History, findings: Findings) -> None:
+    """A worker's death ends the attempt that it runs tasks of: somebody must have counted that."""
+    deaths = history.of(NodeDied)
+    if not deaths or history.end.problem:
+        return
+    coordinators = {event.node for event in history.of(AttemptStarted)}
+    if any(death.dead_node in coordinators for death in deaths):
+        return  # A new coordinator starts a new attempt by itself
+    counted = [event.attempt for event in (*history.of(FailureCounted), *history.of(RestartRefused))]
+    last_counted = max(counted, default=-1)
+    stopped = {(event.attempt, event.subtask) for event in history.of(TaskStopped)}
+    for death in deaths:
+        tasks = [event for event in history.of(TaskStarted) if event.node == death.dead_node]
+        attempt = max((event.attempt for event in tasks), default=None)
+        if attempt is None or all((attempt, task.subtask) in stopped for task in tasks if task.attempt == attempt):
+            continue
+        findings.check("failure-not-counted")
+        if last_counted < attempt:
+            message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
+            findings.violated("failure-not-counted", message, *tasks[-1:], death)

@@ -1,0 +1,110 @@
+"""LIVE: after the heal the plan's expected end is reached (RULES: every rule that says what happens in the end)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    ChannelBlocked,
+    ChannelUnblocked,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    NodeDied,
+    NotificationReceived,
+    TaskStopped,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.options import INTERVAL
+
+OWED_CHECKPOINTS = 2
+"""New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
+
+
+class LiveOracle:
+    """Judges the liveness phase. Without protocol events only the expected end itself."""
+
+    name = "LIVE"
+    invariant = "After the heal the expected end is reached, new checkpoints complete, and all input drains."
+    clauses: Mapping[str, str] = {
+        "end-not-reached": "the expected end is not reached within its bound",
+        "no-new-checkpoints": "a running job completes fewer than two checkpoints after the heal",
+        "input-not-drained": "the last completed checkpoint of a running job does not cover all input",
+        "channel-left-blocked": "a channel stays blocked although its checkpoint is over",
+    }
+    evidence: tuple[type[Event], ...] = ()
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.end.problem:
+            return findings.verdict(history)
+        findings.check("end-not-reached")
+        if not history.end.reached:
+            reason = history.end.reason or "the reason is not known"
+            findings.violated("end-not-reached", f"the job is not {history.plan.expected_end}: {reason}")
+        if history.plan.expected_end is ExpectedEnd.RUNNING:
+            if INTERVAL in history.plan.options and history.of(CheckpointTriggered):
+                _judge_checkpoints(history, findings)
+            _judge_channels(history, findings)
+        return findings.verdict(history)
+
+
+def _judge_checkpoints(history: History, findings: Findings) -> None:
+    """Those since the heal: coordinator and harness share one clock, the simulator's or that of their machine."""
+    completed = history.of(CheckpointCompleted)
+    healed_ns = history.end.healed_ns
+    new = sum(event.time_ns >= healed_ns for event in completed)
+    findings.check("no-new-checkpoints")
+    if new < OWED_CHECKPOINTS:
+        message = f"{new} checkpoints completed after the heal, {OWED_CHECKPOINTS} are owed"
+        findings.violated("no-new-checkpoints", message, *completed[-1:])
+    if not completed or not completed[-1].positions:
+        return
+    findings.check("input-not-drained")
+    last, lengths = completed[-1], history.inputs.lengths()
+    if last.positions != lengths:
+        message = f"checkpoint {last.checkpoint}, the last, stands at {last.positions} of {lengths}"
+        findings.violated("input-not-drained", message, last)
+
+
+def _judge_channels(history: History, findings: Findings) -> None:
+    """Channels of the last attempt: the alignment of a checkpoint that is over has ended everywhere."""
+    blocked = history.of(ChannelBlocked)
+    attempts = history.of(AttemptStarted)
+    if not blocked or not attempts:
+        return
+    attempt = attempts[-1].attempt
+    unblocked = {
+        (event.channel, event.checkpoint) for event in history.of(ChannelUnblocked) if event.attempt == attempt
+    }
+    stuck = [
+        event for event in blocked if event.attempt == attempt and (event.channel, event.checkpoint) not in unblocked
+    ]
+    findings.check("channel-left-blocked", len(unblocked))
+    if not stuck:
+        return
+    completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
+    newest = max(completed.union(event.checkpoint for event in history.of(CheckpointAborted)), default=-1)
+    dead = {event.dead_node for event in history.of(NodeDied)}
+    stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == attempt}
+    told = {
+        (event.subtask, event.checkpoint)
+        for event in history.of(NotificationReceived)
+        if event.attempt == attempt and not event.completed
+    }
+    for event in stuck:
+        receiver = event.channel.partition("->")[2]
+        # The checkpoint may be under way when the run is stopped, or the news of its end may be
+        over = event.checkpoint in completed or event.checkpoint < newest or (receiver, event.checkpoint) in told
+        if over and event.node not in dead and receiver not in stopped:
+            findings.check("channel-left-blocked")
+            message = f"{event.channel} stays blocked for checkpoint {event.checkpoint}, which is over"
+            findings.violated("channel-left-blocked", message, event)

@@ -1,0 +1,149 @@
+"""LOUD: what cannot be restored or run is said, never silently replaced by less (RULES REC-08, STO-01, CFG-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    RecoveryFailed,
+    SnapshotTaken,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+
+REFUSED = "refused"
+"""How the reason of a run begins whose plan was refused at submit."""
+
+
+class LoudOracle:
+    """Looks for starts that hide a loss, and for options that were taken or refused wrongly."""
+
+    name = "LOUD"
+    invariant = "Missing or damaged metadata and bad options stop the job; it never starts empty or older in silence."
+    clauses: Mapping[str, str] = {
+        "started-empty": "a job or subtask starts empty although a completed checkpoint holds state for it",
+        "started-older": "an attempt starts from an older checkpoint than the latest completed one",
+        "partial-metadata": "an attempt restores a checkpoint whose metadata was never published whole",
+        "accepted-bad-option": "a job runs although its options must be refused",
+        "refused-good-option": "a job is refused although its options are good",
+    }
+    evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, CheckpointCompleted, MetadataPublished)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        _judge_options(history, findings)
+        starts = _Starts(history, findings)
+        replay(
+            history,
+            {
+                CheckpointTriggered: starts.triggered,
+                CheckpointCompleted: starts.completed,
+                MetadataPublished: starts.published,
+                RecoveryFailed: starts.recovery_failed,
+                JobSwitched: starts.switched,
+                AttemptStarted: starts.attempt_started,
+            },
+        )
+        _judge_subtasks(history, findings)
+        return findings.verdict(history)
+
+
+def _judge_options(history: History, findings: Findings) -> None:
+    end = history.end
+    if history.plan.expected_end is not ExpectedEnd.REFUSED:
+        findings.check("refused-good-option")
+        if end.reason.startswith(REFUSED):
+            findings.violated("refused-good-option", f"the job is {end.reason}")
+        return
+    findings.check("accepted-bad-option")
+    running = [event for event in history.of(JobSwitched) if event.status is JobStatus.RUNNING]
+    started: list[Event] = [*history.of(AttemptStarted)[:1], *running[:1]]
+    if started or not (end.reached or end.problem):
+        message = "the job starts although its options must be refused" if started else end.reason
+        findings.violated("accepted-bad-option", message, *started)
+
+
+class _Starts:
+    """What could have been restored when an attempt started: the coordinator's events alone, in its order."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.participants: dict[int, int] = {}
+        self.latest: CheckpointCompleted | None = None
+        self.whole: set[int] = set()
+        self.partial: dict[int, MetadataPublished] = {}
+        self.said: RecoveryFailed | None = None
+        self.given_up = False
+
+    def triggered(self, event: CheckpointTriggered) -> None:
+        self.participants[event.checkpoint] = len(event.participants)
+
+    def completed(self, event: CheckpointCompleted) -> None:
+        self.whole.add(event.checkpoint)
+        if self.latest is None or event.checkpoint > self.latest.checkpoint:
+            self.latest = event
+
+    def published(self, event: MetadataPublished) -> None:
+        """Metadata that counts its states must hold one of every participant."""
+        if event.states < self.participants.get(event.checkpoint, 0) and event.states:
+            self.partial[event.checkpoint] = event
+        else:
+            self.whole.add(event.checkpoint)
+
+    def recovery_failed(self, event: RecoveryFailed) -> None:
+        self.said = event
+
+    def switched(self, event: JobSwitched) -> None:
+        """A job that failed because its checkpoint is unusable has said so: who starts it again knows."""
+        self.given_up = self.given_up or (self.said is not None and event.status is JobStatus.FAILED)
+
+    def attempt_started(self, event: AttemptStarted) -> None:
+        checkpoint, latest = event.restored_checkpoint, self.latest
+        if checkpoint is not None:
+            self.findings.check("partial-metadata")
+            if checkpoint not in self.whole or checkpoint in self.partial:
+                message = f"attempt {event.attempt} restores checkpoint {checkpoint}, never published whole"
+                partial = self.partial.get(checkpoint)
+                self.findings.violated("partial-metadata", message, *([partial] if partial else []), event)
+        if latest is None or self.given_up:
+            return
+        clause = "started-empty" if checkpoint is None else "started-older"
+        self.findings.check("started-empty")
+        self.findings.check("started-older")
+        if checkpoint is None or checkpoint < latest.checkpoint:
+            start = "empty" if checkpoint is None else f"from checkpoint {checkpoint}"
+            message = f"attempt {event.attempt} starts {start}, checkpoint {latest.checkpoint} had completed"
+            self.findings.violated(clause, message, latest, event)
+
+
+def _judge_subtasks(history: History, findings: Findings) -> None:
+    """Subtasks whose restored checkpoint held state."""
+    recorded: dict[tuple[int, str], SnapshotTaken] | None = None
+    for started in history.of(TaskStarted):
+        if started.restored_checkpoint is None or started.state is None:
+            continue
+        if recorded is None:
+            recorded = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
+        snapshot = recorded.get((started.restored_checkpoint, started.subtask))
+        if snapshot is None or snapshot.state is None or not snapshot.state.records:
+            continue
+        findings.check("started-empty")
+        if not started.state.records:
+            message = (
+                f"{started.subtask} starts attempt {started.attempt} empty, checkpoint {snapshot.checkpoint} "
+                f"holds {snapshot.state.records} records of it"
+            )
+            findings.violated("started-empty", message, snapshot, started)

@@ -1,0 +1,106 @@
+"""REACH: every file that a retained checkpoint names is there, as it was written (RULES CRD, STO)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AckSent,
+    CheckpointCompleted,
+    CheckpointDropped,
+    Event,
+    FileDeleted,
+    FileReference,
+    FileWritten,
+    MetadataPublished,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+
+
+class ReachOracle:
+    """Follows the files of checkpoints whose metadata was published."""
+
+    name = "REACH"
+    invariant = "At every step, every file named by a retained checkpoint exists with recorded length and checksum."
+    clauses: Mapping[str, str] = {
+        "file-missing": "a file of a retained checkpoint is deleted, or not in the storage at the end",
+        "file-differs": "a file has another length or checksum than the metadata that names it says",
+    }
+    evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        storage = _Storage(history)
+        for metadata in {event.checkpoint: event for event in history.of(MetadataPublished)}.values():
+            storage.judge(metadata, findings)
+        return findings.verdict(history)
+
+
+class _Storage:
+    """What became of every path, and of every checkpoint.
+
+    Attributes:
+        listed: at the end of the run; None: nobody looked.
+        workers: nodes that only run tasks. Files of a completed checkpoint are not theirs to delete at any time.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.written: dict[str, list[FileWritten]] = {}
+        for written in history.of(FileWritten):
+            self.written.setdefault(written.file.path, []).append(written)
+        self.deleted = {event.path: event for event in reversed(history.of(FileDeleted))}
+        self.dropped = {event.checkpoint: event for event in reversed(history.of(CheckpointDropped))}
+        self.completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
+        coordinators = {event.node for event in history.of(CheckpointCompleted)}
+        self.workers = {event.node for event in history.of(AckSent)} - coordinators
+        listings = history.of(StorageListed)
+        self.listed = {file.path: file for file in listings[-1].files} if listings else None
+
+    def judge(self, metadata: MetadataPublished, findings: Findings) -> None:
+        """The files of one checkpoint."""
+        checkpoint = metadata.checkpoint
+        dropped = self.dropped.get(checkpoint)
+        withdrawn = None if checkpoint in self.completed else self.deleted.get(metadata.path)
+        paths = dict.fromkeys([metadata.path, *(file.path for file in metadata.files)])
+        for path in paths:
+            findings.check("file-missing")
+            deleted = self.deleted.get(path)
+            if deleted is not None and self._too_early(deleted, dropped or withdrawn):
+                message = f"{path}, a file of checkpoint {checkpoint}, is deleted while the checkpoint is retained"
+                findings.violated("file-missing", message, metadata, deleted)
+            elif deleted is None and dropped is None and self.listed is not None and path not in self.listed:
+                message = f"{path}, a file of checkpoint {checkpoint}, is not in the storage"
+                findings.violated("file-missing", message, metadata)
+        for file in metadata.files:
+            for where, found in self._versions(file.path):
+                findings.check("file-differs")
+                if found != file:
+                    message = (
+                        f"{file.path} has {found.length} bytes, checksum {found.checksum:#010x} {where}, and "
+                        f"{file.length} bytes, checksum {file.checksum:#010x} in checkpoint {checkpoint}"
+                    )
+                    findings.violated("file-differs", message, *self.written.get(file.path, ()), metadata)
+
+    def _too_early(self, deleted: FileDeleted, allowed: Event | None) -> bool:
+        """Whether a deletion was not covered by the drop of its checkpoint, or by the withdrawal of its metadata.
+
+        A coordinator writes the drop before it deletes, and its lives follow each other. No message orders a worker's
+        deletion against the drop.
+        """
+        if allowed is None or deleted.node in self.workers:
+            return True
+        return self.history.position(deleted) < self.history.position(allowed)
+
+    def _versions(self, path: str) -> list[tuple[str, FileReference]]:
+        """What was seen under a path, and where."""
+        found = [("as written", event.file) for event in self.written.get(path, ())]
+        if self.listed is not None and path in self.listed:
+            found.append(("in the storage", self.listed[path]))
+        return found

@@ -1,0 +1,181 @@
+"""RESTORE: what a checkpoint recorded is what a restore gives, as often as it is restored (RULES REC)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointAudited,
+    CheckpointCompleted,
+    Event,
+    MetadataPublished,
+    SnapshotTaken,
+    SourceEmitted,
+    StateSummary,
+    SubtaskAudited,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.layout import layout_of
+
+Snapshots = Mapping[tuple[int, str], SnapshotTaken]
+"""The snapshots of a run by checkpoint and subtask."""
+
+
+class RestoreOracle:
+    """Compares starts and audits with the snapshots that they claim to come from."""
+
+    name = "RESTORE"
+    invariant = "Restoring a checkpoint gives the state and positions recorded at its cut, every time."
+    clauses: Mapping[str, str] = {
+        "state-differs": "a subtask starts with other state than it recorded in the restored checkpoint",
+        "position-differs": "a source goes on elsewhere than at the positions recorded in the restored checkpoint",
+        "not-initial": "an attempt that restores nothing starts with state, or elsewhere than where the input starts",
+        "audit-differs": "a checkpoint restored after the run gives something else than was recorded",
+        "audit-failed": "a retained checkpoint cannot be restored after the run",
+        "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
+    }
+    evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, SnapshotTaken, SourceEmitted)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        snapshots = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
+        _judge_starts(history, snapshots, findings)
+        _judge_audits(history, snapshots, findings)
+        _judge_repetition(history, findings)
+        return findings.verdict(history)
+
+
+def _differ(one: StateSummary | None, other: StateSummary | None) -> bool:
+    """Whether two summaries contradict each other; what only one of them tells does not."""
+    if one is None or other is None:
+        return False
+    if one.entries is not None and other.entries is not None and one.entries != other.entries:
+        return True
+    return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
+
+
+def _summary(state: StateSummary | None) -> str:
+    if state is None:
+        return "nothing"
+    return f"{state.records} records of {state.keys} keys, value {state.value}, digest {state.digest:#018x}"
+
+
+def _judge_starts(history: History, snapshots: Snapshots, findings: Findings) -> None:
+    """States and positions of starting subtasks, and where their sources then really go on."""
+    firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
+    awaited: dict[tuple[int, str, int], tuple[int, TaskStarted]] = {}
+    for started in history.of(TaskStarted):
+        checkpoint = started.restored_checkpoint
+        wanted: dict[int, int] = {}
+        if checkpoint is None:
+            wanted = {partition: firsts[partition] for partition, _ in started.positions if partition < len(firsts)}
+            _judge_initial(started, wanted, findings)
+        else:
+            snapshot = snapshots.get((checkpoint, started.subtask))
+            if snapshot is None:
+                continue
+            wanted = dict(snapshot.positions)
+            _judge_restored(started, snapshot, findings)
+        for partition, offset in wanted.items():
+            awaited[started.attempt, started.subtask, partition] = (offset, started)
+    for emitted in history.of(SourceEmitted):
+        if not awaited:
+            break
+        known = awaited.pop((emitted.attempt, emitted.subtask, emitted.partition), None)
+        if known is None:
+            continue
+        offset, started = known
+        clause = "not-initial" if started.restored_checkpoint is None else "position-differs"
+        findings.check(clause)
+        if emitted.first_offset != offset:
+            message = (
+                f"{emitted.subtask} emits offset {emitted.first_offset} of partition {emitted.partition} first in "
+                f"attempt {emitted.attempt}, {offset} is next"
+            )
+            findings.violated(clause, message, started, emitted)
+
+
+def _judge_initial(started: TaskStarted, wanted: Mapping[int, int], findings: Findings) -> None:
+    findings.check("not-initial")
+    if started.state is not None and started.state.records:
+        message = f"{started.subtask} restores nothing and starts with {_summary(started.state)}"
+        findings.violated("not-initial", message, started)
+    elif started.pending_transactions:
+        message = f"{started.subtask} restores nothing and starts with transactions {started.pending_transactions}"
+        findings.violated("not-initial", message, started)
+    elif any(wanted.get(partition) != offset for partition, offset in started.positions):
+        message = f"{started.subtask} restores nothing and starts at {dict(started.positions)}, the input at {wanted}"
+        findings.violated("not-initial", message, started)
+
+
+def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Findings) -> None:
+    if started.state is not None and snapshot.state is not None:
+        findings.check("state-differs")
+        if _differ(started.state, snapshot.state):
+            message = (
+                f"{started.subtask} starts attempt {started.attempt} with {_summary(started.state)}, "
+                f"checkpoint {snapshot.checkpoint} recorded {_summary(snapshot.state)}"
+            )
+            findings.violated("state-differs", message, snapshot, started)
+    if snapshot.positions:
+        findings.check("position-differs")
+        if dict(started.positions) != dict(snapshot.positions):
+            message = (
+                f"{started.subtask} starts attempt {started.attempt} at {dict(started.positions)}, "
+                f"checkpoint {snapshot.checkpoint} recorded {dict(snapshot.positions)}"
+            )
+            findings.violated("position-differs", message, snapshot, started)
+
+
+def _judge_audits(history: History, snapshots: Snapshots, findings: Findings) -> None:
+    """Retained checkpoints restored once more, after the run."""
+    for audit in history.of(CheckpointAudited):
+        findings.check("audit-failed")
+        if audit.problem:
+            message = f"checkpoint {audit.checkpoint} cannot be restored any more: {audit.problem}"
+            findings.violated("audit-failed", message, audit)
+    for subtask in history.of(SubtaskAudited):
+        snapshot = snapshots.get((subtask.checkpoint, subtask.subtask))
+        if snapshot is None:
+            continue
+        findings.check("audit-differs")
+        if (
+            _differ(subtask.state, snapshot.state)
+            or dict(subtask.positions) != dict(snapshot.positions)
+            or set(subtask.pending_transactions) != set(snapshot.pending_transactions)
+        ):
+            message = f"checkpoint {subtask.checkpoint} gives {subtask.subtask} something else than it recorded"
+            findings.violated("audit-differs", message, snapshot, subtask)
+
+
+def _judge_repetition(history: History, findings: Findings) -> None:
+    """An attempt that fails before all its tasks run is followed by one from the same checkpoint, or a newer one."""
+    attempts = history.of(AttemptStarted)
+    if len(attempts) < 2:
+        return
+    expected = len(layout_of(history.plan.job, history.plan.topology).subtasks)
+    recovery_points = {event.checkpoint for event in history.of(MetadataPublished)}
+    recovery_points.update(event.checkpoint for event in history.of(CheckpointCompleted))
+    running: dict[int, int] = {}
+    for started in history.of(TaskStarted):
+        running[started.attempt] = running.get(started.attempt, 0) + 1
+    for attempt, following in pairwise(attempts):
+        checkpoint, repeated = attempt.restored_checkpoint, following.restored_checkpoint
+        if checkpoint is None or running.get(attempt.attempt, 0) >= expected:
+            continue
+        findings.check("recovery-not-repeated")
+        newer = repeated is not None and repeated > checkpoint and repeated in recovery_points
+        if repeated != checkpoint and not newer:
+            message = (
+                f"attempt {attempt.attempt} failed restoring checkpoint {checkpoint}, attempt {following.attempt} "
+                f"restores {'nothing' if repeated is None else f'checkpoint {repeated}'}"
+            )
+            findings.violated("recovery-not-repeated", message, attempt, following)
