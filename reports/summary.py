@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.journal import Journal
 from holdfast.reports import text, view
 from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
 """GitHub refuses a job summary of 1 MiB or more as a whole."""
-MARKS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ERROR: "💥", Status.INCONCLUSIVE: "❔"}
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
 _RESERVE = 400
 
@@ -68,8 +67,8 @@ def _head(journal: Journal) -> Iterator[str]:
     counts = view.status_counts(result.status for result in journal.rules)
     yield "\n| Status | Rules | Meaning |\n| --- | ---: | --- |\n"
     for status, number in counts.items():
-        mark = MARKS.get(status, "▫️")
-        yield f"| {mark} {text.STATUS_WORDS[status]} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
+        name = f"{text.STATUS_MARKS[status]} {text.STATUS_WORDS[status]}"
+        yield f"| {name} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
     if certificate.missing:
         yield "\n**What is missing**\n\n"
         yield "".join(f"- {escape(sentence)}\n" for sentence in certificate.missing[:20])
@@ -79,7 +78,7 @@ def _head(journal: Journal) -> Iterator[str]:
 
 def _block(block: view.Block) -> str:
     names = escape(", ".join(finding.name for finding in block.findings))
-    lines = [f"\n## {MARKS[block.status]} {text.STATUS_WORDS[block.status]}: {names}\n"]
+    lines = [f"\n## {text.STATUS_MARKS[block.status]} {text.STATUS_WORDS[block.status]}: {names}\n"]
     lines += [f"{escape(view.owed(finding))}\n" for finding in block.findings]
     lines += [f"_{escape(reason)}_\n" for reason in block.reasons]
     if block.exhibit is not None:

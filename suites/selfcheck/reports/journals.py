@@ -1,7 +1,8 @@
 """The journals themselves, put together from the parts in `sample`.
 
 `partial()` is a sound system with much left to decide; `refused()` is the mutant A3, which processes one record after
-a barrier; `large()` is as big as a nightly campaign gets; `hostile()` tries to break out of every format.
+a barrier; `large()` is as big as a nightly campaign gets; `hostile()` tries to break out of every format; `empty()` is
+an invocation in which nothing ran.
 """
 
 from __future__ import annotations
@@ -246,6 +247,12 @@ def refused() -> Journal:
             supplied_by_author=("committed reader",),
         ),
     )
+
+
+def empty() -> Journal:
+    """Nothing ran: no rule, no case, no run."""
+    card = Certificate(Title.PARTIAL, (), (), {}, (), None, 0)
+    return _journal(system="", cases=[], rules=[], runs=[], certificate=card)
 
 
 def large() -> Journal:

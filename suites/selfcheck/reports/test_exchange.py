@@ -1,0 +1,224 @@
+"""What other tools read: JUnit, CTRF, Allure and the job summary keep to their formats and hide nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.reports.allure import AllureReporter
+from holdfast.reports.ctrf import CtrfReporter
+from holdfast.reports.junit import JunitReporter
+from holdfast.reports.summary import MOST_BYTES, SummaryReporter, escape, fence, summary
+from holdfast.suites.selfcheck.reports import journals
+
+every_journal = pytest.mark.parametrize(
+    "journal", [journals.partial, journals.refused, journals.hostile, journals.large, journals.empty]
+)
+
+# What Jenkins' junit-10.xsd allows: element to (children, required attributes, optional attributes).
+_OUTCOME: tuple[set[str], set[str], set[str]] = (set(), set(), {"type", "message"})
+JUNIT: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": ({"testsuite"}, set(), {"name", "time", "tests", "failures", "errors"}),
+    "testsuite": (
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+        {"name", "tests", "failures", "errors"},
+        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+    ),
+    "properties": ({"property"}, set(), set()),
+    "property": (set(), {"name", "value"}, set()),
+    "testcase": (
+        {"skipped", "error", "failure", "system-out", "system-err"},
+        {"name"},
+        {"time", "classname", "group"},
+    ),
+    "failure": _OUTCOME,
+    "error": _OUTCOME,
+    "skipped": _OUTCOME,
+}
+
+
+def junit(journal: Journal, folder: Path) -> ElementTree.Element:
+    return ElementTree.parse(JunitReporter().render(journal, folder)).getroot()
+
+
+def ctrf(journal: Journal, folder: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(CtrfReporter().render(journal, folder).read_text(encoding="utf-8"))
+    return document
+
+
+def allure(journal: Journal, folder: Path) -> list[dict[str, Any]]:
+    path = AllureReporter().render(journal, folder)
+    return [json.loads(each.read_text(encoding="utf-8")) for each in sorted(path.glob("*-result.json"))]
+
+
+def occurrences(journal: Journal, *statuses: Status) -> int:
+    """How many rules and cases have one of these statuses."""
+    return sum(result.status in statuses for result in journal.rules) + sum(
+        case.status in statuses for case in journal.cases
+    )
+
+
+@every_journal
+def test_junit_keeps_to_the_published_schema(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    root = junit(journal(), tmp_path)
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        children, required, optional = JUNIT[element.tag]
+        assert {child.tag for child in element} <= children, element.tag
+        assert required <= set(element.attrib) <= required | optional, element.tag
+        if "time" in element.attrib:
+            assert re.fullmatch(r"[0-9]+\.[0-9]{3}", element.attrib["time"])
+
+
+@every_journal
+def test_junit_counts_what_it_lists(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    value = journal()
+    root = junit(value, tmp_path)
+    for suite in root:
+        tests = suite.findall("testcase")
+        assert int(suite.attrib["tests"]) == len(tests)
+        for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(suite.attrib[attribute]) == sum(test.find(tag) is not None for test in tests)
+    assert int(root.attrib["tests"]) == len(value.rules) + len(value.cases)
+    assert int(root.attrib["failures"]) == occurrences(value, Status.FAIL)
+    assert int(root.attrib["errors"]) == occurrences(value, Status.ERROR, Status.INCONCLUSIVE)
+    silent = {Status.UNTESTED, Status.UNOBSERVED, Status.WAIVED, Status.NOT_APPLICABLE}
+    assert len(root.findall(".//skipped")) == occurrences(value, *silent)
+
+
+def test_junit_names_a_test_once(tmp_path: Path) -> None:
+    tests = junit(journals.large(), tmp_path).findall(".//testcase")
+    assert len({(test.get("classname"), test.get("name")) for test in tests}) == len(tests)
+
+
+def test_junit_tells_inconclusive_from_broken(tmp_path: Path) -> None:
+    errors = junit(journals.refused(), tmp_path).findall(".//error")
+    assert {error.get("type") for error in errors} == {"inconclusive", "harness-error"}
+    assert all(error.get("message") for error in errors)
+
+
+def test_junit_says_why_it_left_something_out(tmp_path: Path) -> None:
+    skipped = junit(journals.partial(), tmp_path).findall(".//skipped")
+    messages = [each.get("message") or "" for each in skipped]
+    assert all(messages)
+    assert any("issue 41" in message for message in messages)
+    assert any("no Docker daemon" in message for message in messages)
+
+
+@every_journal
+def test_ctrf_keeps_to_the_published_schema(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    name = "ctrf-schema-0.0.json"
+    schema = json.loads(resources.files("holdfast.suites.selfcheck.reports").joinpath(name).read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    jsonschema.Draft7Validator(schema).validate(ctrf(journal(), tmp_path))
+
+
+@every_journal
+def test_ctrf_counts_what_it_lists(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    value = journal()
+    results = ctrf(value, tmp_path)["results"]
+    summary_of = results["summary"]
+    assert summary_of["tests"] == len(results["tests"]) == len(value.rules) + len(value.cases)
+    assert summary_of["failed"] == occurrences(value, Status.FAIL)
+    assert summary_of["passed"] == occurrences(value, Status.PASS)
+    assert summary_of["other"] == occurrences(value, Status.ERROR, Status.INCONCLUSIVE)
+    assert sum(summary_of[each] for each in ("passed", "failed", "skipped", "pending", "other")) == len(
+        results["tests"]
+    )
+    assert {test["rawStatus"] for test in results["tests"]} <= set(Status)
+
+
+def test_ctrf_times_come_from_the_journal(tmp_path: Path) -> None:
+    summary_of = ctrf(journals.partial(), tmp_path)["results"]["summary"]
+    assert summary_of["start"] == 1_795_140_004_120
+    assert summary_of["stop"] - summary_of["start"] == summary_of["duration"] == 412_600
+
+
+@every_journal
+def test_allure_has_what_the_format_requires(journal: Callable[[], Journal], tmp_path: Path) -> None:
+    value = journal()
+    results = allure(value, tmp_path)
+    files = {each.name for each in (tmp_path / "allure-results").iterdir()}
+    assert len(results) == len(value.cases)
+    assert len({result["historyId"] for result in results}) == len(results)
+    sources: set[str] = set()
+    for result in results:
+        assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", result["uuid"])
+        assert result["status"] in {"passed", "failed", "broken", "skipped"}
+        assert result["stage"] == "finished"
+        assert result["name"]
+        assert result["fullName"]
+        assert result["start"] <= result["stop"]
+        labels = {label["name"] for label in result["labels"]}
+        assert {"epic", "feature", "story", "suite", "severity", "framework", "tag"} <= labels
+        assert {"tier", "system", "profile", "seed"} == {each["name"] for each in result["parameters"]}
+        for step in result["steps"]:
+            assert result["start"] <= step["start"] <= step["stop"] <= result["stop"]
+            sources |= {each["source"] for each in step["attachments"]}
+    assert sources <= files
+    others = {"categories.json", "environment.properties", "executor.json"}
+    assert files == sources | others | {f"{result['uuid']}-result.json" for result in results}
+
+
+def test_allure_carries_the_witness(tmp_path: Path) -> None:
+    (result,) = [each for each in allure(journals.refused(), tmp_path) if each["name"] == journals.ALIGNMENT]
+    assert result["status"] == "failed"
+    assert result["statusDetails"]["message"] == "FAIL: 58 of 305 runs were refuted."
+    assert "CUT/record-after-barrier" in result["statusDetails"]["trace"]
+    assert result["steps"][0]["status"] == "failed"
+    attached = {each["type"]: each["source"] for step in result["steps"] for each in step["attachments"]}
+    witness = (tmp_path / "allure-results" / attached["text/plain"]).read_text(encoding="utf-8")
+    assert "3. sum[0] took its snapshot" in witness
+    ElementTree.parse(tmp_path / "allure-results" / attached["image/svg+xml"])
+
+
+def test_allure_recognises_a_case_from_night_to_night(tmp_path: Path) -> None:
+    later = msgspec.structs.replace(journals.partial(), started="2026-11-21T02:00:04+00:00", seed=20261121)
+    first, second = allure(journals.partial(), tmp_path), allure(later, tmp_path)
+    assert {result["historyId"] for result in first} == {result["historyId"] for result in second}
+    assert not {result["uuid"] for result in first} & {result["uuid"] for result in second}
+
+
+def test_allure_properties_cannot_be_forged(tmp_path: Path) -> None:
+    AllureReporter().render(msgspec.structs.replace(journals.partial(), claims="a\ntitle = CERTIFIED"), tmp_path)
+    lines = (tmp_path / "allure-results" / "environment.properties").read_text(encoding="utf-8").splitlines()
+    assert "claims=a title = CERTIFIED" in lines
+    assert [line for line in lines if line.startswith("title")] == ["title=PARTIAL"]
+
+
+def test_the_summary_counts_and_replays(tmp_path: Path) -> None:
+    written = SummaryReporter().render(journals.refused(), tmp_path).read_text(encoding="utf-8")
+    assert written.startswith("# REFUSED: reference+A3\n")
+    assert "| ✕ fail | 4 |" in written
+    assert "| ✓ pass | 46 |" in written
+    assert "**Interrupted by SIGTERM**" in written
+    assert "fail: BAR-03, BAR-05" in written
+    assert "```text\nholdfast replay holdfast-out/runs/barriers-alignment-sim-0040\n```" in written
+
+
+def test_the_summary_always_fits() -> None:
+    huge = tuple(
+        msgspec.structs.replace(result, status=Status.FAIL, reason=f"{result.rule.id} " + "ü" * 9_000, failed_runs=())
+        for result in journals.refused().rules
+    )
+    written = summary(msgspec.structs.replace(journals.refused(), rules=huge))
+    assert 900_000 < len(written.encode()) < MOST_BYTES
+    assert "more findings did not fit here; see `report.html`." in written
+    assert len(summary(journals.large()).encode()) < 20_000
+
+
+def test_markdown_is_taken_as_text() -> None:
+    assert escape("a|b\n<b> *c* `d` [e](f) $g$") == r"a\|b \<b\> \*c\* \`d\` \[e\](f) \$g\$"
+    assert fence("``` x") == "````text\n``` x\n````\n"
+    table = [line for line in summary(journals.hostile()).splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in table} == {4}

@@ -1,0 +1,207 @@
+"""`report.html` is complete, stands alone, and cannot be turned against its reader."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness.model.journal import Certificate, Journal, Status, Title
+from holdfast.reports import text, view
+from holdfast.reports.html import HtmlReporter, page
+from holdfast.suites.selfcheck.reports import journals
+
+VOID = {"meta", "input", "br"}
+LOADING = {"src", "srcset", "poster", "data", "background", "action", "formaction", "ping", "manifest"}
+
+
+class Page(HTMLParser):
+    """Elements, ids and links of a page, with its text."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        """All words, single-spaced."""
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.large])
+def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) -> None:
+    value = journal()
+    shown = Page(page(value)).text
+    for status, number in view.status_counts(result.status for result in value.rules).items():
+        assert f"{number} {text.STATUS_WORDS[status]}" in shown
+    for area in view.areas(value):
+        assert f"{area.title} {area.counts.get(Status.PASS, 0)}/{len(area.rules)}" in shown
+    for case in value.cases:
+        assert f"{case.runs_passed:,} /{case.runs_demanded:,}" in shown
+        assert f"{case.runs_failed:,}" in shown
+        assert f"{case.runs_inconclusive:,}" in shown
+    for window, hits in value.certificate.windows_hit.items():
+        assert f"{window} {hits:,}" in shown
+    for run in value.runs:
+        numbers = f"{run.checkpoints:,} {run.restarts:,} {run.records:,} {run.rows:,} {text.duration(run.wall_ms)}"
+        assert f"{run.id} {run.run_seed} 1 kill, 1 slow {numbers}" in shown
+        assert run.replay in shown
+    for tier in value.tiers:
+        assert (text.plural(tier.runs, "run") if tier.ran else tier.reason) in shown
+    assert f"Runs {text.count(view.total_runs(value))}" in shown
+    assert str(value.seed) in shown
+    assert f"n = {value.certificate.drawn_plans:,}" in shown or value.certificate.failure_bound is None
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused])
+def test_every_rule_is_there_with_its_law_and_its_cases(journal: Callable[[], Journal]) -> None:
+    value = journal()
+    found = Page(page(value))
+    shown = _plain(found.text)
+    for result in value.rules:
+        assert f"rule-{result.rule.id}" in found.ids
+        for words in (result.rule.text, result.rule.oracle, result.reason, *result.oracles, *result.mutants):
+            assert _plain(words) in shown
+    for case in value.cases:
+        for words in (case.purpose, case.method, case.passes, case.reason):
+            assert _plain(words) in shown
+
+
+def _plain(words: str) -> str:
+    """Without blanks and backticks, because names in backticks become elements of their own."""
+    return re.sub(r"[\s`]", "", words)
+
+
+def test_the_card_says_what_was_claimed_hit_and_missed() -> None:
+    value = journals.refused()
+    shown = Page(page(value)).text
+    certificate = value.certificate
+    for words in (*certificate.guarantees, *certificate.missing, *certificate.windows_missed, value.claims):
+        assert _plain(words) in _plain(shown)
+    assert "Interrupted by SIGTERM." in shown
+    assert "between completion and commit never" in shown
+    assert value.plans_digest in shown
+    assert value.history_digest in shown
+    assert "committed reader" in shown
+
+
+def test_a_full_certificate_says_so() -> None:
+    card = Certificate(Title.CERTIFIED, (), ("output exactly-once: not refuted in 305 runs",), {}, (), 3 / 305, 305)
+    shown = Page(page(msgspec.structs.replace(journals.partial(), certificate=card))).text
+    assert "Certified" in shown
+    assert "0.98 %" in shown
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.hostile, journals.empty])
+def test_the_page_loads_nothing(journal: Callable[[], Journal]) -> None:
+    source = page(journal())
+    found = Page(source)
+    for tag, attributes in found.elements:
+        assert tag not in {"link", "img", "iframe", "object", "embed", "image", "use", "base"}
+        assert not LOADING & set(attributes), (tag, attributes)
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            assert name != "style"
+            if name in {"href", "xlink:href"}:
+                assert value is not None
+                assert value.startswith("#"), value
+            if name in {"fill", "stroke"}:
+                assert value is not None
+                assert "url" not in value.lower(), value
+    style = source[source.index("<style>") : source.index("</style>")]
+    assert "@import" not in style
+    assert "url(" not in style
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.hostile])
+def test_the_policy_lets_in_our_script_and_style_and_nothing_else(journal: Callable[[], Journal]) -> None:
+    source = page(journal())
+    policy = next(
+        attributes["content"]
+        for tag, attributes in Page(source).elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+    for tag in ("style", "script"):
+        inside = re.findall(f"<{tag}>(.*?)</{tag}>", source, flags=re.DOTALL)
+        assert len(inside) == 1
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_words_stay_words() -> None:
+    source = page(journals.hostile())
+    assert "<script>alert" not in source
+    assert "<img" not in source
+    assert "onerror=alert(1)&gt;" in source
+    assert "\x1b" not in source
+    assert "\x00" not in source
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.hostile, journals.large])
+def test_ids_are_unique_and_links_arrive(journal: Callable[[], Journal]) -> None:
+    found = Page(page(journal()))
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    for tag, attributes in found.elements:
+        if tag == "a":
+            target = attributes["href"]
+            assert target is not None
+            assert target.removeprefix("#") in found.ids, target
+
+
+def test_evidence_that_refutes_two_rules_is_told_once() -> None:
+    source = page(journals.refused())
+    assert source.count('<article class="finding finding-fail"') == 3
+    assert source.count("sum[0] took its snapshot for checkpoint 3") == 1
+    assert source.count('<svg class="timeline"') == len([run for run in journals.refused().runs if run.timeline])
+
+
+def test_the_smallest_witness_is_shown() -> None:
+    (first, *_) = view.blocks(journals.refused())
+    assert first.exhibit is not None
+    assert first.exhibit.run.id == "barriers-alignment-sim-0040"
+    assert [finding.name for finding in first.findings] == ["BAR-03", "BAR-05"]
+    assert set(first.others) == {f"barriers-alignment-sim-{number:04}" for number in (3, 7, 11)}
+
+
+def test_a_negative_control_is_not_shown_as_a_failure() -> None:
+    source = page(journals.partial())
+    assert "fail, as asked" in source
+    assert 'class="finding' not in source
+
+
+def test_a_night_fits_in_three_megabytes(tmp_path: Path) -> None:
+    value = journals.large()
+    assert view.total_runs(value) >= 10_000
+    assert len(value.runs) == 400
+    assert sum(run.timeline is not None for run in value.runs) == 40
+    assert HtmlReporter().render(value, tmp_path).stat().st_size < 3_000_000

@@ -1,0 +1,81 @@
+"""The terminal's summary is narrow, readable without colour, and ends with the title."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.reports import view
+from holdfast.reports.terminal import render_summary
+from holdfast.suites.selfcheck.reports import journals
+
+
+def said(journal: Journal, *, width: int = 80, verbose: bool = False, encoding: str = "utf-8") -> str:
+    raw = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(raw, encoding=encoding), width=width, color_system=None)
+    render_summary(journal, console, verbose, "holdfast-out/report.html")
+    console.file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.large, journals.empty])
+@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_lines_keep_to_the_width(journal: Callable[[], Journal], width: int, verbose: bool) -> None:
+    for line in said(journal(), width=width, verbose=verbose).splitlines():
+        assert len(line.rstrip()) <= width, line
+
+
+def test_areas_are_counted() -> None:
+    value = journals.refused()
+    lines = said(value).splitlines()
+    assert lines[0].split() == ["Area", "Title", "Rules", "pass", "n/a", "untested", "unclear", "error", "FAIL"]
+    for area in view.areas(value):
+        line = next(line for line in lines if line.startswith(f"{area.code} "))
+        numbers = [area.counts[status] for status in Status if status in area.counts]
+        assert [int(word) for word in line.split()[-len(numbers) - 1 :]] == [len(area.rules), *numbers]
+
+
+def test_decided_rules_are_listed_and_untested_ones_only_counted() -> None:
+    shown = said(journals.refused())
+    assert "BAR   ✓01  ✓02  ✕03  ✓04  ✕05  ✓06  ✓07  ✓08  ✓09\n" in shown
+    assert "✓ pass  ? inconclusive  ! error  ✕ fail" in shown
+    assert "CFG   " in shown
+    assert "CFG-01" not in shown
+    assert "CFG-01" in said(journals.refused(), verbose=True)
+
+
+def test_trouble_comes_with_its_reason_and_replay_line() -> None:
+    shown = said(journals.refused())
+    assert "✕ FAIL  BAR-03, BAR-05\n" in shown
+    assert "  58 of 305 runs were refuted.\n" in shown
+    assert "\n  holdfast replay holdfast-out/runs/barriers-alignment-sim-0040\n" in shown
+    assert "! ERROR  INC-01, INC-02, INC-03, INC-04\n" in shown
+    assert "? INCONCLUSIVE  TPC-02, TPC-04\n" in shown
+
+
+def test_the_title_comes_last() -> None:
+    shown = said(journals.partial())
+    tail = shown[shown.index("PARTIAL  reference, 2,978 runs, seed 20261120") :]
+    assert "- 77 MUST rules are untested." in tail
+    assert "- and 1 more\n" in tail
+    assert tail.endswith("Report: holdfast-out/report.html\n")
+    assert "and 1 more" not in said(journals.partial(), verbose=True)
+    assert "certified" not in shown.lower()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_poor_terminal_is_no_reason_to_fail(encoding: str, verbose: bool) -> None:
+    shown = said(journals.refused(), encoding=encoding, verbose=verbose)
+    assert "x FAIL  BAR-03, BAR-05" in shown
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    shown = said(journals.hostile(), verbose=True)
+    assert "\x1b" not in shown
+    assert "\x00" not in shown
