@@ -1,0 +1,38 @@
+"""The oracles: one invariant per file.
+
+Rules of this package:
+- An oracle reads a history and returns a verdict. It imports `harness.model` and nothing else of ours, keeps no state
+  between two histories, and shares no code with any system that it judges.
+- A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
+  that had nothing to decide is not passed. Evidence that is missing leaves its clauses undecided.
+- Two nodes are never ordered by timestamps: an accusation rests on the order of one node, on a message edge, or on the
+  lives of a coordinator, which follow each other. The exception is named where it is made: the end of the run and of
+  its faults stands on the harness's clock.
+- An oracle does not raise on a strange history, and accuses only of what cannot have been right. Where a kill may have
+  come in between, it says nothing.
+- Judging is part of every simulated run: one pass over the kinds that are needed, no sorting, work in proportion to
+  what there is to decide.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.oracles.coord import CoordOracle
+from holdfast.harness.oracles.count import CountOracle
+from holdfast.harness.oracles.cut import CutOracle
+from holdfast.harness.oracles.live import LiveOracle
+from holdfast.harness.oracles.loud import LoudOracle
+from holdfast.harness.oracles.reach import ReachOracle
+from holdfast.harness.oracles.restore import RestoreOracle
+from holdfast.harness.oracles.txn import TxnOracle
+
+ORACLES = (
+    CutOracle(),
+    CoordOracle(),
+    ReachOracle(),
+    RestoreOracle(),
+    TxnOracle(),
+    LoudOracle(),
+    LiveOracle(),
+    CountOracle(),
+)
+"""The built-in oracles; the first to name an anomaly is the nearest to its cause."""

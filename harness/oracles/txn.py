@@ -1,0 +1,178 @@
+"""TXN: a transaction becomes visible if, and only if, a completed checkpoint promises it (RULES TPC)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AckSent,
+    CheckpointCompleted,
+    CommitTried,
+    Event,
+    NodeDied,
+    NotificationReceived,
+    SnapshotTaken,
+    StorageFailed,
+    TaskStarted,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.transaction_trace import Transaction, TransactionTrace
+
+
+class TxnOracle:
+    """Follows the transactions of two-phase-commit sinks."""
+
+    name = "TXN"
+    invariant = "A transaction in a completed checkpoint is committed exactly once; one in none is never committed."
+    clauses: Mapping[str, str] = {
+        "acked-before-precommit": "a sink acknowledges a checkpoint before the rows that it closes are pre-committed",
+        "committed-before-completion": "a commit is asked for before a checkpoint that promises it is durable",
+        "committed-above-notice": "a commit is asked for by a sink that has only heard of earlier checkpoints",
+        "not-committed": "a transaction that a completed checkpoint promises is never committed",
+        "recovered-not-committed": "a transaction that a restored sink found in its state is never committed",
+        "open-not-aborted": "a transaction of an older attempt that no completed checkpoint promises is left behind",
+        "committed-without-checkpoint": "a transaction that no completed checkpoint promises is committed",
+        "committed-twice": "a transaction is visible under two names, or both committed and aborted",
+        "aborted-data-lost": "a transaction closed by an aborted checkpoint is not in the next snapshot of its sink",
+        "error-swallowed": "a failed commit is followed neither by another try nor by a failure",
+        "commit-not-idempotent": "committing again what is committed fails",
+    }
+    evidence: tuple[type[Event], ...] = (
+        SnapshotTaken, AckSent, TransactionPrecommitted, CommitTried, TransactionCommitted, TransactionAborted,
+        CheckpointCompleted, NotificationReceived, TaskStarted,
+    )  # fmt: skip
+
+    def applies(self, history: History) -> bool:
+        return bool(history.plan.job.of_kind(VertexKind.SINK))
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        trace = TransactionTrace(history, findings)
+        # What is still owed at the end is judged of a run that ended well: only then was there time for it
+        settled = history.end.reached and history.plan.expected_end is ExpectedEnd.RUNNING
+        _judge_promises(trace, findings, settled)
+        _judge_visible(history, trace, findings)
+        refused = any("commit" in failure.operation for failure in history.of(StorageFailed))
+        for transaction in trace.transactions.values():
+            _judge_commit(trace, transaction, findings)
+            _judge_failures(transaction, findings, settled, refused)
+            if transaction.carried is not None and not trace.aborted.isdisjoint(transaction.checkpoints):
+                _judge_carried(trace, transaction, findings)
+        if settled:
+            _judge_leftovers(history, trace, findings)
+        return findings.verdict(history)
+
+
+def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) -> None:
+    """What completed checkpoints promise, but for the last of the run: its notice may be on the way."""
+    for checkpoint in sorted(trace.completed)[:-1]:
+        for transaction in trace.promised.get(checkpoint, ()):
+            if transaction.recovered is not None:
+                continue
+            if transaction.committed is not None:
+                findings.check("not-committed")
+            elif settled:
+                message = f"{transaction.name} is promised by completed checkpoint {checkpoint} and never committed"
+                findings.violated("not-committed", message, *_first(transaction.precommitted))
+    for transaction in trace.transactions.values():
+        started = transaction.recovered
+        if started is None:
+            continue
+        if transaction.committed is not None:
+            findings.check("recovered-not-committed")
+        elif settled:
+            message = (
+                f"{started.subtask} finds {transaction.name} in checkpoint {started.restored_checkpoint} and never "
+                "commits it"
+            )
+            findings.violated("recovered-not-committed", message, started)
+
+
+def _first(event: Event | None) -> tuple[Event, ...]:
+    return () if event is None else (event,)
+
+
+def _judge_commit(trace: TransactionTrace, transaction: Transaction, findings: Findings) -> None:
+    """Whether a commit was due, and whether it was in time."""
+    committed, promised = transaction.committed, not transaction.checkpoints.isdisjoint(trace.durable)
+    if committed is not None:
+        findings.check("committed-without-checkpoint")
+        findings.check("committed-twice")
+        if not promised:
+            message = f"{transaction.name} is committed, no completed checkpoint promises it"
+            findings.violated("committed-without-checkpoint", message, *_first(transaction.precommitted), committed)
+        if transaction.aborted is not None:
+            message = f"{transaction.name} is both committed and aborted"
+            findings.violated("committed-twice", message, transaction.aborted, committed)
+    if promised and (committed is not None or transaction.early is not None):
+        findings.check("committed-before-completion")
+        if transaction.early is not None:
+            message = f"{transaction.name} is committed before checkpoint {min(transaction.checkpoints)} is durable"
+            findings.violated("committed-before-completion", message, transaction.early)
+
+
+def _judge_failures(transaction: Transaction, findings: Findings, settled: bool, refused: bool) -> None:
+    """What came of failed commits. With a sink system that refuses commits, a repeated one may be refused too."""
+    if transaction.failed is not None and settled:
+        message = f"the commit of {transaction.name} fails, is not tried again and fails nothing"
+        findings.violated("error-swallowed", message, transaction.failed)
+    if transaction.committed is not None and not refused:
+        findings.check("commit-not-idempotent", transaction.again)
+        if transaction.repeated is not None:
+            message = f"{transaction.name} was committed in attempt {transaction.committed.attempt}, and again it fails"
+            findings.violated("commit-not-idempotent", message, transaction.committed, transaction.repeated)
+
+
+def _judge_carried(trace: TransactionTrace, transaction: Transaction, findings: Findings) -> None:
+    """Data whose checkpoint was aborted is published with the next that completes."""
+    precommitted = transaction.precommitted
+    if precommitted is None or precommitted.checkpoint not in trace.aborted - trace.durable:
+        return
+    findings.check("aborted-data-lost")
+    if not transaction.carried:
+        message = f"{transaction.name} was closed by aborted checkpoint {precommitted.checkpoint}, the next lacks it"
+        findings.violated("aborted-data-lost", message, precommitted)
+
+
+def _judge_leftovers(history: History, trace: TransactionTrace, findings: Findings) -> None:
+    """Transactions that a restore must throw away, unless it died over it."""
+    dead = {death.dead_node for death in history.of(NodeDied)}
+    for transaction in trace.transactions.values():
+        precommitted = transaction.precommitted
+        if precommitted is None or transaction.committed or not transaction.checkpoints.isdisjoint(trace.durable):
+            continue
+        later = [start for start in trace.starts.get(precommitted.subtask, ()) if start.attempt > precommitted.attempt]
+        if not later or any(start.node in dead for start in later):
+            continue
+        findings.check("open-not-aborted")
+        if transaction.aborted is None:
+            message = f"{transaction.name} of attempt {precommitted.attempt} is neither committed nor aborted"
+            findings.violated("open-not-aborted", message, precommitted, later[0])
+
+
+def _judge_visible(history: History, trace: TransactionTrace, findings: Findings) -> None:
+    """Units of output that carry the name of a transaction: a path and a suffix around it do not matter."""
+    seen: dict[str, str] = {}
+    for unit in history.output.units:
+        name = unit.name.rpartition("/")[2]
+        transaction = trace.transactions.get(name) or trace.transactions.get(name.rpartition(".")[0])
+        if transaction is None:
+            continue
+        witness = f"{unit.name} visible at poll {unit.poll}"
+        earlier = seen.setdefault(transaction.name, unit.name)
+        findings.check("committed-twice")
+        if earlier != unit.name:
+            message = f"{transaction.name} is visible as {earlier} and as {unit.name}"
+            findings.violated("committed-twice", message, witness)
+        if transaction.committed is None:
+            findings.check("committed-without-checkpoint")
+            if transaction.checkpoints.isdisjoint(trace.durable):
+                message = f"{transaction.name} is visible, no completed checkpoint promises it"
+                findings.violated("committed-without-checkpoint", message, witness)
