@@ -1,0 +1,68 @@
+"""The feeder sends what has arrived, within its window, and again what was not answered for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, WINDOW_RECORDS, Feeder
+from holdfast.fixtures.systems.json_lines.messages import Ack
+from holdfast.harness.model.records import InputLog, Partition
+
+
+def feeder(count: int, preloaded: int, starts_ms: int = 0, records_per_second: int = 0) -> Feeder:
+    values = np.arange(count, dtype=np.int64)
+    return Feeder(InputLog(("k",), (Partition(values * 0, values, preloaded, starts_ms, records_per_second),)))
+
+
+def sent(source: Feeder, now_ms: float) -> list[int]:
+    """Values sent now; a value is its offset."""
+    values = []
+    for message in source.due(now_ms):
+        assert message.records[0][1] == message.offset
+        assert len(message.records) <= BATCH_RECORDS
+        values += [value for _, value in message.records]
+    return values
+
+
+def test_preloaded_records_come_first_and_the_rest_at_its_time() -> None:
+    source = feeder(10, preloaded=3, starts_ms=100)
+    assert sent(source, 0) == [0, 1, 2]
+    assert source.next_ms(0) == 100
+    assert sent(source, 99) == []
+    assert sent(source, 100) == [3, 4, 5, 6, 7, 8, 9]
+    assert source.next_ms(100) == float("inf")
+
+
+def test_the_rest_arrives_at_its_pace() -> None:
+    source = feeder(10, preloaded=2, starts_ms=100, records_per_second=100)
+    assert sent(source, 0) == [0, 1]
+    assert source.next_ms(100) == 110
+    assert sent(source, 109) == []
+    assert sent(source, 135) == [2, 3, 4]
+    assert sent(source, 1_000) == [5, 6, 7, 8, 9]
+
+
+def test_the_window_bounds_what_is_unanswered() -> None:
+    source = feeder(WINDOW_RECORDS + 100, preloaded=WINDOW_RECORDS + 100)
+    assert len(sent(source, 0)) == WINDOW_RECORDS
+    assert sent(source, 0) == []
+    source.take(Ack(0, 39))
+    assert sent(source, 0) == list(range(WINDOW_RECORDS, WINDOW_RECORDS + 40))
+
+
+def test_after_a_death_everything_behind_the_last_answer_is_sent_again() -> None:
+    source = feeder(10, preloaded=10)
+    sent(source, 0)
+    source.take(Ack(0, 3))
+    source.rewind()
+    assert sent(source, 0) == [4, 5, 6, 7, 8, 9]
+
+
+def test_it_is_drained_when_everything_is_answered_for() -> None:
+    source = feeder(10, preloaded=10)
+    sent(source, 0)
+    source.take(Ack(0, 8))
+    assert not source.drained
+    source.take(Ack(0, 9))
+    source.take(Ack(0, 2))
+    assert source.drained

@@ -1,0 +1,172 @@
+"""Whatever a program says that it must not, or does not say, ends the run with one sentence and no verdict."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
+from holdfast.fixtures.systems.json_lines.messages import Ack, Garbage, Ready, decode
+from holdfast.fixtures.systems.json_lines.system import JsonLines, acknowledges_first, persists_first
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.system import System
+from holdfast.suites.selfcheck.systems.driving import LIMIT_MS, PLAN, deployed, records
+
+SILENCE_MS = 600
+PREAMBLE = """
+import json, os, pathlib, sys, time
+init = json.loads(sys.stdin.readline())
+def say(**message):
+    print(json.dumps(message), flush=True)
+"""
+READY = PREAMBLE + "say(type='ready', version=1, positions=[0, 0])\nrecords = json.loads(sys.stdin.readline())\n"
+LISTEN = "\nsys.stdin.read()\n"
+
+
+def sentence(program: str, folder: Path) -> str:
+    """Why a run of this program ends."""
+    path = folder / "program.py"
+    path.write_text(program)
+    state = folder / "run"
+    state.mkdir()
+    with closing(deployed(JsonLines(str(path), silence_ms=SILENCE_MS), records(), state)) as deployment:
+        with pytest.raises(OSError) as ended:
+            advance_to_the_end(deployment)
+        assert deployment.stop(audit=False).problem == str(ended.value)
+    return str(ended.value).replace(str(path), "P").replace(str(state), "S")
+
+
+def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
+    while deployment.now_ms < LIMIT_MS:
+        deployment.advance(deployment.now_ms + 100)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (
+            PREAMBLE + "print('hello')" + LISTEN,
+            "program P said nothing for 600 ms, and owes a message that it is ready.",
+        ),
+        (PREAMBLE + "print('hello', flush=True)" + LISTEN, "program P answered 'hello', which is no message of"),
+        (PREAMBLE + "os.write(1, b'\\xff\\n')" + LISTEN, "program P answered '\ufffd', which is no message of"),
+        (
+            PREAMBLE + "os.write(1, b'x' * (2 << 20))" + LISTEN,
+            f"program P answered '{'x' * 60}...', which is no message",
+        ),
+        (
+            PREAMBLE + "say(type='done')" + LISTEN,
+            "which is no message of the protocol: Invalid value 'done' - at `$.type`.",
+        ),
+        (
+            PREAMBLE + "say(type='ready', version=1, positions=[0, 0], colour='red')" + LISTEN,
+            "which is no message of the protocol: Object contains unknown field `colour`.",
+        ),
+        (PREAMBLE + "say(type='ready', version=1)" + LISTEN, "Object missing required field `positions`."),
+        (PREAMBLE + "say(type='ack', partition=0, offset='1')" + LISTEN, "Expected `int`, got `str` - at `$.offset`."),
+        (
+            PREAMBLE + "say(type='ready', version=2, positions=[0, 0])" + LISTEN,
+            "program P speaks version 2 of the protocol, not 1.",
+        ),
+        (
+            PREAMBLE + "say(type='ready', version=1, positions=[0])" + LISTEN,
+            "program P gave 1 positions for 2 partitions.",
+        ),
+        (
+            PREAMBLE + "say(type='ready', version=1, positions=[0, 7])" + LISTEN,
+            "program P is ready at offset 7 of partition 1, of which 0 records were sent.",
+        ),
+        (
+            PREAMBLE + "say(type='ack', partition=0, offset=0)" + LISTEN,
+            "program P acknowledged a record before it said ready.",
+        ),
+        (READY + "say(type='ready', version=1, positions=[0, 0])" + LISTEN, "program P said ready twice."),
+        (
+            READY + "say(type='ack', partition=0, offset=100000)" + LISTEN,
+            "program P acknowledged offset 100000 of partition 0, never sent to it.",
+        ),
+        (
+            READY + "say(type='ack', partition=0, offset=-1)" + LISTEN,
+            "acknowledged offset -1 of partition 0, never sent",
+        ),
+        (READY + "say(type='ack', partition=2, offset=0)" + LISTEN, "acknowledged partition 2; there are 2, from 0."),
+        (READY + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
+        (READY + "os.close(1)" + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
+        ("sys.exit", "program P ended (exit code 1) before it said ready: NameError: name 'sys' is not defined"),
+        (PREAMBLE + "sys.exit('no disk')", "program P ended (exit code 1) before it said ready: no disk."),
+        (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended (SIGKILL) before it said ready."),
+        (
+            READY + "pathlib.Path('table.json').write_text('rows')" + LISTEN,
+            "S/state/table.json is no table of rows: JSON is malformed: invalid character (byte 0).",
+        ),
+        (
+            READY + "pathlib.Path('table.json').write_text('{\"rows\": [[\"even\", 2.5, [1, 1], 7]]}')" + LISTEN,
+            "S/state/table.json is no table of rows: Expected `int`, got `float` - at `$.rows[0][1]`.",
+        ),
+        (
+            READY + "pathlib.Path('table.json').write_text('{\"rows\": [[\"even\", 2, [1], 7]]}')" + LISTEN,
+            "S/state/table.json counts 1 of 2 partitions for 'even'.",
+        ),
+    ],
+)
+def test_a_program_that_breaks_the_protocol_is_named_with_what_it_did(
+    program: str, expected: str, tmp_path: Path
+) -> None:
+    found = sentence(program, tmp_path)
+    assert expected in found
+    assert found.endswith(".")
+    assert "\n" not in found
+
+
+def test_messages_of_the_protocol_are_understood() -> None:
+    assert decode(b'{"type":"ready","version":1,"positions":[0,3]}') == Ready(1, (0, 3))
+    assert decode(b'{"type":"ack","partition":1,"offset":2}') == Ack(1, 2)
+    with pytest.raises(Garbage):
+        decode(b"")
+
+
+def test_a_program_that_does_not_exist_or_cannot_be_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no program")
+    for name, complaint in [
+        ("json-lines", "no program is named: write json-lines+/path/to/program."),
+        (f"json-lines+{tmp_path}/nowhere", f"there is no program '{tmp_path}/nowhere': give the path of one."),
+        (f"json-lines+{tmp_path}/notes.txt", f"program '{tmp_path}/notes.txt' is not executable: make it so, or"),
+        ("acknowledges-first+D1", "acknowledges-first has no variants: remove '+D1'."),
+    ]:
+        with pytest.raises(UsageError) as refused:
+            registry.system(name)
+        assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["acknowledges-first", "persists-first"])
+def test_the_two_programs_are_registered_systems(name: str) -> None:
+    system: System = registry.system(name)
+    assert system.name == name
+    assert not system.gates
+
+
+def test_a_job_that_it_cannot_do_is_refused() -> None:
+    system = persists_first()
+    with pytest.raises(ValueError, match=r"job\.contract is records: this system sums by key, use fold"):
+        system.account(msgspec.structs.replace(PLAN, job=FORWARD))
+    with pytest.raises(ValueError, match=r"topology\.parallelism is 2: this system is one process, use 1"):
+        system.account(msgspec.structs.replace(PLAN, topology=Topology(parallelism=2)))
+    (account,) = system.account(msgspec.structs.replace(PLAN, options={"execution.checkpointing.interval": "1 s"}))
+    assert (account.key, str(account.use)) == ("execution.checkpointing.interval", "unsupported")
+
+
+def test_a_target_that_it_lacks_is_refused(tmp_path: Path) -> None:
+    with closing(deployed(acknowledges_first(), records(), tmp_path)) as deployment:
+        with pytest.raises(ValueError, match=r"target worker\[1\] is unknown: the program is worker\[0\]"):
+            deployment.controls.kill(Target(Role.WORKER, 1))
+        with pytest.raises(OSError, match="worker-0 is dead already"):
+            deployment.controls.kill(Target(Role.WORKER, 0))
+        with pytest.raises(NotImplementedError):
+            deployment.controls.cut(Target(Role.CHANNEL, 0))
