@@ -14,8 +14,8 @@ from functools import reduce
 import msgspec
 import numpy as np
 
-from holdfast.harness.model.records import Digests, Integers
-from holdfast.harness.oracles.fold_model import MASK, FoldModel
+from holdfast.harness.model.records import Digests, FoldRow, Integers
+from holdfast.harness.oracles.fold_model import MASK, FoldModel, Sums
 
 CANDIDATES = 1 << 20
 """How many sums a search may form."""
@@ -37,6 +37,17 @@ class Share(msgspec.Struct, frozen=True):
         return f"partition {self.partition}, offsets {self.first}..{self.last} ({self.records} records of the key)"
 
 
+def sums_of(model: FoldModel, key: str, share: Share) -> Sums:
+    """What some records of a key add up to."""
+    first, last = np.searchsorted(model.offsets(key, share.partition), [share.first, share.last]).tolist()
+    within = [first, last] if share.records == 2 else slice(first, last + 1)
+    value, digest = (
+        int(np.diff(sums)[within].sum(dtype=np.uint64))
+        for sums in (model.values(key, share.partition), model.digests(key, share.partition))
+    )
+    return value, digest
+
+
 class Culprit(msgspec.Struct, frozen=True):
     """What explains a digest.
 
@@ -55,7 +66,7 @@ class Culprit(msgspec.Struct, frozen=True):
 
 
 def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, losses: bool = True) -> Culprit | None:
-    """The records whose repetition or, with `losses`, absence makes a row of a prefix.
+    """The records whose repetition or, with `losses`, absence makes a row of a prefix of its key.
 
     Args:
         model: of the input.
@@ -63,11 +74,16 @@ def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, l
         counts: how many records of each partition the row claims to hold.
         digest: of the row.
         losses: whether records may be missing.
+
+    Returns:
+        Nothing repeated and nothing lost if the row is a prefix; None if the search finds nothing.
     """
 
     def holdings(partition: int, budget: int) -> _Holdings:
         return _holdings(model.digests(key, partition), counts[partition], budget, losses=losses)
 
+    if len(counts) != len(model.partitions) or min(counts, default=0) < 0:
+        return None
     partitions = range(len(counts))
     plain = [holdings(partition, 0) for partition in partitions]
     for partition in partitions:  # most often only one is off
@@ -79,6 +95,26 @@ def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, l
     half = -(-len(counts) // 2)
     found = _match([holdings(partition, int(CANDIDATES ** (1 / half))) for partition in partitions], digest)
     return _culprit(model, key, found) if found else None
+
+
+def named(culprit: Culprit | None) -> str:
+    """An explanation in words, or that there is none."""
+    return str(culprit) if culprit else "no record, pair or run of records explains its digest"
+
+
+def with_remainder(model: FoldModel, row: FoldRow, culprit: Culprit) -> Culprit:
+    """The explanation of a last row, with the records behind its prefix, which took no effect either."""
+    counts = list(row.counts)
+    for share in culprit.repeated:
+        counts[share.partition] -= share.records
+    for share in culprit.lost:
+        counts[share.partition] += share.records
+    lost = list(culprit.lost)
+    for partition, count in enumerate(counts):
+        offsets = model.offsets(row.key, partition)[count:]
+        if len(offsets):
+            lost.append(Share(partition, int(offsets[0]), int(offsets[-1]), len(offsets)))
+    return Culprit(culprit.repeated, tuple(lost))
 
 
 class _Holdings(msgspec.Struct, frozen=True, eq=False):

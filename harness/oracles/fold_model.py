@@ -109,12 +109,18 @@ class FoldModel:
         offsets: Integers = each.offsets[each.starts[code] : each.starts[code + 1]]
         return offsets
 
+    def values(self, key: str, partition: int) -> Digests:
+        """Sum of values of a key before each of its records in a partition, and after the last."""
+        return self._of(key, partition, self.partitions[partition].values)
+
     def digests(self, key: str, partition: int) -> Digests:
         """Sum of hashes of a key before each of its records in a partition, and after the last."""
-        each, code = self.partitions[partition], self.codes[key]
-        start = each.starts[code]
-        digests: Digests = each.digests[start : each.starts[code + 1] + 1] - each.digests[start]
-        return digests
+        return self._of(key, partition, self.partitions[partition].digests)
+
+    def _of(self, key: str, partition: int, sums: Digests) -> Digests:
+        starts, code = self.partitions[partition].starts, self.codes[key]
+        here: Digests = sums[starts[code] : starts[code + 1] + 1] - sums[starts[code]]
+        return here
 
 
 def _prefixes(partition: Partition, keys: int, number: int, first: int, digest_key: int) -> Prefixes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
 
 from holdfast.harness.model.records import IdentityColumns, IdentityRow, InputLog, Output
 from holdfast.harness.oracles.delivery import NAMED, Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.visibility import reordered, sighting
 
 
 def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:
@@ -19,6 +20,11 @@ def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> De
         output: rows of contract RECORDS.
         ordered: look for offsets that step back within a partition, too.
     """
+    counted = _count(inputs, output, ordered)
+    return _count(inputs, reordered(output), ordered) if counted.disordered else counted
+
+
+def _count(inputs: InputLog, output: Output, ordered: bool) -> Delivery:
     columns = [unit.rows for unit in output.units if isinstance(unit.rows, IdentityColumns)]
     if not columns or len(columns) < len(output.units):
         return _count_plainly(inputs, cast(Iterator[IdentityRow], output.rows()), ordered)
@@ -68,7 +74,12 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
 def sightings(output: Output, identity: Identity) -> Iterator[str]:
     """A line for each row with this identity."""
     for unit in output.units:
-        when = "second read" if unit.final else f"poll {unit.poll}"
         for row in cast(Iterator[IdentityRow], iter(unit.rows)):
             if (row.partition, row.offset) == identity:
-                yield f"{unit.name}, {when}: partition {row.partition}, offset {row.offset}"
+                yield sighting(unit, row)
+
+
+def listed(identities: Sequence[Identity], total: int) -> str:
+    """The first few of some identities in words."""
+    first = ", ".join(f"offset {offset} of partition {partition}" for partition, offset in identities)
+    return first if total <= len(identities) else f"{first} and {total - len(identities)} more"

@@ -1,0 +1,110 @@
+"""EXACT: committed output is the answer of the oracle's own model of the job, once (RULES E2E-02, E2E-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import Contract, Partitioning
+from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.culprit import explain, named
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.fold_model import MASK, FoldModel, fold_model
+from holdfast.harness.oracles.fold_rows import scan
+from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
+from holdfast.harness.oracles.loss import judge_lost_folds, judge_lost_identities, owes_everything
+
+
+class ExactOracle:
+    """Decides what exactly-once output promises."""
+
+    name = "EXACT"
+    invariant = "Every input has its effect in the committed output exactly once, and in order where that is promised."
+    clauses: Mapping[str, str] = {
+        "row-wrong": "a row is not what the model holds for its key at the counts that it names",
+        "row-unknown": "a row stands for no record, or for no key, of the input",
+        "row-repeated": "a row has the counts, or the identity, of an earlier one",
+        "counts-stepped-back": "a row lacks records that the row of its key before it holds",
+        "beyond-input": "a row counts more records than the input has",
+        "order-broken": "in a job without exchange, the row of an offset follows that of a later one",
+        "input-missing": "a record has no effect in the committed output although the run reached its end",
+        "late-change": "output became visible only after the settle window",
+    }
+    evidence = (RowsVisible,)
+
+    def applies(self, history: History) -> bool:
+        claimed = history.claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
+        return claimed and (owes_everything(history) or bool(history.output.units))
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.plan.job.contract is Contract.FOLD:
+            _judge_folds(history, findings)
+        else:
+            _judge_identities(history, findings)
+        if history.end.reached:
+            findings.check("late-change", len(history.output.units))
+            for unit in history.output.units:
+                if unit.final and len(unit.rows):
+                    message = f"{unit.name} with {len(unit.rows)} rows was not there before the second read"
+                    findings.violated("late-change", message)
+        return findings.verdict()
+
+
+def _judge_folds(history: History, findings: Findings) -> None:
+    model = fold_model(history.inputs, history.plan.digest_key)
+    found = scan(model, history.output)
+    for clause in ("row-wrong", "row-unknown", "beyond-input"):
+        findings.check(clause, found.rows)
+    for clause in ("row-repeated", "counts-stepped-back"):
+        findings.check(clause, found.successors)
+    for position in found.unknown:
+        findings.violated("row-unknown", f"the input has no key {found.row(position).key!r}", found.line(position))
+    for position in found.wrong:
+        findings.violated(*_wrong(model, found.row(position)), found.line(position))
+    for earlier, later in found.repeated:
+        row = found.row(later)
+        message = f"key {row.key!r} shows counts {row.counts} again"
+        findings.violated("row-repeated", message, found.line(earlier), found.line(later))
+    for earlier, later in found.stepped_back:
+        before, after = found.row(earlier), found.row(later)
+        message = f"key {after.key!r} steps back from counts {before.counts} to {after.counts}"
+        findings.violated("counts-stepped-back", message, found.line(earlier), found.line(later))
+    if owes_everything(history):
+        judge_lost_folds(history, model, found, findings, "input-missing")
+
+
+def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str]:
+    """Clause and message of a row that the model does not expect."""
+    totals = model.totals[model.codes[row.key]]
+    if len(row.counts) != len(totals):
+        return "row-wrong", f"key {row.key!r} counts {len(row.counts)} partitions, the input has {len(totals)}"
+    culprit = explain(model, row.key, row.counts, row.digest)
+    if any(count > total for count, total in zip(row.counts, totals, strict=True)):
+        return "beyond-input", f"key {row.key!r} counts {row.counts} of {totals} records: {named(culprit)}"
+    expected = model.expected(row.key, row.counts)
+    where = f"key {row.key!r} at counts {row.counts}"
+    if expected is not None and expected[1] == row.digest & MASK:
+        return "row-wrong", f"{where} has the value {row.value} instead of {expected[0]} although its digest is right"
+    return "row-wrong", f"{where} holds other records: {named(culprit)}"
+
+
+def _judge_identities(history: History, findings: Findings) -> None:
+    forward = all(edge.partitioning is Partitioning.FORWARD for edge in history.plan.job.edges)
+    ordered = forward and Guarantee.KEY_ORDER in history.claims.output
+    found = count_rows(history.inputs, history.output, ordered=ordered)
+    rows = sum(len(unit.rows) for unit in history.output.units)
+    for clause, count, first, what in (
+        ("row-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),
+        ("row-repeated", found.duplicated, found.first_duplicated, "records have more than one row"),
+        ("order-broken", found.disordered, found.first_disordered, "rows follow a later offset of their partition"),
+    ):
+        findings.check(clause, rows if clause != "order-broken" or ordered else 0)
+        if count:
+            message = f"{count} {what}: {listed(first, count)}"
+            findings.violated(clause, message, *sightings(history.output, first[0]))
+    if owes_everything(history):
+        judge_lost_identities(history, found, findings, "input-missing")

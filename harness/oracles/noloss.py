@@ -1,0 +1,128 @@
+"""NOLOSS: every input has its effect in the committed output at least once (RULES E2E-04)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from msgspec import structs
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.oracles.culprit import Culprit, explain, named, with_remainder
+from holdfast.harness.oracles.excess import explain_excess
+from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
+from holdfast.harness.oracles.fold_model import MASK, FoldModel, fold_model
+from holdfast.harness.oracles.fold_rows import Scan, scan
+from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
+from holdfast.harness.oracles.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
+
+NOT_OVER = "the run did not reach its end, so nothing that is missing can be called lost"
+UNCLAIMED = "exactly-once was not claimed"
+
+
+class NoLossOracle:
+    """Decides what at-least-once output promises; where exactly-once is claimed, EXACT decides the rest."""
+
+    name = "NOLOSS"
+    invariant = "Every input has its effect in the committed output, and whatever else is there is a repeat."
+    clauses: Mapping[str, str] = {
+        "input-lost": "a record has no effect in the committed output although the run reached its end",
+        "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
+        "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
+    }
+    evidence = (RowsVisible,)
+
+    def applies(self, history: History) -> bool:
+        return Guarantee.NO_LOSS in history.claims.output and owes_everything(history)
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.plan.job.contract is Contract.FOLD:
+            open_question = _judge_folds(history, findings)
+        else:
+            open_question = _judge_identities(history, findings)
+        verdict = findings.verdict()
+        if open_question and verdict.outcome is not Outcome.FAIL:
+            return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=open_question)
+        return verdict
+
+
+def _judge_identities(history: History, findings: Findings) -> str:
+    found = count_rows(history.inputs, history.output)
+    findings.check("extra-not-a-repeat", sum(len(unit.rows) for unit in history.output.units))
+    if found.unknown:
+        message = f"{found.unknown} rows stand for no record of the input: {listed(found.first_unknown, found.unknown)}"
+        findings.violated("extra-not-a-repeat", message, *sightings(history.output, found.first_unknown[0]))
+    judge_lost_identities(history, found, findings, "input-lost")
+    if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
+        repeated = listed(found.first_duplicated, found.duplicated)
+        findings.inform(f"{found.duplicated} records have more than one row: {repeated}; {UNCLAIMED}")
+    return "" if history.end.reached else NOT_OVER
+
+
+def _judge_folds(history: History, findings: Findings) -> str:
+    model = fold_model(history.inputs, history.plan.digest_key)
+    found = scan(model, history.output)
+    findings.check("extra-not-a-repeat", found.rows - found.successors)
+    for stranger in found.unknown:
+        message = f"the input has no key {found.row(stranger).key!r}"
+        findings.violated("extra-not-a-repeat", message, found.line(stranger))
+    judge_lost_folds(history, model, found, findings, "input-lost")
+    if not history.end.reached:
+        return NOT_OVER
+    excessive: list[str] = []
+    for key, position in found.unfinished.items():
+        if position is None:
+            continue
+        row, totals = found.row(position), model.totals[model.codes[key]]
+        if row.counts == totals:
+            _judge_content(model, row, found.line(position), findings)
+        elif not is_short(row.counts, totals):
+            excessive.append(key)
+    return _judge_excess(history, model, found, excessive, findings)
+
+
+def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings) -> None:
+    """The last row of a key counts as many records as the input has, but does not hold the input."""
+    culprit = explain(model, row.key, row.counts, row.digest)
+    counted = f"the last row of key {row.key!r} counts all {sum(row.counts)} records"
+    if culprit is None:
+        findings.violated("extra-not-a-repeat", f"{counted} but {named(culprit)}", line)
+    elif culprit == Culprit():
+        findings.violated(
+            "extra-not-a-repeat", f"{counted} once each, but the value {row.value} is not their sum", line
+        )
+    else:
+        findings.violated("input-lost", f"lost: {counted}: {with_remainder(model, row, culprit)}", line)
+
+
+def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequence[str], findings: Findings) -> str:
+    """The last row of these keys counts more records than the input has: repeats of them, or something else."""
+    findings.check("excess-unexplained", len(keys))
+    rows: dict[str, list[FoldRow]] = {key: [] for key in keys}
+    if keys:
+        for row in cast(Iterator[FoldRow], found.output.rows()):
+            if row.key in rows:
+                rows[row.key].append(row)
+    unexplained = []
+    for key, theirs in rows.items():
+        excess = explain_excess(model, theirs)
+        if excess is None:
+            unexplained.append(repr(key))
+            continue
+        whole = model.expected(key, model.totals[model.codes[key]])
+        if whole is None or (theirs[-1].value - excess.value - whole[0]) & MASK:
+            message = f"the last row of key {key!r} has a value that its records and their repeats do not add up to"
+            findings.violated("extra-not-a-repeat", message)
+        elif Guarantee.NO_DUPLICATE not in history.claims.output:
+            repeats = "; ".join(map(str, excess.shares))
+            findings.inform(f"key {key!r}: {repeats} took effect twice; {UNCLAIMED}")
+    if not unexplained:
+        return ""
+    named_keys = ", ".join(unexplained[:ANOMALIES_PER_CLAUSE])
+    return f"excess-unexplained: no runs of records explain what {len(unexplained)} keys ({named_keys}) hold twice"

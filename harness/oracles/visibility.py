@@ -1,0 +1,57 @@
+"""In which order rows became visible, as far as anybody saw it.
+
+Units first seen at different polls are ordered. Of units first seen at one poll nobody saw the order, so an oracle must
+not object to any: where the listed order lets a key or a partition step back and another does not, the other counts.
+"""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from itertools import groupby
+
+from holdfast.harness.model.records import CommittedRows, FoldRow, IdentityRow, Output
+
+
+def reordered(output: Output) -> Output:
+    """The output with the units of each poll in an order in which every key or partition advances, if there is one."""
+    units: list[CommittedRows] = []
+    for _, group in groupby(output.units, key=lambda unit: unit.poll):
+        units += _by_progress(list(group))
+    return Output(tuple(units))
+
+
+def _by_progress(units: list[CommittedRows]) -> list[CommittedRows]:
+    starts = [_starts(unit) for unit in units]
+    order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(range(len(units)), ()))
+    for later, theirs in enumerate(starts):
+        for earlier, others in enumerate(starts):
+            if any(others.get(lane, start) < start for lane, start in theirs.items()):
+                order.add(later, earlier)
+    try:
+        return [units[index] for index in order.static_order()]
+    except CycleError:
+        return units
+
+
+def _starts(unit: CommittedRows) -> dict[str | int, int]:
+    """How far each key or partition is in the first row that the unit holds of it."""
+    starts: dict[str | int, int] = {}
+    for row in unit.rows:
+        lane, progress = _progress(row)
+        starts.setdefault(lane, progress)
+    return starts
+
+
+def _progress(row: FoldRow | IdentityRow) -> tuple[str | int, int]:
+    if isinstance(row, FoldRow):
+        return row.key, sum(row.counts)
+    return row.partition, row.offset
+
+
+def sighting(unit: CommittedRows, row: FoldRow | IdentityRow) -> str:
+    """A row with the unit and the poll at which it was first seen, as a line."""
+    when = "second read" if unit.final else f"poll {unit.poll}"
+    if isinstance(row, IdentityRow):
+        return f"{unit.name}, {when}: partition {row.partition}, offset {row.offset}"
+    counts = ", ".join(map(str, row.counts))
+    return f"{unit.name}, {when}: key {row.key!r}, value {row.value}, counts ({counts}), {row.digest:#018x}"
