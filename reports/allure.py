@@ -83,7 +83,7 @@ def _result(
     steps: list[dict[str, Any]] = []
     clock = start
     for run in sorted(runs, key=lambda run: rank[run.outcome])[:MOST_STEPS]:
-        steps.append(_step(run, clock, attached, f"{unique}-{len(steps)}"))
+        steps.append(_step(case, run, clock, attached, f"{unique}-{len(steps)}"))
         clock = steps[-1]["stop"]
     return {
         "uuid": unique,
@@ -95,7 +95,7 @@ def _result(
         "status": STATUSES[case.status],
         "statusDetails": _details(case, runs),
         "stage": "finished",
-        "description": text.clean(_description(case)),
+        "description": _description(case),
         "steps": steps,
         "attachments": [],
         "parameters": [
@@ -137,7 +137,9 @@ def _description(case: CaseResult) -> str:
         f"{text.count(case.runs_inconclusive)} inconclusive, of {text.plural(case.runs_demanded, 'run')} demanded."
     )
     decided = ", ".join(f"{rule} {text.STATUS_WORDS[status]}" for rule, status in case.rules.items())
-    lines = [f"**Purpose.** {case.purpose}", f"**Method.** {case.method}", f"**Passes if.** {case.passes}"]
+    decided = text.markdown(decided)
+    asked = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
+    lines = [f"**{name}.** {text.markdown(words)}" for name, words in asked]
     return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}."])
 
 
@@ -153,8 +155,10 @@ def _details(case: CaseResult, runs: list[RunResult]) -> dict[str, str]:
     return {"message": text.clean(f"{case.status}: {reason}"), "trace": "\n\n".join(shown[:5])}
 
 
-def _step(run: RunResult, start: int, attached: dict[str, str], prefix: str) -> dict[str, Any]:
+def _step(case: CaseResult, run: RunResult, start: int, attached: dict[str, str], prefix: str) -> dict[str, Any]:
     attachments = []
+    # A case that passes although a run was refuted is a negative control: there, a refutation is the success.
+    as_asked = run.outcome is Outcome.FAIL and case.status is Status.PASS
     if run.outcome is not Outcome.PASS:
         name = f"{prefix}-attachment.txt"
         attached[name] = _witness(run) + "\n"
@@ -164,8 +168,8 @@ def _step(run: RunResult, start: int, attached: dict[str, str], prefix: str) -> 
         attached[name] = timeline.standalone(run.timeline, f"Timeline of run {run.id}")
         attachments.append({"name": "timeline", "source": name, "type": "image/svg+xml"})
     return {
-        "name": text.clean(run.id),
-        "status": STEP_STATUSES[run.outcome],
+        "name": text.clean(run.id) + (" (refuted, as asked)" if as_asked else ""),
+        "status": "passed" if as_asked else STEP_STATUSES[run.outcome],
         "statusDetails": {"message": text.clean(run.reason)} if run.reason else {},
         "stage": "finished",
         "steps": [],

@@ -70,6 +70,7 @@ def page(journal: Journal) -> str:
             evidence=_by_evidence(journal.evidence),
             sentence=text.verdict_sentence(journal),
             anchor_of=_run_anchors(journal),
+            guarantees=_guarantees(journal),
         )
     )
 
@@ -195,6 +196,17 @@ def _group(case: CaseResult | None, name: str, tier: Tier, held: list[RunResult]
 def _run_anchors(journal: Journal) -> dict[str, str]:
     """A fragment for each run; numbered, because two odd ids can look alike once a link can name them."""
     return {run.id: f"run-{index}-{text.slug(run.id)}" for index, run in enumerate(journal.runs)}
+
+
+def _guarantees(journal: Journal) -> list[tuple[str, str, str]]:
+    """Each guarantee as (how it stands, words, run): a run that is named at the end of the sentence gets a link."""
+    known = {run.id for run in journal.runs}
+    shown = []
+    for sentence in journal.certificate.guarantees:
+        stands = "upheld" if "not refuted" in sentence else "broken" if "refuted" in sentence else "open"
+        words, _, last = sentence.rpartition(" ")
+        shown.append((stands, f"{words} ", last) if last in known else (stands, sentence, ""))
+    return shown
 
 
 def _by_evidence(evidence: Mapping[str, str]) -> dict[str, list[str]]:

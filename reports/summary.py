@@ -12,7 +12,6 @@ from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
 """GitHub refuses a job summary of 1 MiB or more as a whole."""
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
 _RESERVE = 400
 
 
@@ -46,9 +45,9 @@ def summary(journal: Journal) -> str:
 
 def _head(journal: Journal) -> Iterator[str]:
     certificate = journal.certificate
-    yield f"# {certificate.title.value}: {escape(journal.system)}\n\n{text.verdict_sentence(journal)}\n"
+    yield f"# {certificate.title.value}: {text.markdown(journal.system)}\n\n{text.verdict_sentence(journal)}\n"
     if journal.interrupted:
-        yield f"\n**Interrupted by {escape(journal.interrupted)}**: this is what was found until then.\n"
+        yield f"\n**Interrupted by {text.markdown(journal.interrupted)}**: this is what was found until then.\n"
     facts = (
         ("Claims", journal.claims),
         ("Profile", journal.profile),
@@ -57,13 +56,13 @@ def _head(journal: Journal) -> Iterator[str]:
         ("Started", text.moment(journal.started)),
         ("Took", text.duration(journal.duration_s * 1_000)),
     )
-    yield "\n" + " · ".join(f"{name} **{escape(value) or '–'}**" for name, value in facts) + "\n\n"
-    yield "".join(f"- {escape(guarantee)}\n" for guarantee in certificate.guarantees[:20])
+    yield "\n" + " · ".join(f"{name} **{text.markdown(value) or '–'}**" for name, value in facts) + "\n\n"
+    yield "".join(f"- {text.markdown(guarantee)}\n" for guarantee in certificate.guarantees[:20])
     if certificate.failure_bound is not None:
         bound = text.percent(certificate.failure_bound)
         yield f"- at most {bound} of drawn plans fail, with 95 % confidence (3/n, n = {certificate.drawn_plans:,})\n"
     for window in certificate.windows_missed[:20]:
-        yield f"- window never hit: {escape(window)}\n"
+        yield f"- window never hit: {text.markdown(window)}\n"
     counts = view.status_counts(result.status for result in journal.rules)
     yield "\n| Status | Rules | Meaning |\n| --- | ---: | --- |\n"
     for status, number in counts.items():
@@ -71,30 +70,27 @@ def _head(journal: Journal) -> Iterator[str]:
         yield f"| {name} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
     if certificate.missing:
         yield "\n**What is missing**\n\n"
-        yield "".join(f"- {escape(sentence)}\n" for sentence in certificate.missing[:20])
+        yield "".join(f"- {text.markdown(sentence)}\n" for sentence in certificate.missing[:20])
         if len(certificate.missing) > 20:
             yield f"- and {len(certificate.missing) - 20} more\n"
 
 
 def _block(block: view.Block) -> str:
-    names = escape(", ".join(finding.name for finding in block.findings))
+    names = text.markdown(", ".join(finding.name for finding in block.findings))
     lines = [f"\n## {text.STATUS_MARKS[block.status]} {text.STATUS_WORDS[block.status]}: {names}\n"]
-    lines += [f"{escape(view.owed(finding))}\n" for finding in block.findings]
-    lines += [f"_{escape(reason)}_\n" for reason in block.reasons]
+    lines += [f"{text.markdown(view.owed(finding))}\n" for finding in block.findings]
+    lines += [f"_{text.markdown(reason)}_\n" for reason in block.reasons]
     if block.exhibit is not None:
         anomaly = block.exhibit.anomaly
-        lines.append(f"**{escape(f'{block.exhibit.oracle}/{anomaly.clause}')}** {escape(anomaly.message)}\n")
+        lines.append(
+            f"**{text.markdown(f'{block.exhibit.oracle}/{anomaly.clause}')}** {text.markdown(anomaly.message)}\n"
+        )
         if anomaly.witness:
             lines.append(fence("\n".join(anomaly.witness)))
     if block.run is not None and block.run.replay:
         lines.append("Replay:\n")
         lines.append(fence(block.run.replay))
     return "\n".join(lines)
-
-
-def escape(words: str) -> str:
-    """Text on one line that Markdown takes as text: no markup, no end of a table cell, no formula."""
-    return _MARKUP.sub(r"\\\1", text.one_line(words))
 
 
 def fence(words: str) -> str:

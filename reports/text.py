@@ -60,6 +60,8 @@ LEVEL_MEANINGS = {
 # Of C0, C1 and the surrogates only tab and line feed are legal in XML 1.0 and harmless in a terminal.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
+
 
 def clean(text: str) -> str:
     """Text without control characters, for formats that cannot carry them (XML) or must not obey them (terminals)."""
@@ -70,6 +72,11 @@ def one_line(text: str, limit: int = 0) -> str:
     """Text on one line, cut at a limit."""
     line = " ".join(clean(text).split())
     return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def markdown(words: str) -> str:
+    """Text on one line that Markdown takes as text: no markup, no end of a table cell, no formula."""
+    return _MARKUP.sub(r"\\\1", one_line(words))
 
 
 def count(number: float) -> str:
@@ -151,7 +158,7 @@ def verdict_sentence(journal: Journal) -> str:
     found = {status: sum(result.status is status for result in journal.rules) for status in Status}
     total = plural(len(journal.rules), "rule")
     if journal.certificate.title is Title.CERTIFIED:
-        return f"Every rule that binds it passed or does not apply; {found[Status.PASS]} of {total} passed."
+        return f"Every MUST rule passed or does not apply; of {total}, {found[Status.PASS]} passed."
     shown = [
         f"{found[status]} {word}"
         for status, word in (

@@ -1,6 +1,6 @@
 """One run as a picture: who lived when, which checkpoints came through, what was broken, what became visible.
 
-Everything shares one time axis: fault labels on top, then restarts and the heal, the lanes, the checkpoints, two small
+Everything shares one time axis: faults on top, then restarts and the heal, the lanes, the checkpoints, two small
 charts, the ticks. Colours come from `templates/timeline.css` by class, so that a page can lend its own palette; only
 the colour of a fault is its author's.
 """
@@ -19,7 +19,7 @@ from holdfast.reports.text import count, duration, one_line, plural
 
 WIDTH = 1120.0
 LEFT, RIGHT = 112.0, 20.0
-LABEL_ROW, MARK_ROW = 17.0, 18.0
+LABEL_ROW, MARK_ROW = 19.0, 18.0
 LANE, LANE_WHEN_MANY, MANY_LANES = 22.0, 13.0, 12
 SPAN_ROW, SPAN_HEIGHT, SPAN_ROWS = 15.0, 11.0, 5
 CHART, GAP = 40.0, 16.0
@@ -67,11 +67,12 @@ class _Axis:
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """Where the label of a fault stands: `x` is the fault's own place, `start` where its words begin."""
+    """Where the label of a fault stands: `left` and `right` bound the fault, `start` is where its words begin."""
 
     band: Band
     words: str
-    x: float
+    left: float
+    right: float
     start: float
     y: float
 
@@ -205,28 +206,28 @@ def _label_rows(faults: Sequence[Band], axis: _Axis) -> tuple[list[_Label], floa
         x = axis.x(band.start_ms)
         start = min(x, WIDTH - 6 - width)
         row = next((index for index, end in enumerate(ends) if end <= start), len(ends))
-        ends[row : row + 1] = [start + width + 10]
-        labels.append(_Label(band, words, x, start, row * LABEL_ROW + 12))
+        ends[row : row + 1] = [max(start + width, axis.x(band.end_ms)) + 10]
+        labels.append(_Label(band, words, x, axis.x(band.end_ms), start, row * LABEL_ROW + 12))
     return labels, len(ends) * LABEL_ROW + (2 if ends else 0)
 
 
 def _fault_labels(labels: Iterable[_Label], bottom: float) -> list[Markup]:
-    """The labels, each with a dot (landed) or a ring (missed) in its fault's colour, and a line down to the lanes."""
+    """The labels: a dot (landed) or a ring (missed) in the fault's colour, a bar as long as it lasted, a line down.
+
+    Each bar has a row of its own, because shades that lie over each other cannot be told apart.
+    """
     drawn: list[Markup] = []
     for label in labels:
         hue = colour(label.band.colour)
         missed = "" if label.band.landed else " missed"
         dot: dict[str, Value] = {"cx": label.start, "cy": label.y - 4, "r": 3.2}
-        drawn.append(
-            group(
-                [
-                    element("title", fault_words(label.band)),
-                    _line(label.x, label.y if label.start < label.x else label.y - 1, bottom, f"lead{missed}", hue),
-                    element("circle", class_=f"dot{missed}", stroke=hue, fill=None if missed else hue, **dot),
-                    _text(label.start + 8, label.y, label.words, "fault-label"),
-                ]
-            )
-        )
+        parts = [element("title", fault_words(label.band))]
+        parts.append(_line(label.left, label.y, bottom, f"lead{missed}", hue))
+        if label.right - label.left >= 1:
+            parts.append(_box(label.left, label.right, label.y + 3, 2, f"fault-edge{missed}", hue))
+        parts.append(element("circle", class_=f"dot{missed}", stroke=hue, fill=None if missed else hue, **dot))
+        parts.append(_text(label.start + 8, label.y, label.words, "fault-label"))
+        drawn.append(group(parts))
     return drawn
 
 
@@ -246,7 +247,6 @@ def _bands(
             drawn.append(_line(left, top, bottom, f"fault-line{missed}", hue, title))
             continue
         parts = [element("title", title), _box(left, right, top, bottom - top, f"fault-shade{missed}", hue)]
-        parts.append(_box(left, right, top - 3, 3, f"fault-edge{missed}", hue))
         if band.target.casefold() in lane_of:
             lane_top, height = lane_of[band.target.casefold()]
             parts.append(_box(left, right, lane_top, height, f"fault-lane{missed}", hue))

@@ -34,7 +34,7 @@
     form.querySelector("output").textContent =
       shown === rules.length ? `${shown} rules` : `${shown} of ${rules.length} rules`;
     form.querySelector("[type=reset]").hidden = shown === rules.length;
-    document.querySelector(".nothing").hidden = shown > 0;
+    document.querySelector(".nothing").hidden = shown > 0 || rules.length === 0;
   };
 
   const reset = () => {
@@ -43,7 +43,7 @@
     apply();
   };
 
-  form.hidden = false;
+  form.hidden = rules.length === 0;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", apply);
   form.addEventListener("reset", () => {
@@ -87,6 +87,9 @@
     button.hidden = false;
     button.addEventListener("click", () => copy(button));
   });
+
+  // On paper nothing can be opened.
+  addEventListener("beforeprint", () => all(".card details").forEach((each) => { each.open = true; }));
 
   apply();
   open();

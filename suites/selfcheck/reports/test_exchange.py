@@ -15,10 +15,11 @@ import msgspec
 import pytest
 
 from holdfast.harness.model.journal import Journal, Status
+from holdfast.reports import text
 from holdfast.reports.allure import AllureReporter
 from holdfast.reports.ctrf import CtrfReporter
 from holdfast.reports.junit import JunitReporter
-from holdfast.reports.summary import MOST_BYTES, SummaryReporter, escape, fence, summary
+from holdfast.reports.summary import MOST_BYTES, SummaryReporter, fence, summary
 from holdfast.suites.selfcheck.reports import journals
 
 every_journal = pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_the_summary_always_fits() -> None:
 
 
 def test_markdown_is_taken_as_text() -> None:
-    assert escape("a|b\n<b> *c* `d` [e](f) $g$") == r"a\|b \<b\> \*c\* \`d\` \[e\](f) \$g\$"
+    assert text.markdown("a|b\n<b> *c* `d` [e](f) $g$") == r"a\|b \<b\> \*c\* \`d\` \[e\](f) \$g\$"
     assert fence("``` x") == "````text\n``` x\n````\n"
     table = [line for line in summary(journals.hostile()).splitlines() if line.startswith("|")]
     assert {line.count("|") for line in table} == {4}
