@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
+from math import ceil
 from typing import Final
 
 from holdfast.harness.model.events import (
@@ -217,7 +218,8 @@ class Conductor:
         else:
             planned.stage = Stage.ACTING
             if planned.fault.lasting and spec.duration_ms:
-                planned.due_ms = deployment.now_ms + spec.duration_ms
+                # Whole milliseconds, as all times that the engine waits for: no clock's resolution falls short of them.
+                planned.due_ms = ceil(deployment.now_ms) + spec.duration_ms
         self._review()
 
     def _undo(self, planned: _Planned) -> None:

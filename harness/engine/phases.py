@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
 from holdfast.harness.engine.conductor import Conductor
 from holdfast.harness.engine.progress import Progress
@@ -68,10 +69,10 @@ class Phases:
         healed_ms = deployment.now_ms
         progress.heal()
         if not problem:
-            self._liveness(healed_ms + self._bounds.liveness_ms)
+            self._liveness(ceil(healed_ms) + self._bounds.liveness_ms)
             missing = progress.missing()
             self.timed_out = bool(missing) and progress.failure is None
-            self._settle(deployment.now_ms + self._bounds.settle_ms)
+            self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
             problem = self._interrupted()
         else:
             missing = problem
@@ -98,7 +99,7 @@ class Phases:
         """Undo everything and wait until that is true; returns the problem, or an empty text."""
         conductor, deployment = self._conductor, self._deployment
         conductor.heal()
-        until_ms = deployment.now_ms + self._bounds.liveness_ms
+        until_ms = ceil(deployment.now_ms) + self._bounds.liveness_ms
         while not conductor.check_healed():
             if deployment.now_ms >= until_ms:
                 return f"not healed within {self._bounds.liveness_ms} ms: {conductor.unhealed()}"
