@@ -177,10 +177,13 @@ class CoordinatorModel:
         checkpoint = self._of(event.checkpoint)
         triggered = checkpoint.triggered
         findings.check("completed-without-ack")
-        missing = sorted(set(triggered.participants) - checkpoint.acked) if triggered else ["anybody"]
-        if missing and (triggered or self.highest):
+        missing = sorted(set(triggered.participants) - checkpoint.acked) if triggered else []
+        if missing and triggered:
             message = f"checkpoint {event.checkpoint} completes without an ack of {', '.join(missing)}"
-            findings.violated("completed-without-ack", message, *([triggered] if triggered else []), event)
+            findings.violated("completed-without-ack", message, triggered, event)
+        elif triggered is None and self.highest is not None:
+            message = f"checkpoint {event.checkpoint} completes without having been triggered"
+            findings.violated("completed-without-ack", message, event)
         if self.durability_seen:
             findings.check("told-before-durable")
             if not checkpoint.durable:

@@ -56,9 +56,10 @@ class CountOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        if history.of(FailureCounted):
-            _Accounts(history, findings).close(history)
-        _judge_deaths(history, findings)
+        accounts = _Accounts(history, findings)
+        if not history.end.problem:
+            accounts.close()
+            _judge_deaths(history, findings)
         return findings.verdict(history)
 
 
@@ -155,6 +156,9 @@ class _Accounts:
         self.failure: FailureCounted | None = None
         self.allowed: bool | None = None
         self.restarting: FailureCounted | None = None
+        self.dead = {death.dead_node for death in history.of(NodeDied)}
+        if not history.of(FailureCounted):
+            return
         replay(
             history,
             {
@@ -165,10 +169,10 @@ class _Accounts:
             },
         )
 
-    def close(self, history: History) -> None:
+    def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
         failure = self.failure
-        if failure is None or not self.allowed or failure.node in {death.dead_node for death in history.of(NodeDied)}:
+        if failure is None or not self.allowed or failure.node in self.dead:
             return
         message = f"the strategy allows a restart after {failure.cause}, and the coordinator decides nothing"
         self.findings.violated("restart-missing", message, failure)
@@ -240,7 +244,7 @@ class _Accounts:
 def _judge_deaths(history: History, findings: Findings) -> None:
     """A worker's death ends the attempt that it runs tasks of: somebody must have counted that."""
     deaths = history.of(NodeDied)
-    if not deaths or history.end.problem:
+    if not deaths:
         return
     coordinators = {event.node for event in history.of(AttemptStarted)}
     if any(death.dead_node in coordinators for death in deaths):

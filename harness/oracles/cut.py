@@ -62,7 +62,7 @@ class CutOracle:
             for channel in attempt.channels.values():
                 _judge_order(history, channel, findings, aligned_mode)
             for subtask in attempt.subtasks.values():
-                _judge_barriers(subtask, findings)
+                _judge_barriers(history, subtask, findings)
         if aligned_mode:
             for alignment in trace.alignments:
                 _judge_alignment(history, alignment, findings)
@@ -98,7 +98,7 @@ def _element(element: int) -> str:
     return f"batch {element}" if element >= 0 else f"barrier {~element}"
 
 
-def _judge_barriers(subtask: Subtask, findings: Findings) -> None:
+def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> None:
     """Barrier n stands in every output where snapshot n was taken."""
     placed = 0
     for index, (snapshot, marks) in enumerate(subtask.snapshots):
@@ -111,7 +111,9 @@ def _judge_barriers(subtask: Subtask, findings: Findings) -> None:
                     message = (
                         f"{subtask.name} sends a batch on {channel.name} between snapshot and barrier {checkpoint}"
                     )
-                    findings.violated("emission-after-snapshot", message, snapshot)
+                    first, last = sorted((mark, channel.sent.index(~checkpoint)))
+                    between = elements(history, channel, BatchSent, BarrierSent)[first : last + 1]
+                    findings.violated("emission-after-snapshot", message, snapshot, *between)
             elif count or index + 1 < len(subtask.snapshots) or _sent_since(subtask, marks):
                 findings.check("barrier-once")
                 message = f"{subtask.name} sends barrier {checkpoint} {count} times on {channel.name}"
@@ -232,8 +234,9 @@ def _judge_state(
         if exact or broken or culprit:
             findings.check(clause)
         if broken:
+            kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
             message = (
                 f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} holds {held} records, "
-                f"{records} are before its source positions: {culprit or 'no single range of records explains it'}"
+                f"{records} are before its source positions; {kind}: {culprit or 'no two records and no one range'}"
             )
             findings.violated(clause, message, *snapshots)

@@ -7,7 +7,7 @@ the next attempt, NodeDied of a process (`worker-1`) ends its present life (`wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -38,8 +38,8 @@ from holdfast.harness.model.records import CommittedRows, InputLog, Output, Part
 
 MS = 1_000_000
 EventKind = TypeVar("EventKind", bound=Event)
-Line = Event | float
-"""An event, or milliseconds that pass."""
+Line = Event | float | Sequence[Event]
+"""An event, several, or milliseconds that pass."""
 
 _RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, ChannelBlocked, ChannelUnblocked)
 _COORDINATOR_RECORDS = (TriggerSent, AckReceived, DeclineReceived, NotificationSent)
@@ -62,13 +62,21 @@ def _process(event: Event) -> str:
     return f"worker-{place.partition('[')[2].partition(']')[0]}" if place else "coordinator"
 
 
+def _flat(lines: Iterable[Line]) -> Iterator[Event | float]:
+    for line in lines:
+        if isinstance(line, Event | int | float):
+            yield line
+        else:
+            yield from line
+
+
 def stamped(lines: Iterable[Line]) -> list[Event]:
     """The events of a story with their headers."""
     lives: dict[str, int] = {}
     sequences: dict[str, int] = {}
     events: list[Event] = []
     now_ms, attempt = 0.0, 0
-    for line in lines:
+    for line in _flat(lines):
         if not isinstance(line, Event):
             now_ms += line
             continue

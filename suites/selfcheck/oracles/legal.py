@@ -7,6 +7,7 @@ between; a worker may die after a checkpoint.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 
 from holdfast.harness.model.events import (
     AckOutcome,
@@ -70,8 +71,8 @@ def identity_hash(partition: int, offset: int) -> int:
     return z ^ (z >> 31)
 
 
-def summary(records: set[tuple[int, int]] | frozenset[tuple[int, int]]) -> StateSummary:
-    """The state that holds these (partition, offset) once each."""
+def summary(records: Collection[tuple[int, int]]) -> StateSummary:
+    """The state that holds these (partition, offset)."""
     entries: dict[str, int] = {}
     for _, offset in sorted(records):
         key = "ab"[offset % 2]
@@ -215,7 +216,8 @@ class Script:
 
     def precommit(self, i: int, number: int) -> None:
         """A sink's snapshot, with the transaction that it closes if there are rows."""
-        name, pending = f"sink[{i}]", ()
+        name = f"sink[{i}]"
+        pending: tuple[str, ...] = ()
         if self.open[i]:
             pending = (f"sink[{i}]-{self.attempt}-{number}",)
             self.precommitted.extend(pending)

@@ -1,0 +1,7 @@
+"""Hand-made histories by oracle. Importing this package fills `builder.HISTORIES`."""
+
+from __future__ import annotations
+
+from holdfast.suites.selfcheck.oracles.histories import coord, count, cut, live, loud, reach, restore, txn
+
+__all__ = ["coord", "count", "cut", "live", "loud", "reach", "restore", "txn"]

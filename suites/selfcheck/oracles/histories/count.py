@@ -1,0 +1,161 @@
+"""Histories for COUNT: failures and what the coordinator makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    Event,
+    FailureCounted,
+    NodeDied,
+    RestartRefused,
+    RestartScheduled,
+    TaskStarted,
+    TaskStopped,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import story as any_story
+
+bad, near = exhibits("COUNT")
+
+FIXED = {
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "2",
+    "restart-strategy.fixed-delay.delay": "1 s",
+}
+RATE = {
+    "restart-strategy.type": "failure-rate",
+    "restart-strategy.failure-rate.max-failures-per-interval": "2",
+    "restart-strategy.failure-rate.failure-rate-interval": "5 min",
+    "restart-strategy.failure-rate.delay": "1 s",
+}
+NONE = {"restart-strategy.type": "none", "execution.checkpointing.interval": "100 ms"}
+UNNAMED = {"execution.checkpointing.interval": "100 ms"}
+
+
+def story(options: Mapping[str, str], *lines: Line) -> History:
+    return any_story(AttemptStarted(), *lines, options=options, expected=ExpectedEnd.FAILED)
+
+
+def counted() -> FailureCounted:
+    return FailureCounted(cause="worker lost")
+
+
+def refused() -> list[Line]:
+    return [counted(), RestartRefused(reason="enough")]
+
+
+def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
+    return [counted(), RestartScheduled(delay_ms=delay_ms), waited_ms, AttemptStarted()]
+
+
+@bad("restarted-beyond-policy")
+def third_restart_of_two() -> History:
+    return story(FIXED, *restarts(), *restarts(), *restarts())
+
+
+@bad("restarted-beyond-policy")
+def third_failure_in_the_window() -> History:
+    return story(RATE, *restarts(), *restarts(), *restarts())
+
+
+@near("restarted-beyond-policy")
+def two_restarts_of_two() -> History:
+    return story(FIXED, *restarts(), *restarts(), *refused())
+
+
+@near("restarted-beyond-policy")
+def fourth_failure_after_the_window_slid() -> History:
+    return story(RATE, *restarts(), *restarts(), 300_000, *restarts(), *restarts(), *refused())
+
+
+@bad("failed-too-early")
+def second_restart_of_two_refused() -> History:
+    return story(FIXED, *restarts(), *refused())
+
+
+@bad("failed-too-early")
+def second_failure_in_the_window_refused() -> History:
+    return story(RATE, *restarts(), *refused())
+
+
+@bad("failed-too-early")
+def new_coordinator_goes_on_counting() -> History:
+    died = NodeDied(dead_node="coordinator", cause="killed")
+    return story(FIXED, *restarts(), *restarts(), died, AttemptStarted(), *refused())
+
+
+@near("failed-too-early")
+def second_failure_in_the_window_restarts() -> History:
+    return story(RATE, *restarts(), *restarts())
+
+
+@bad("restart-missing")
+def nothing_follows_a_failure() -> History:
+    return story(FIXED, counted())
+
+
+@near("restart-missing")
+def restart_follows_a_failure() -> History:
+    return story(FIXED, *restarts())
+
+
+@bad("restarted-without-strategy")
+def restarts_without_checkpointing() -> History:
+    return story({}, *restarts())
+
+
+@near("restarted-without-strategy")
+def fails_without_checkpointing() -> History:
+    return story({}, *refused())
+
+
+@bad("restarted-after-none")
+def restarts_though_none() -> History:
+    return story(NONE, *restarts())
+
+
+@near("restarted-after-none")
+def fails_as_none() -> History:
+    return story(NONE, *refused())
+
+
+@bad("delay-too-short")
+def restarts_at_half_the_delay() -> History:
+    return story(FIXED, *restarts(waited_ms=500))
+
+
+@near("delay-too-short")
+def restarts_after_the_delay() -> History:
+    return story(FIXED, *restarts(waited_ms=999))
+
+
+@bad("delay-wrong")
+def schedules_another_delay() -> History:
+    return story(FIXED, *restarts(delay_ms=2_000, waited_ms=2_000))
+
+
+@near("delay-wrong")
+def schedules_the_delay() -> History:
+    return story(FIXED, *restarts())
+
+
+def _dies(*lines: Line, stopped: bool = False) -> History:
+    """Worker 1 dies with a task."""
+    tasks: list[Event] = [TaskStarted(subtask="sum[1]")]
+    if stopped:
+        tasks.append(TaskStopped(subtask="sum[1]", reason="cancelled"))
+    return story(UNNAMED, tasks, NodeDied(dead_node="worker-1", cause="killed"), *lines)
+
+
+@bad("failure-not-counted")
+def death_passes_unnoticed() -> History:
+    return _dies()
+
+
+@near("failure-not-counted")
+def death_is_counted() -> History:
+    return _dies(*restarts())

@@ -1,0 +1,131 @@
+"""Histories for EXACT: sums of two keys over two partitions, and identities of one."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import FORWARD, REBALANCE
+from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog
+from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units
+
+bad, near = exhibits("EXACT")
+
+THREE = input_log(3)
+
+
+def folded(*rows: FoldRow) -> History:
+    """A unit for each row, and one with the whole of key `b`."""
+    return story(inputs=INPUTS, units=units(*([row] for row in rows), [WHOLE_B]))
+
+
+@bad("row-wrong")
+def record_applied_twice() -> History:
+    return folded(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2)))
+
+
+@bad("row-wrong")
+def value_off_by_one() -> History:
+    return folded(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest))
+
+
+@near("row-wrong")
+def sums_wrapped() -> History:
+    return folded(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest))
+
+
+@bad("row-unknown")
+def key_of_nobody() -> History:
+    return folded(WHOLE_A, fold("c", (0,), ()))
+
+
+@near("row-unknown")
+def keys_of_the_input() -> History:
+    return folded(WHOLE_A)
+
+
+@bad("row-repeated")
+def transaction_committed_again() -> History:
+    return folded(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A)
+
+
+@near("row-repeated")
+def one_record_more() -> History:
+    return folded(fold("a", (0, 2, 4), (0,)), WHOLE_A)
+
+
+@bad("row-repeated")
+def identity_twice() -> History:
+    return story(job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1"), identities("0:1", "0:2")))
+
+
+@near("row-repeated")
+def identities_once_in_any_order() -> History:
+    return story(job=REBALANCE, inputs=THREE, units=units(identities("0:2"), identities("0:1", "0:0")))
+
+
+@bad("counts-stepped-back")
+def one_partition_rewound() -> History:
+    return folded(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A)
+
+
+@near("counts-stepped-back")
+def units_of_one_poll_listed_in_no_order() -> History:
+    later, earlier = CommittedRows("unit-10", 1, [WHOLE_A]), CommittedRows("unit-9", 1, [fold("a", (0, 2), ())])
+    return story(inputs=INPUTS, units=(*units([WHOLE_B]), later, earlier))
+
+
+@bad("beyond-input")
+def input_read_again() -> History:
+    return folded(fold("a", (0, 2, 4, 2, 4), (0, 2)))
+
+
+@near("beyond-input")
+def all_of_the_input() -> History:
+    return folded(WHOLE_A)
+
+
+@bad("order-broken")
+def later_offset_first() -> History:
+    return story(job=FORWARD, inputs=THREE, units=units(identities("0:0"), identities("0:2"), identities("0:1")))
+
+
+@near("order-broken")
+def partitions_interleaved() -> History:
+    rows = identities("1:0", "0:0", "0:1", "1:1")
+    return story(job=FORWARD, inputs=input_log(2, 2), units=units(rows))
+
+
+@bad("input-missing")
+def last_records_missing() -> History:
+    return folded(fold("a", (0, 2), (0, 2)))
+
+
+@bad("input-missing")
+def key_without_row() -> History:
+    return folded()
+
+
+@near("input-missing")
+def nothing_owed_for_what_was_preloaded() -> History:
+    late = InputLog(INPUTS.keys, INPUTS.partitions, first_offsets=(4, 2))
+    return story(inputs=late, units=units([fold("a", (4,), (2,)), fold("b", (5,), (3,))]))
+
+
+@bad("input-missing")
+def identity_missing() -> History:
+    return story(job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:2")))
+
+
+@near("input-missing")
+def all_identities() -> History:
+    return story(job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2")))
+
+
+@bad("late-change")
+def seen_by_the_second_read_only() -> History:
+    return story(inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A], final=True))
+
+
+@near("late-change")
+def seen_at_the_last_poll() -> History:
+    return story(inputs=INPUTS, units=units([WHOLE_B], [WHOLE_A]))

@@ -1,0 +1,131 @@
+"""Histories for LOUD: starts after a checkpoint, and plans with options to refuse."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    RecoveryFailed,
+    SnapshotTaken,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
+
+bad, near = exhibits("LOUD")
+
+
+def completed(checkpoint: int) -> list[Line]:
+    return [
+        CheckpointTriggered(checkpoint=checkpoint, participants=SUBTASKS),
+        SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary([(0, 0)])),
+        MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=(), states=len(SUBTASKS)),
+        CheckpointCompleted(checkpoint=checkpoint),
+    ]
+
+
+def restarted(restored: int | None, *lines: Line, since: int = 2) -> History:
+    """Checkpoints up to `since` complete, then the job restarts."""
+    done = [line for checkpoint in range(1, since + 1) for line in completed(checkpoint)]
+    failed = FailureCounted(cause="worker lost")
+    return story(AttemptStarted(), *done, failed, *lines, AttemptStarted(restored_checkpoint=restored))
+
+
+def sum_starts(*held: tuple[int, int]) -> History:
+    """The restored checkpoint holds a record of the sum."""
+    started = TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held))
+    failed = FailureCounted(cause="worker lost")
+    return story(AttemptStarted(), *completed(1), failed, AttemptStarted(restored_checkpoint=1), started)
+
+
+@bad("started-empty")
+def job_starts_empty() -> History:
+    return restarted(None)
+
+
+@bad("started-empty")
+def job_starts_empty_after_an_unreadable_checkpoint() -> History:
+    return restarted(None, RecoveryFailed(checkpoint=2, reason="cannot be read"))
+
+
+@bad("started-empty")
+def subtask_starts_empty() -> History:
+    return sum_starts()
+
+
+@near("started-empty")
+def subtask_starts_with_state() -> History:
+    return sum_starts((0, 0))
+
+
+@bad("started-older")
+def job_starts_from_the_one_before() -> History:
+    return restarted(1)
+
+
+@near("started-older")
+def job_starts_from_the_latest() -> History:
+    return restarted(2)
+
+
+@near("started-older")
+def job_fails_and_is_started_again_by_its_user() -> History:
+    said = (RecoveryFailed(checkpoint=2, reason="cannot be read"), JobSwitched(status=JobStatus.FAILED))
+    lines = [*completed(1), FailureCounted(cause="x"), AttemptStarted(restored_checkpoint=1), *completed(2)]
+    return story(AttemptStarted(), *lines, *said, AttemptStarted(restored_checkpoint=1))
+
+
+@bad("partial-metadata")
+def restores_unpublished() -> History:
+    return restarted(3)
+
+
+@bad("partial-metadata")
+def restores_half_of_the_states() -> History:
+    return story(
+        AttemptStarted(),
+        CheckpointTriggered(checkpoint=1, participants=SUBTASKS),
+        MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=3),
+        AttemptStarted(restored_checkpoint=1),
+    )
+
+
+@near("partial-metadata")
+def restores_published() -> History:
+    return story(AttemptStarted(), *completed(1)[:3], AttemptStarted(restored_checkpoint=1))
+
+
+def _submitted(*lines: Line, expected: ExpectedEnd, reached: bool = True, reason: str = "") -> History:
+    return story(*lines, expected=expected, end=RunEnd(reached=reached, reason=reason))
+
+
+@bad("accepted-bad-option")
+def bad_option_runs() -> History:
+    return _submitted(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), expected=ExpectedEnd.REFUSED)
+
+
+@bad("accepted-bad-option")
+def bad_option_is_accepted() -> History:
+    return _submitted(expected=ExpectedEnd.REFUSED, reached=False, reason="the configuration was accepted")
+
+
+@near("accepted-bad-option")
+def bad_option_is_refused() -> History:
+    return _submitted(expected=ExpectedEnd.REFUSED, reason="interval = '1 ms' is too small")
+
+
+@bad("refused-good-option")
+def good_option_is_refused() -> History:
+    return _submitted(expected=ExpectedEnd.RUNNING, reached=False, reason="refused: interval = '1 s' is too small")
+
+
+@near("refused-good-option")
+def good_option_runs() -> History:
+    return _submitted(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), expected=ExpectedEnd.RUNNING)

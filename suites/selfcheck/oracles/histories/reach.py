@@ -1,0 +1,100 @@
+"""Histories for REACH: a checkpoint of one state file and its metadata."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AckSent,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDropped,
+    Event,
+    FileDeleted,
+    FileReference,
+    FileWritten,
+    MetadataPublished,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+
+bad, near = exhibits("REACH")
+
+STATE, METADATA = FileReference("chk-1/sum-0", 10, 7), FileReference("chk-1/_metadata", 20, 8)
+SHORTER = FileReference("chk-1/sum-0", 9, 7)
+
+
+def published(*, completes: bool = True) -> list[Line]:
+    """Checkpoint 1 with its two files, completed or given up after its publication."""
+    end: Event = CheckpointCompleted(checkpoint=1)
+    if not completes:
+        end = CheckpointAborted(checkpoint=1, reason="publication failed")
+    return [
+        FileWritten(file=STATE),
+        AckSent(subtask="sum[0]", checkpoint=1, files=(STATE,)),
+        FileWritten(file=METADATA),
+        MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA, STATE)),
+        end,
+    ]
+
+
+def deleted(file: FileReference) -> FileDeleted:
+    return FileDeleted(path=file.path)
+
+
+def dropped() -> CheckpointDropped:
+    return CheckpointDropped(checkpoint=1)
+
+
+@bad("file-missing")
+def deleted_while_retained() -> History:
+    return story(*published(), deleted(STATE))
+
+
+@bad("file-missing")
+def deleted_before_dropped() -> History:
+    return story(*published(), deleted(STATE), dropped())
+
+
+@bad("file-missing")
+def deleted_by_a_worker() -> History:
+    return story(*published(), dropped(), at("worker-0.0", deleted(STATE)))
+
+
+@bad("file-missing")
+def deleted_behind_undecided_publication() -> History:
+    return story(*published(completes=False), deleted(STATE))
+
+
+@bad("file-missing")
+def not_in_the_storage() -> History:
+    return story(*published(), StorageListed(files=(METADATA,)))
+
+
+@near("file-missing")
+def deleted_after_dropped() -> History:
+    return story(*published(), dropped(), deleted(STATE), deleted(METADATA), StorageListed(files=()))
+
+
+@near("file-missing")
+def withdrawn_metadata_first() -> History:
+    return story(*published(completes=False), deleted(METADATA), deleted(STATE))
+
+
+@bad("file-differs")
+def written_with_other_checksum() -> History:
+    return story(FileWritten(file=FileReference("chk-1/sum-0", 10, 1)), *published()[1:])
+
+
+@bad("file-differs")
+def stored_shorter() -> History:
+    return story(*published(), StorageListed(files=(SHORTER, METADATA)))
+
+
+@bad("file-differs")
+def overwritten_later() -> History:
+    return story(*published(), FileWritten(file=SHORTER))
+
+
+@near("file-differs")
+def stored_as_written() -> History:
+    return story(*published(), StorageListed(files=(STATE, METADATA)))

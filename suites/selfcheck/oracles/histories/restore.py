@@ -1,0 +1,166 @@
+"""Histories for RESTORE: one sum and one source of the keyed sum, restored from checkpoint 1."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointAudited,
+    CheckpointCompleted,
+    FailureCounted,
+    MetadataPublished,
+    SnapshotTaken,
+    SourceEmitted,
+    SubtaskAudited,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.legal import summary
+
+bad, near = exhibits("RESTORE")
+
+HELD = [(0, 0), (0, 2), (1, 0)]
+
+
+def taken() -> list[Line]:
+    """Checkpoint 1: sum[0] holds three records, source[0] stands at 4, sink[0] promises a transaction."""
+    return [
+        AttemptStarted(),
+        SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(HELD)),
+        SnapshotTaken(subtask="source[0]", checkpoint=1, positions=((0, 4),)),
+        SnapshotTaken(subtask="sink[0]", checkpoint=1, pending_transactions=("t",)),
+        MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=()),
+        CheckpointCompleted(checkpoint=1),
+    ]
+
+
+def restarted(*lines: Line, restored: int | None = 1) -> History:
+    return story(*taken(), FailureCounted(cause="worker lost"), AttemptStarted(restored_checkpoint=restored), *lines)
+
+
+def sum_starts(*held: tuple[int, int], restored: int | None = 1) -> TaskStarted:
+    return TaskStarted(subtask="sum[0]", restored_checkpoint=restored, state=summary(held))
+
+
+def source_starts(offset: int, restored: int | None = 1) -> TaskStarted:
+    return TaskStarted(subtask="source[0]", restored_checkpoint=restored, positions=((0, offset),))
+
+
+def emitted(first_offset: int) -> SourceEmitted:
+    return SourceEmitted(subtask="source[0]", partition=0, first_offset=first_offset, next_offset=first_offset + 1)
+
+
+@bad("state-differs")
+def starts_with_one_record_more() -> History:
+    return restarted(sum_starts(*HELD, (0, 4)))
+
+
+@bad("state-differs")
+def starts_with_another_record() -> History:
+    return restarted(sum_starts(*HELD[1:], (0, 6)))
+
+
+@near("state-differs")
+def starts_with_recorded_state() -> History:
+    return restarted(sum_starts(*HELD))
+
+
+@bad("position-differs")
+def starts_elsewhere() -> History:
+    return restarted(source_starts(5))
+
+
+@bad("position-differs")
+def emits_elsewhere() -> History:
+    return restarted(source_starts(4), emitted(5))
+
+
+@near("position-differs")
+def goes_on_where_it_stood() -> History:
+    return restarted(source_starts(4), emitted(4), emitted(5))
+
+
+@bad("not-initial")
+def starts_with_state_of_nothing() -> History:
+    return story(AttemptStarted(), sum_starts((0, 0), restored=None))
+
+
+@bad("not-initial")
+def starts_in_the_middle() -> History:
+    return story(AttemptStarted(), source_starts(3, restored=None))
+
+
+@bad("not-initial")
+def emits_from_the_middle() -> History:
+    return story(AttemptStarted(), source_starts(0, restored=None), emitted(3))
+
+
+@near("not-initial")
+def starts_at_the_beginning() -> History:
+    return story(AttemptStarted(), source_starts(0, restored=None), emitted(0), sum_starts(restored=None))
+
+
+@near("not-initial")
+def starts_at_the_latest_offset() -> History:
+    log = input_log(10, 10, first_offsets=(3, 0))
+    return story(AttemptStarted(), source_starts(3, restored=None), emitted(3), inputs=log)
+
+
+def _audited(held: Collection[tuple[int, int]], offset: int, *pending: str, problem: str = "") -> History:
+    return story(
+        *taken(),
+        CheckpointAudited(checkpoint=1, problem=problem),
+        SubtaskAudited(checkpoint=1, subtask="sum[0]", state=summary(held)),
+        SubtaskAudited(checkpoint=1, subtask="source[0]", positions=((0, offset),)),
+        SubtaskAudited(checkpoint=1, subtask="sink[0]", pending_transactions=pending),
+    )
+
+
+@bad("audit-differs")
+def audit_lacks_a_record() -> History:
+    return _audited(HELD[1:], 4, "t")
+
+
+@bad("audit-differs")
+def audit_stands_elsewhere() -> History:
+    return _audited(HELD, 3, "t")
+
+
+@bad("audit-differs")
+def audit_lacks_a_transaction() -> History:
+    return _audited(HELD, 4)
+
+
+@near("audit-differs")
+def audit_gives_what_was_recorded() -> History:
+    return _audited(HELD, 4, "t")
+
+
+@bad("audit-failed")
+def audit_cannot_restore() -> History:
+    return _audited(HELD, 4, "t", problem="chk-1/sum-0 is missing")
+
+
+@near("audit-failed")
+def audit_restores() -> History:
+    return _audited(HELD, 4, "t")
+
+
+@bad("recovery-not-repeated")
+def starts_over_after_failed_restore() -> History:
+    return restarted(sum_starts(*HELD), FailureCounted(cause="worker lost"), AttemptStarted())
+
+
+@near("recovery-not-repeated")
+def repeats_failed_restore() -> History:
+    return restarted(
+        sum_starts(*HELD), FailureCounted(cause="worker lost"), AttemptStarted(restored_checkpoint=1), sum_starts(*HELD)
+    )
+
+
+@near("recovery-not-repeated")
+def finds_a_newer_checkpoint() -> History:
+    newer = MetadataPublished(checkpoint=2, path="chk-2/_metadata", files=())
+    return restarted(FailureCounted(cause="worker lost"), newer, AttemptStarted(restored_checkpoint=2))

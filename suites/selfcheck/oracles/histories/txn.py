@@ -1,0 +1,275 @@
+"""Histories for TXN: one two-phase-commit sink of the forward job."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AckSent,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CommitFailed,
+    CommitTried,
+    Event,
+    FailureCounted,
+    MetadataPublished,
+    NodeDied,
+    NotificationReceived,
+    NotificationSent,
+    SnapshotTaken,
+    TaskStarted,
+    TaskStopped,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.records import CommittedRows, IdentityRow
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import story as any_story
+
+bad, near = exhibits("TXN")
+
+SINK = "sink[0]"
+
+
+def story(*lines: Line, units: tuple[CommittedRows, ...] = ()) -> History:
+    return any_story(
+        AttemptStarted(), TaskStarted(subtask=SINK), *lines, job=FORWARD, parallelism=1, units=units
+    )  # fmt: skip
+
+
+def transaction(checkpoint: int) -> str:
+    return f"t-{checkpoint}"
+
+
+def precommitted(checkpoint: int) -> TransactionPrecommitted:
+    name = transaction(checkpoint)
+    return TransactionPrecommitted(subtask=SINK, transaction=name, checkpoint=checkpoint, records=1)
+
+
+def taken(checkpoint: int, *pending: int) -> SnapshotTaken:
+    names = tuple(transaction(each) for each in pending)
+    return SnapshotTaken(subtask=SINK, checkpoint=checkpoint, pending_transactions=names)
+
+
+def acked(checkpoint: int) -> AckSent:
+    return AckSent(subtask=SINK, checkpoint=checkpoint)
+
+
+def closed(checkpoint: int, *pending: int) -> list[Event]:
+    """A checkpoint closes its transaction; earlier ones may be pending still."""
+    return [taken(checkpoint, *pending, checkpoint), precommitted(checkpoint), acked(checkpoint)]
+
+
+def completed(checkpoint: int) -> list[Event]:
+    published = MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
+    notice = NotificationSent(checkpoint=checkpoint, subtask=SINK, completed=True)
+    return [published, CheckpointCompleted(checkpoint=checkpoint), notice]
+
+
+def told(checkpoint: int, *, completed: bool = True) -> NotificationReceived:
+    return NotificationReceived(subtask=SINK, checkpoint=checkpoint, completed=completed)
+
+
+def tried(checkpoint: int, *, recovering: bool = False) -> CommitTried:
+    return CommitTried(subtask=SINK, transaction=transaction(checkpoint), recovering=recovering)
+
+
+def confirmed(checkpoint: int) -> TransactionCommitted:
+    return TransactionCommitted(subtask=SINK, transaction=transaction(checkpoint))
+
+
+def refused(checkpoint: int) -> CommitFailed:
+    return CommitFailed(subtask=SINK, transaction=transaction(checkpoint), reason="unavailable")
+
+
+def committed(checkpoint: int, *, recovering: bool = False) -> list[Event]:
+    return [tried(checkpoint, recovering=recovering), confirmed(checkpoint)]
+
+
+def thrown_away(checkpoint: int) -> TransactionAborted:
+    return TransactionAborted(subtask=SINK, transaction=transaction(checkpoint))
+
+
+def whole(checkpoint: int) -> list[Event]:
+    """A checkpoint as it should be."""
+    return [*closed(checkpoint), *completed(checkpoint), told(checkpoint), *committed(checkpoint)]
+
+
+def restarted(restored: int | None, *pending: int) -> list[Event]:
+    names = tuple(transaction(each) for each in pending)
+    return [
+        FailureCounted(cause="worker lost"),
+        AttemptStarted(restored_checkpoint=restored),
+        TaskStarted(subtask=SINK, restored_checkpoint=restored, pending_transactions=names),
+    ]
+
+
+def unit(name: str) -> CommittedRows:
+    return CommittedRows(name, 0, (IdentityRow(0, 0),))
+
+
+# --- when ------------------------------------------------------------------------------------------------------------
+
+
+@bad("acked-before-precommit")
+def acknowledges_first() -> History:
+    return story(taken(1, 1), acked(1), precommitted(1))
+
+
+@near("acked-before-precommit")
+def precommits_first() -> History:
+    return story(closed(1))
+
+
+@bad("committed-before-completion")
+def commits_when_precommitted() -> History:
+    return story(closed(1), committed(1, recovering=True), completed(1))
+
+
+@near("committed-before-completion")
+def commits_when_durable() -> History:
+    return story(closed(1), completed(1), told(1), committed(1))
+
+
+@near("committed-before-completion")
+def commits_with_the_next_completed() -> History:
+    return story(closed(1), closed(2, 1), completed(2), told(2), committed(1), committed(2))
+
+
+@bad("committed-above-notice")
+def notice_for_one_commits_two() -> History:
+    return story(closed(1), closed(2, 1), completed(1), completed(2), told(1), committed(1), committed(2))
+
+
+@near("committed-above-notice")
+def notice_for_one_commits_one() -> History:
+    return story(closed(1), closed(2, 1), completed(1), told(1), committed(1), completed(2), told(2), committed(2))
+
+
+# --- whether ---------------------------------------------------------------------------------------------------------
+
+
+@bad("not-committed")
+def promised_and_forgotten() -> History:
+    return story(closed(1), completed(1), told(1), whole(2))
+
+
+@near("not-committed")
+def promised_and_committed() -> History:
+    return story(whole(1), whole(2))
+
+
+@bad("recovered-not-committed")
+def found_and_forgotten() -> History:
+    return story(closed(1), completed(1), restarted(1, 1), whole(2))
+
+
+@near("recovered-not-committed")
+def found_and_committed() -> History:
+    return story(closed(1), completed(1), restarted(1, 1), committed(1, recovering=True))
+
+
+@near("recovered-not-committed")
+def found_and_committed_by_a_later_attempt() -> History:
+    return story(closed(1), completed(1), restarted(1, 1), restarted(1, 1), committed(1, recovering=True))
+
+
+@bad("open-not-aborted")
+def left_behind() -> History:
+    return story(whole(1), closed(2), restarted(1, 1), committed(1, recovering=True))
+
+
+@near("open-not-aborted")
+def thrown_away_by_the_restore() -> History:
+    return story(whole(1), closed(2), restarted(1, 1), thrown_away(2), committed(1, recovering=True))
+
+
+@bad("committed-without-checkpoint")
+def committed_though_never_completed() -> History:
+    return story(whole(1), closed(2), committed(2, recovering=True))
+
+
+@bad("committed-without-checkpoint")
+def visible_though_never_completed() -> History:
+    return story(whole(1), closed(2), units=(unit("out/t-1.arrow"), unit("out/t-2.arrow")))
+
+
+@bad("committed-without-checkpoint")
+def leftover_committed_by_the_restore() -> History:
+    return story(whole(1), closed(2), restarted(1), committed(2, recovering=True))
+
+
+@near("committed-without-checkpoint")
+def visible_and_completed() -> History:
+    return story(closed(1), completed(1), told(1), tried(1), units=(unit("out/t-1.arrow"),))
+
+
+@bad("committed-twice")
+def visible_under_two_names() -> History:
+    return story(whole(1), units=(unit("out/t-1.arrow"), unit("out/retry/t-1.arrow")))
+
+
+@bad("committed-twice")
+def committed_and_thrown_away() -> History:
+    return story(closed(1), completed(1), thrown_away(1), told(1), committed(1))
+
+
+@near("committed-twice")
+def confirmed_again() -> History:
+    return story(whole(1), restarted(1, 1), committed(1, recovering=True), units=(unit("t-1"),))
+
+
+# --- failures --------------------------------------------------------------------------------------------------------
+
+
+def _after_abort(*lines: Line) -> History:
+    """Checkpoint 1 closes a transaction and is aborted."""
+    abort = [CheckpointAborted(checkpoint=1, reason="expired"), told(1, completed=False)]
+    return story(closed(1), abort, *lines)
+
+
+@bad("aborted-data-lost")
+def dropped_with_its_checkpoint() -> History:
+    return _after_abort(closed(2), completed(2), told(2), committed(2))
+
+
+@near("aborted-data-lost")
+def carried_to_the_next_checkpoint() -> History:
+    return _after_abort(closed(2, 1), completed(2), told(2), committed(1), committed(2))
+
+
+@bad("error-swallowed")
+def failure_taken_for_success() -> History:
+    return story(closed(1), completed(1), told(1), tried(1), refused(1), confirmed(1))
+
+
+@bad("error-swallowed")
+def failure_only_logged() -> History:
+    return story(closed(1), completed(1), told(1), tried(1), refused(1))
+
+
+@near("error-swallowed")
+def failure_tried_again() -> History:
+    return story(closed(1), completed(1), told(1), tried(1), refused(1), committed(1))
+
+
+@near("error-swallowed")
+def failure_fails_the_task() -> History:
+    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    return story(
+        closed(1), completed(1), told(1), tried(1), refused(1), stopped, restarted(1, 1), committed(1, recovering=True)
+    )
+
+
+@bad("commit-not-idempotent")
+def recovery_cannot_commit_again() -> History:
+    return story(
+        whole(1), restarted(1, 1), tried(1, recovering=True), refused(1), TaskStopped(subtask=SINK, reason="x")
+    )
+
+
+@near("commit-not-idempotent")
+def recovery_commits_again() -> History:
+    return story(whole(1), restarted(1, 1), committed(1, recovering=True))

@@ -1,0 +1,95 @@
+"""No oracle objects to what is legal, wherever it is cut off and however the nodes are interleaved, and none raises."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.history import History, RunEnd, causal_order
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.oracles import ORACLES
+from holdfast.harness.spi.oracle import Oracle
+from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, MS
+from holdfast.suites.selfcheck.oracles.judging import BY_NAME
+from holdfast.suites.selfcheck.oracles.legal import legal_run
+
+NEAR_MISSES = [name for name, exhibit in EXHIBITS.items() if not exhibit.bad]
+
+
+def failures(history: History) -> list[str]:
+    """Anomalies of all oracles, in words."""
+    verdicts = [oracle.judge(history) for oracle in ORACLES if oracle.applies(history)]
+    return [f"{verdict.oracle} {anomaly.clause}: {anomaly}" for verdict in verdicts for anomaly in verdict.anomalies]
+
+
+def with_events(history: History, events: list[Event], end: RunEnd | None = None) -> History:
+    return History(history.plan, history.claims, history.inputs, history.output, events, end or history.end)
+
+
+def test_the_oracles_are_oracles() -> None:
+    oracles: tuple[Oracle, ...] = ORACLES
+    assert len({oracle.name for oracle in oracles}) == len(oracles)
+    for oracle in oracles:
+        assert oracle.invariant.endswith("."), oracle.name
+        assert all(sentence and not sentence.endswith(".") for sentence in oracle.clauses.values()), oracle.name
+
+
+@pytest.mark.parametrize("dies_after", [0, 1, 2, 9])
+@pytest.mark.parametrize("batch", [2, 6])
+def test_a_legal_run_passes_and_exercises_every_oracle(dies_after: int, batch: int) -> None:
+    history = legal_run(checkpoints=4, dies_after=dies_after, batch=batch)
+    assert not failures(history)
+    undecided = {oracle.name for oracle in ORACLES if oracle.judge(history).outcome is not Outcome.PASS}
+    assert not undecided & {"CUT", "COORD", "REACH", "RESTORE", "TXN", "LOUD", "LIVE"}
+
+
+def test_a_legal_run_may_be_cut_off_anywhere() -> None:
+    history = legal_run()
+    cut_short = RunEnd(reached=False, problem="cut short")
+    for length in range(len(history.events)):
+        assert not failures(with_events(history, list(history.events[:length]), cut_short)), length
+
+
+def interleaved(history: History, seed: int) -> History:
+    """Every process gets a clock of its own: what is left of the order are lives, sequences and message edges."""
+    random = np.random.default_rng(seed)
+    nodes: dict[str, list[Event]] = {}
+    skews: dict[str, int] = {}
+    for event in history.events:
+        skew = skews.setdefault(event.node.partition(".")[0], int(random.integers(0, 40)) * MS)
+        nodes.setdefault(event.node, []).append(msgspec.structs.replace(event, time_ns=event.time_ns + skew))
+    return with_events(history, causal_order(nodes.values()))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_legal_run_may_be_interleaved_otherwise(seed: int) -> None:
+    assert not failures(interleaved(legal_run(), seed))
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_a_near_miss_may_be_interleaved_otherwise(name: str) -> None:
+    oracle = BY_NAME[EXHIBITS[name].oracle]
+    for seed in range(10):
+        verdict = oracle.judge(interleaved(EXHIBITS[name].history(), seed))
+        assert not verdict.anomalies, seed
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_no_oracle_raises_on_the_history_of_another(name: str) -> None:
+    failures(EXHIBITS[name].history())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_oracle_raises_on_a_history_with_holes(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    history = legal_run()
+    kinds = sorted({type(event) for event in history.events}, key=lambda kind: kind.__name__)
+    missing = set(random.choice(len(kinds), size=seed % 10))
+    events = [
+        event for event in history.events if kinds.index(type(event)) not in missing and random.random() < 0.95
+    ]  # fmt: skip
+    failures(with_events(history, events))
+    random.shuffle(events)  # type: ignore[arg-type]
+    failures(with_events(history, events))
