@@ -91,5 +91,5 @@ def test_no_oracle_raises_on_a_history_with_holes(seed: int) -> None:
         event for event in history.events if kinds.index(type(event)) not in missing and random.random() < 0.95
     ]  # fmt: skip
     failures(with_events(history, events))
-    random.shuffle(events)  # type: ignore[arg-type]
+    random.shuffle(events)
     failures(with_events(history, events))

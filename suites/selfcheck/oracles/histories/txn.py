@@ -12,7 +12,6 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     MetadataPublished,
-    NodeDied,
     NotificationReceived,
     NotificationSent,
     SnapshotTaken,
