@@ -10,9 +10,11 @@ from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, 
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import JOBS
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
+from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
 
 Options = dict[str, str]
+_INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _MANY = "1000"
 _SAFETY_INTERVALS = 30
 _ARRIVAL_INTERVALS = (3, 6)
@@ -22,13 +24,13 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     """The plan of a draw seed."""
     stream = Stream(seed, "draw")
     job = JOBS[stream.weighted(mix.jobs)]
-    topology = Topology(parallelism=stream.between(*mix.parallelism))
+    topology = Topology(parallelism=stream.weighted(mix.parallelism))
     interval_ms = stream.between(*mix.interval_ms)
-    scene = Scene(stream, mix, job, topology, interval_ms)
     latest = stream.chance(mix.latest_percent / 100)
-    boundary = stream.chance(mix.boundary_percent / 100)
-    options = _checkpointing(scene) if mix.options else {}
-    if boundary:
+    options = _checkpointing(stream, mix, interval_ms) if mix.options else {}
+    state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES
+    scene = Scene(stream, mix, job, topology, interval_ms, state_files)
+    if stream.chance(mix.boundary_percent / 100):
         faults, end, strategy = _at_the_boundary(scene)
         options.update(strategy)
     else:
@@ -47,20 +49,19 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         expected_end=end,
         draw_seed=seed,
         run_seed=stream.below(1 << 53),
-        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=2 * interval_ms),
+        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(options, interval_ms)),
     )
 
 
-def _checkpointing(scene: Scene) -> Options:
-    stream, interval_ms = scene.stream, scene.interval_ms
-    at_least_once = stream.chance(scene.mix.at_least_once_percent / 100)
+def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
+    at_least_once = stream.chance(mix.at_least_once_percent / 100)
     return {
         "execution.checkpointing.interval": f"{interval_ms} ms",
         "execution.checkpointing.mode": "AT_LEAST_ONCE" if at_least_once else "EXACTLY_ONCE",
         "execution.checkpointing.min-pause": f"{stream.choice((0, 0, interval_ms // 4))} ms",
         "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
         "execution.checkpointing.num-retained": stream.choice(("1", "1", "2", "3")),
-        "execution.checkpointing.data-inline-threshold": stream.choice(("0 b", "0 b", "20 kb")),
+        _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
         "source.max-batch-records": str(stream.between(3, 12)),
         "taskmanager.network.memory.buffers-per-channel": str(stream.between(2, 8)),
     }
@@ -74,7 +75,7 @@ def _forgiving(scene: Scene) -> Options:
         "execution.checkpointing.tolerable-failed-checkpoints": stream.choice(("0", "1", "2", _MANY)),
         **_strategy(scene, "fixed-delay" if stream.chance(0.5) else "failure-rate", _MANY),
     }
-    if stream.chance(0.5):
+    if stream.chance(scene.mix.heartbeat_percent / 100):
         options["heartbeat.interval"] = f"{interval_ms // 2} ms"
         options["heartbeat.timeout"] = f"{stream.between(2, 3) * interval_ms} ms"
     return options
@@ -104,6 +105,11 @@ def _strategy(scene: Scene, name: str, limit: str) -> Options:
         f"{prefix}.failure-rate-interval": "10 min",
         f"{prefix}.delay": delay,
     }
+
+
+def _settle_ms(options: Options, interval_ms: int) -> int:
+    """Longer than what can still change committed output: a missed heartbeat restarts the job."""
+    return interval_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
 
 
 def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:

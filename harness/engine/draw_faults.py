@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from holdfast.harness.engine.mix import Mix
+from holdfast.harness.engine.mix import Mix, Weights
 from holdfast.harness.model.job import Job, VertexKind
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule, Topology
 from holdfast.harness.model.target import Role, Target
@@ -19,21 +19,27 @@ from holdfast.harness.sim.streams import Stream
 
 _COORDINATOR = Target(Role.COORDINATOR)
 _STORAGE = Target(Role.STORAGE)
-_STEPS = (0, 1, 1, 1, 2)
+_STEPS = (0, 0, 1, 1, 1)
 """How many checkpoints further a fault waits than the one before it."""
+_STARTS = (0, 1, 1, 1, 2)
+"""How many checkpoints the first fault waits for."""
 _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
+"""They need rows, so they are aimed at early, while input still arrives."""
+_EARLY = 2
+_FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What the faults of one plan are drawn for."""
+    """What the faults of one plan are drawn for. `state_files`: state is stored in files, so storage takes part."""
 
     stream: Stream
     mix: Mix
     job: Job
     topology: Topology
     interval_ms: int
+    state_files: bool
 
     def worker(self) -> Target:
         return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
@@ -44,12 +50,12 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     attacks = _possible_attacks(scene)
     if not attacks:
         return ()
-    wanted = scene.stream.between(*scene.mix.fault_count)
+    wanted = scene.stream.weighted(scene.mix.fault_count)
     faults: list[FaultSpec] = []
-    progress = 0
+    progress = scene.stream.choice(_STARTS)
     while len(faults) < wanted:
-        progress += scene.stream.choice(_STEPS)
         faults.extend(_ATTACKS[scene.stream.weighted(attacks)](scene, progress))
+        progress += scene.stream.choice(_STEPS)
     return tuple(faults)
 
 
@@ -70,6 +76,14 @@ def _possible_attacks(scene: Scene) -> dict[str, int]:
     if network_channels(scene.job, scene.topology):
         return attacks
     return {name: weight for name, weight in attacks.items() if name not in ("cut", "slow")}
+
+
+def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
+    """The effects that will happen in this plan after this progress."""
+    absent = frozenset[str]() if scene.state_files else _FILE_EFFECTS
+    if progress > _EARLY:
+        absent |= _SINK_EFFECTS
+    return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
 
 
 def _kill_worker(scene: Scene, progress: int) -> list[FaultSpec]:
@@ -105,10 +119,10 @@ def _slow(scene: Scene, progress: int) -> list[FaultSpec]:
 
 
 def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
-    operation = scene.stream.weighted(scene.mix.failing_operations)
+    operation = scene.stream.weighted(_possible(scene, scene.mix.failing_operations, progress))
     cause = _FAILED_READ_HITS.get(operation)
     if cause is not None and cause not in scene.mix.attacks:
-        operation, cause = "write-state", None
+        operation, cause = "publish-metadata", None
     parameters: dict[str, int | str] = {
         "operation": operation,
         "occurrences": scene.stream.between(1, 2),
@@ -139,6 +153,7 @@ def _schedule(scene: Scene, progress: int, target: Target, *, timed: bool = Fals
     """Aimed at an effect of the target, at a time, or unaimed."""
     stream, mix = scene.stream, scene.mix
     gates = mix.coordinator_gates if target.role is Role.COORDINATOR else mix.worker_gates
+    gates = _possible(scene, gates, progress)
     lot = stream.below(100)
     if gates and lot < mix.aimed_percent:
         effect = stream.weighted(gates)
@@ -162,7 +177,7 @@ def _channel(scene: Scene) -> Target:
 
 
 def _lasting_ms(scene: Scene) -> int:
-    return scene.interval_ms * scene.stream.between(2, 4)
+    return scene.interval_ms * scene.stream.between(2, 3)
 
 
 _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {

@@ -8,6 +8,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.spi.system import System
 
 Weights = dict[str, int]
+Counts = dict[int, int]
 Range = tuple[int, int]
 
 NEEDS = {
@@ -32,10 +33,12 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
         failing_operations: weights of the storage operations that fail.
         events: what an unaimed fault may wait for after its progress.
-        fault_count, parallelism, records, keys, interval_ms: ranges.
+        fault_count, parallelism: weights by number.
+        records, keys, interval_ms: ranges.
         aimed_percent, timed_percent, eventful_percent: of faults, by schedule; the rest acts on progress alone.
         second_strike_percent: of kills: the recovery from it is struck as well.
         boundary_percent: the restart strategy allows exactly the failures there are, or one fewer and must give up.
+        heartbeat_percent: heartbeats are short enough to be missed by a drawn pause.
         latest_percent: the sources start at the latest offset, and one partition is idle at first.
         at_least_once_percent: no alignment.
         checkpoints, options: False for a system that has none.
@@ -49,8 +52,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     recovery_gates: Weights
     failing_operations: Weights
     events: tuple[str, ...]
-    fault_count: Range
-    parallelism: Range
+    fault_count: Counts
+    parallelism: Counts
     records: Range
     keys: Range
     interval_ms: Range
@@ -59,6 +62,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     eventful_percent: int
     second_strike_percent: int
     boundary_percent: int
+    heartbeat_percent: int
     latest_percent: int
     at_least_once_percent: int
     checkpoints: bool = True
@@ -89,8 +93,8 @@ SWARM = Mix(
         "read-state": 1,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
-    fault_count=(2, 3),
-    parallelism=(2, 3),
+    fault_count={2: 6, 3: 3, 4: 1},
+    parallelism={2: 3, 3: 1},
     records=(40, 120),
     keys=(4, 12),
     interval_ms=(30, 60),
@@ -99,6 +103,7 @@ SWARM = Mix(
     eventful_percent=20,
     second_strike_percent=15,
     boundary_percent=10,
+    heartbeat_percent=30,
     latest_percent=5,
     at_least_once_percent=15,
 )
