@@ -19,10 +19,13 @@ from __future__ import annotations
 from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.harness.oracles.cut import CutOracle
+from holdfast.harness.oracles.exact import ExactOracle
 from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
+from holdfast.harness.oracles.noloss import NoLossOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.restore import RestoreOracle
+from holdfast.harness.oracles.stable import StableOracle
 from holdfast.harness.oracles.txn import TxnOracle
 
 ORACLES = (
@@ -34,5 +37,8 @@ ORACLES = (
     LoudOracle(),
     LiveOracle(),
     CountOracle(),
+    ExactOracle(),
+    NoLossOracle(),
+    StableOracle(),
 )
 """The built-in oracles; the first to name an anomaly is the nearest to its cause."""

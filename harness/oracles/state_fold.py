@@ -9,34 +9,27 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.records import Digests, InputLog
+from holdfast.harness.oracles.fold_model import identity_hashes
 
-Words = npt.NDArray[np.uint64]
 MODULUS = 1 << 64
 
 
-def identity_hashes(digest_key: int, partition: int, count: int) -> Words:
-    """Identity hash of every record of a partition (the splitmix64 finaliser, see Contract)."""
-    first = (digest_key + (partition << 48) + 1) % MODULUS
-    z = np.arange(count, dtype=np.uint64) + np.uint64(first)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def _prefix(words: Words) -> Words:
-    """Element n is the sum of the first n words."""
-    sums = np.zeros(len(words) + 1, dtype=np.uint64)
-    np.cumsum(words, out=sums[1:])
+def _prefix(summands: Digests) -> Digests:
+    """Element n is the sum of the first n summands."""
+    sums = np.zeros(len(summands) + 1, dtype=np.uint64)
+    np.cumsum(summands, out=sums[1:])
     return sums
 
 
 @lru_cache(maxsize=16)
-def _digests(digest_key: int, lengths: tuple[int, ...]) -> tuple[Words, ...]:
+def _digests(digest_key: int, lengths: tuple[int, ...]) -> tuple[Digests, ...]:
     """Prefix sums of the identity hashes: the same in every run over logs of these lengths."""
-    return tuple(_prefix(identity_hashes(digest_key, partition, length)) for partition, length in enumerate(lengths))
+    return tuple(
+        _prefix(identity_hashes(digest_key, partition, np.arange(length, dtype=np.uint64)))
+        for partition, length in enumerate(lengths)
+    )
 
 
 class StateFold:
