@@ -37,7 +37,7 @@ class Toolbox(msgspec.Struct, frozen=True):
     Attributes:
         faults: by kind.
         workloads: by name.
-        oracles: in the order of their names.
+        oracles: by entry point, and within one in its own order: the first to name an anomaly is nearest to its cause.
     """
 
     faults: Mapping[str, Fault]
@@ -51,7 +51,7 @@ def toolbox() -> Toolbox:
     return Toolbox(
         faults={name: _made(each) for name, each in _group("faults").items()},
         workloads={name: _made(each) for name, each in _group("workloads").items()},
-        oracles=tuple(_made(each) for _, each in sorted(_group("oracles").items())),
+        oracles=tuple(_collected("oracles")),
     )
 
 
@@ -153,8 +153,15 @@ def _made(thing: Any) -> Any:
 
 
 def _collected(group: str) -> list[Any]:
-    """The items of every iterable of a group, or of what a function returns."""
-    return [item for _, thing in sorted(_group(group).items()) for item in _made(thing)]
+    """The things of a group, where an entry point is one thing or an iterable of them, or makes either."""
+    things: list[Any] = []
+    for _, thing in sorted(_group(group).items()):
+        made = _made(thing)
+        if isinstance(made, Iterable):
+            things.extend(made)
+        else:
+            things.append(made)
+    return things
 
 
 def _distinct(noun: str, things: tuple[Thing, ...], key: Callable[[Thing], str]) -> tuple[Thing, ...]:
