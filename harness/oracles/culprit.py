@@ -198,14 +198,12 @@ def _swapped(model: FoldModel, key: str, counts: Sequence[int], digest: int) -> 
 
 
 def _culprit(model: FoldModel, key: str, found: _Found) -> Culprit:
-    shares = [
-        (records, _share(model, key, partition, abs(records), first, last))
-        for partition, (records, first, last) in enumerate(found)
-    ]
-    return Culprit(
-        tuple(share for records, share in shares if records > 0),
-        tuple(share for records, share in shares if records < 0),
-    )
+    repeated, lost = [], []
+    for partition, (records, first, last) in enumerate(found):
+        if records:
+            share = _share(model, key, partition, abs(records), first, last)
+            (repeated if records > 0 else lost).append(share)
+    return Culprit(tuple(repeated), tuple(lost))
 
 
 def _share(model: FoldModel, key: str, partition: int, records: int, first: int, last: int) -> Share:

@@ -102,7 +102,9 @@ class DeliveryCounter:
             ValueError: the other counts other identities.
         """
         if (self._lengths, self._firsts) != (other._lengths, other._firsts):
-            raise ValueError(f"cannot merge counters of {self._lengths} and {other._lengths} identities.")
+            raise ValueError(
+                "counters of other identities cannot be merged: both need equal lengths and first offsets."
+            )
         for partition, (mine, others) in enumerate(zip(self._counters, other._counters, strict=True)):
             recorded = 0
             for (_, here), (_, there) in zip(_blocks(mine), _blocks(others), strict=True):

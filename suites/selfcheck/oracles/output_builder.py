@@ -1,0 +1,77 @@
+"""Committed output by hand: rows named by the records that they hold, repeats and gaps included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.records import (
+    CommittedRows,
+    FoldColumns,
+    FoldRow,
+    IdentityColumns,
+    IdentityRow,
+    Output,
+)
+from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, Exhibit, input_log
+from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash
+
+INPUTS = input_log(6, 4)
+"""Key `a` has the offsets 0, 2, 4 of partition 0 and 0, 2 of partition 1; key `b` has 1, 3, 5 and 1, 3."""
+STOPPED = RunEnd(reached=False, reason="1 of 2 checkpoints completed")
+
+
+def fold(key: str, *offsets: Iterable[int]) -> FoldRow:
+    """The row of a key that holds these offsets of each partition, as often as they are named."""
+    held = [(partition, offset) for partition, each in enumerate(offsets) for offset in each]
+    counts = tuple(sum(partition == number for partition, _ in held) for number in range(len(offsets)))
+    digest = sum(identity_hash(partition, offset) for partition, offset in held) & MASK
+    return FoldRow(key, sum(offset + 1 for _, offset in held), counts, digest)
+
+
+WHOLE_A = fold("a", (0, 2, 4), (0, 2))
+WHOLE_B = fold("b", (1, 3, 5), (1, 3))
+
+
+def identities(*names: str) -> list[IdentityRow]:
+    """Rows by partition and offset: `0:3` is offset 3 of partition 0."""
+    return [IdentityRow(*map(int, name.split(":"))) for name in names]
+
+
+def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = False) -> tuple[CommittedRows, ...]:
+    """One unit for each content, each at a poll of its own; with `final` the last is seen by the second read only."""
+    last = len(contents) - 1
+    return tuple(
+        CommittedRows(f"unit-{poll}", poll, rows, final and poll == last) for poll, rows in enumerate(contents)
+    )
+
+
+def exhibits_of(oracle: str) -> dict[str, Exhibit]:
+    """The registered histories of an oracle by name."""
+    return {name: exhibit for name, exhibit in EXHIBITS.items() if exhibit.oracle == oracle}
+
+
+def columnar(history: History) -> History:
+    """The same history with rows as columns."""
+    output = Output(tuple(_columnar(unit) for unit in history.output.units))
+    return History(history.plan, history.claims, history.inputs, output, history.events, history.end)
+
+
+def _columnar(unit: CommittedRows) -> CommittedRows:
+    rows: list[FoldRow | IdentityRow] = list(unit.rows)
+    folds = [row for row in rows if isinstance(row, FoldRow)]
+    if not folds:
+        pairs = np.array([(row.partition, row.offset) for row in rows if isinstance(row, IdentityRow)], np.int64)
+        partition, offset = pairs.reshape(-1, 2).T
+        return CommittedRows(unit.name, unit.poll, IdentityColumns(partition, offset), unit.final)
+    keys = tuple(sorted({row.key for row in folds}))
+    columns = FoldColumns(
+        keys,
+        np.array([keys.index(row.key) for row in folds]),
+        np.array([row.value & MASK for row in folds], np.uint64).astype(np.int64),
+        np.array([row.counts for row in folds]),
+        np.array([row.digest for row in folds], np.uint64),
+    )
+    return CommittedRows(unit.name, unit.poll, columns, unit.final)

@@ -1,0 +1,96 @@
+"""NOLOSS tells lost records from repeated ones, and names the repeats where only at-least-once is claimed."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.model.capability import AT_MOST_ONCE, EXACTLY_ONCE
+from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.histories.noloss import identity_seen_twice, repeated
+from holdfast.suites.selfcheck.oracles.output_builder import (
+    INPUTS,
+    STOPPED,
+    WHOLE_A,
+    columnar,
+    exhibits_of,
+    fold,
+    identities,
+    units,
+)
+
+ORACLE = NoLossOracle()
+EXHIBITS = exhibits_of("NOLOSS")
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_exhibit(name: str) -> None:
+    exhibit = EXHIBITS[name]
+    history = exhibit.history()
+    assert ORACLE.applies(history)
+    verdict = ORACLE.judge(history)
+    assert {anomaly.clause for anomaly in verdict.anomalies} == ({exhibit.clause} if exhibit.bad else set())
+    assert verdict.outcome is (Outcome.FAIL if exhibit.bad else Outcome.PASS)
+    assert verdict.checked[exhibit.clause] > 0
+    assert ORACLE.judge(columnar(history)) == verdict
+
+
+def test_every_clause_has_an_exhibit_of_either_kind() -> None:
+    kinds = {(exhibit.clause, exhibit.bad) for exhibit in EXHIBITS.values()}
+    clauses = {(clause, bad) for clause in ORACLE.clauses for bad in (True, False)}
+    assert kinds == clauses - {("excess-unexplained", True)}  # inconclusive, see below
+
+
+def test_an_excess_that_nothing_explains_is_inconclusive() -> None:
+    verdict = ORACLE.judge(repeated(fold("a", (0, 2, 4, 1), (0, 2))))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reason == "excess-unexplained: no runs of records explain what 1 keys ('a') hold twice"
+    assert verdict.checked["excess-unexplained"] == 1
+
+
+def test_one_lost_record_among_repeats_is_named() -> None:
+    verdict = ORACLE.judge(repeated(fold("a", (0, 2, 2), (0, 2))))
+    assert verdict.anomalies[0].message == (
+        "lost: the last row of key 'a' counts all 5 records: partition 0, offset 2 took effect twice; "
+        "partition 0, offset 4 took no effect"
+    )
+
+
+def test_repeats_of_several_restarts_are_followed_from_row_to_row() -> None:
+    first = fold("a", (0, 2, 0), (0,))
+    second = fold("a", (0, 2, 0, 4), (0, 0))
+    third = fold("a", (0, 2, 0, 4, 2, 4), (0, 0, 2))
+    verdict = ORACLE.judge(repeated(first, second, third))
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.information == (
+        "key 'a': partition 0, offset 0; partition 1, offset 0; partition 0, offsets 2 and 4 took effect twice; "
+        "exactly-once was not claimed",
+    )
+
+
+def test_rows_of_a_record_seen_twice_are_information_unless_exactly_once_is_claimed() -> None:
+    note = "1 records have more than one row: offset 1 of partition 0; exactly-once was not claimed"
+    history = identity_seen_twice()
+    assert ORACLE.judge(history).information == (note,)
+    claimed = story(job=REBALANCE, inputs=history.inputs, units=history.output.units, claimed=EXACTLY_ONCE)
+    assert ORACLE.judge(claimed).information == ()
+
+
+def test_before_the_end_nothing_is_lost() -> None:
+    for history in (
+        story(inputs=INPUTS, units=units([WHOLE_A]), end=STOPPED),
+        story(job=REBALANCE, inputs=INPUTS, units=units(identities("0:1")), end=STOPPED),
+    ):
+        verdict = ORACLE.judge(history)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert "did not reach its end" in verdict.reason
+        assert "input-lost" not in verdict.checked
+        assert verdict.information[0].startswith("in flight or blocked, because the run did not reach its end (1 of 2")
+
+
+def test_only_a_claim_about_a_run_that_must_drain_is_judged() -> None:
+    assert not ORACLE.applies(story(inputs=INPUTS, claimed=AT_MOST_ONCE))
+    assert not ORACLE.applies(story(inputs=INPUTS, expected=ExpectedEnd.FAILED))
