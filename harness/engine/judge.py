@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
-from holdfast.harness.model.verdict import Outcome, Verdict, worst
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.spi.oracle import Oracle
+
+_CRASHED = "oracle crashed:"
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
@@ -22,15 +24,15 @@ def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[
 
 
 def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
-    """The verdict of every oracle that applies. An oracle that raises could not tell: it never decides by crashing."""
+    """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing."""
     verdicts = []
     for oracle in oracles:
         try:
             if oracle.applies(history):
                 verdicts.append(oracle.judge(history))
-        except Exception as error:  # Whatever an oracle raises, the other oracles still judge
+        except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
-                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"oracle crashed: {type(error).__name__}: {error}")
+                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{_CRASHED} {type(error).__name__}: {error}")
             )
     return tuple(verdicts)
 
@@ -40,11 +42,10 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
 
     FAIL wins over everything: safety is judged even where a fault missed. Then whatever makes a run say too little
     makes it inconclusive: a problem of the harness, a fault that never acted or never landed, an oracle that could
-    not tell, or no oracle at all.
+    not tell, or no oracle that decided anything.
     """
-    judged = worst([verdict.outcome for verdict in verdicts])
-    if judged is Outcome.FAIL:
-        return judged, ""
+    if any(verdict.outcome is Outcome.FAIL for verdict in verdicts):
+        return Outcome.FAIL, ""
     if history.end.problem:
         return Outcome.INCONCLUSIVE, history.end.problem
     for index, landed in enumerate(history.end.faults_landed):
@@ -52,7 +53,14 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
             trouble = history.end.fault_troubles[index]
             what = "did not land" if landed is False else f"could not act: {trouble}" if trouble else "never acted"
             return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
-    if judged is Outcome.PASS:
-        return judged, ""
-    undecided = next((verdict for verdict in verdicts if verdict.outcome is Outcome.INCONCLUSIVE), None)
-    return Outcome.INCONCLUSIVE, f"{undecided.oracle}: {undecided.reason}" if undecided else "no oracle applies"
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.INCONCLUSIVE and not _had_nothing_to_decide(verdict):
+            return Outcome.INCONCLUSIVE, f"{verdict.oracle}: {verdict.reason}"
+    if any(verdict.outcome is Outcome.PASS for verdict in verdicts):
+        return Outcome.PASS, ""
+    return Outcome.INCONCLUSIVE, "no oracle had anything to decide"
+
+
+def _had_nothing_to_decide(verdict: Verdict) -> bool:
+    """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
+    return not verdict.checked and not verdict.reason.startswith(_CRASHED)

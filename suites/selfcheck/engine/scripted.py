@@ -299,10 +299,15 @@ class ScriptedOracle:
     clauses: Mapping[str, str] = {"clause": "as the test says"}
 
     def __init__(
-        self, name: str, answer: Outcome | Exception = Outcome.PASS, evidence: tuple[type[Event], ...] = ()
+        self,
+        name: str,
+        answer: Outcome | Exception = Outcome.PASS,
+        evidence: tuple[type[Event], ...] = (),
+        checked: int = 1,
     ) -> None:
         self.name = name
         self.evidence = evidence
+        self._checked = {"clause": checked} if checked else {}
         self._answer = answer
 
     def applies(self, history: History) -> bool:
@@ -313,7 +318,7 @@ class ScriptedOracle:
             raise self._answer
         anomalies = (Anomaly("clause", "as the test says"),) if self._answer is Outcome.FAIL else ()
         reason = "cannot tell" if self._answer is Outcome.INCONCLUSIVE else ""
-        return Verdict(self.name, self._answer, anomalies, {"clause": 1}, reason)
+        return Verdict(self.name, self._answer, anomalies, self._checked, reason)
 
 
 class ScriptedWorkload:

@@ -281,6 +281,7 @@ PASSES, UNDECIDED, FAILS = (
     ScriptedOracle("F", Outcome.FAIL),
 )
 CRASHES = ScriptedOracle("C", RuntimeError("boom"))
+IDLE = ScriptedOracle("I", Outcome.INCONCLUSIVE, checked=0)
 BLIND = ScriptedOracle("B", Outcome.FAIL, evidence=(SnapshotTaken,))
 
 
@@ -291,7 +292,9 @@ BLIND = ScriptedOracle("B", Outcome.FAIL, evidence=(SnapshotTaken,))
         ((PASSES, UNDECIDED), Outcome.INCONCLUSIVE, "U: cannot tell"),
         ((PASSES, CRASHES), Outcome.INCONCLUSIVE, "C: oracle crashed: RuntimeError: boom"),
         ((CRASHES, FAILS, UNDECIDED), Outcome.FAIL, ""),
-        ((BLIND,), Outcome.INCONCLUSIVE, "no oracle applies"),
+        ((BLIND,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
+        ((IDLE,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
+        ((IDLE, PASSES), Outcome.PASS, ""),
         ((BLIND, PASSES), Outcome.PASS, ""),
     ],
 )
