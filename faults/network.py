@@ -46,7 +46,7 @@ class Cut:
         return True  # The undo returns when the channel is whole again.
 
     def landed(self, history: History, fault: int) -> bool:
-        """Nothing arrived for most of the cut, although something was sent early in that silence."""
+        """Nothing arrived for most of the cut, although something was sent well before the end of that silence."""
         window = window_of(history, fault)
         if window is None:
             return False
@@ -54,8 +54,8 @@ class Cut:
         silence = silence_in(window, (each.received_ns for each in sent if each.received_ns is not None))
         if silence is None:
             return False
-        early = silence._replace(end_ns=silence.start_ns + silence.length_ns // 2)
-        return any(early.holds(each.sent_ns) for each in sent)
+        before_its_end = silence._replace(end_ns=silence.end_ns - silence.length_ns // 4)
+        return any(before_its_end.holds(each.sent_ns) for each in sent)
 
 
 class Slow:
@@ -85,19 +85,20 @@ class Slow:
     def landed(self, history: History, fault: int) -> bool:
         """Of what was sent while it was slow, at least half took the delay or longer.
 
-        The last messages before the heal are left out, because the heal lets them pass early.
+        What the heal let pass early is no objection.
         """
         window = window_of(history, fault)
         if window is None:
             return False
         delay_ns = self._delay_ms(history.plan.faults[fault]) * _MILLISECOND_NS
-        slowed = window._replace(end_ns=window.end_ns - delay_ns)
-        took = [
-            each.received_ns - each.sent_ns
-            for each in crossings(history, _channel(history, fault))
-            if each.received_ns is not None and slowed.holds(each.sent_ns)
-        ]
-        return bool(took) and 2 * sum(time + _ROUNDING_NS >= delay_ns for time in took) >= len(took)
+        delayed = undelayed = 0
+        for each in crossings(history, _channel(history, fault)):
+            if each.received_ns is not None and window.holds(each.sent_ns):
+                if each.received_ns - each.sent_ns + _ROUNDING_NS >= delay_ns:
+                    delayed += 1
+                elif each.sent_ns + delay_ns <= window.end_ns:
+                    undelayed += 1
+        return delayed > 0 and delayed >= undelayed
 
     @staticmethod
     def _delay_ms(spec: FaultSpec) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.gates import died_in_window
-from holdfast.faults.landing import injection, silence_in, window_of
+from holdfast.faults.landing import Window, injection, silence_in, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import Event, NodeDied, NodeStarted, RowsVisible
 from holdfast.harness.model.history import History
@@ -48,8 +48,8 @@ class Kill:
             return False
         spec = history.plan.faults[fault]
         process = process_name(spec.target)
-        for died in history.of(NodeDied):
-            if died.cause in _KILLED and process_of(died.dead_node) == process and died.time_ns >= injected.time_ns:
+        for died in _deaths(history, process, injected.time_ns):
+            if died.cause in _KILLED:
                 gate = spec.schedule.gate
                 return gate is None or died_in_window(history, died.dead_node, gate)
         return False
@@ -78,16 +78,23 @@ class Pause:
         return controls.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
-        """The process was silent for most of the pause, while another node of the accused was not."""
+        """The process was silent for most of the pause, and would not have been: another node of the accused went on,
+        or the process itself went on as soon as it could."""
         injected = injection(history, fault)
         window = window_of(history, fault)
         if injected is None or window is None:
             return False
-        voice = self._voice(history, process_name(history.plan.faults[fault].target))
+        process = process_name(history.plan.faults[fault].target)
+        deaths_ns = [died.time_ns for died in _deaths(history, process, injected.time_ns)]
+        window = window._replace(end_ns=min([window.end_ns, *deaths_ns]))  # The dead are not paused.
+        voice = self._voice(history, process)
         silence = silence_in(window, (event.time_ns for event in voice))
         if not voice or silence is None:
             return False
-        return any(silence.holds(event.time_ns) and event.node != injected.node for event in history.events)
+        soon = Window(silence.end_ns - 1, silence.end_ns + silence.length_ns // 4)
+        return any(soon.holds(event.time_ns) for event in voice) or any(
+            silence.holds(event.time_ns) and event.node != injected.node for event in history.events
+        )
 
     @staticmethod
     def _voice(history: History, process: str) -> list[Event]:
@@ -95,3 +102,8 @@ class Pause:
         lives = f"{process}."
         own = [event for event in history.events if event.node.startswith(lives)]
         return own if any(type(event) is not NodeStarted for event in own) else list(history.of(RowsVisible))
+
+
+def _deaths(history: History, process: str, since_ns: int) -> list[NodeDied]:
+    """How lives of a process ended, from a time on."""
+    return [died for died in history.of(NodeDied) if process_of(died.dead_node) == process and died.time_ns >= since_ns]

@@ -159,6 +159,16 @@ class TestPause:
     def test_silence_everywhere_proves_nothing(self) -> None:
         assert not landed(self.spec, [emitted(99, "worker-1.0"), emitted(201, "worker-0.0")])
 
+    def test_silence_everywhere_that_ends_with_the_pause_is_a_pause(self) -> None:
+        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(200.1, "worker-1.0")])
+        assert not landed(self.spec, [emitted(99, "worker-1.0"), emitted(240, "worker-1.0")])
+
+    def test_a_pause_ends_with_the_life_that_was_paused(self) -> None:
+        died = at(120, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill"))
+        new_life = [emitted(time, "worker-1.1") for time in range(125, 200, 5)]
+        assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(110, "worker-0.0"), died, *new_life])
+        assert not landed(self.spec, [at(100, "harness.0", died), *new_life])
+
     def test_a_process_that_never_says_anything_proves_nothing(self) -> None:
         assert not landed(self.spec, [at(1, "worker-1.0", NodeStarted()), emitted(150, "worker-0.0")])
 
@@ -210,6 +220,9 @@ class TestSlow:
 
     def test_what_the_heal_lets_pass_early_is_no_objection(self) -> None:
         assert landed(self.spec, [*batch(0, 110, 150), *batch(1, 180, 201), *batch(2, 190, 201)])
+
+    def test_a_message_that_is_still_late_after_the_heal_counts(self) -> None:
+        assert landed(self.spec, batch(0, 190, 230))
 
     def test_an_idle_channel_proves_nothing(self) -> None:
         assert not landed(self.spec, batch(0, 90, 140))
