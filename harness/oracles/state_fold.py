@@ -26,10 +26,7 @@ def _prefix(summands: Digests) -> Digests:
 @lru_cache(maxsize=16)
 def _digests(digest_key: int, lengths: tuple[int, ...]) -> tuple[Digests, ...]:
     """Prefix sums of the identity hashes: the same in every run over logs of these lengths."""
-    return tuple(
-        _prefix(identity_hashes(digest_key, partition, np.arange(length, dtype=np.uint64)))
-        for partition, length in enumerate(lengths)
-    )
+    return tuple(_prefix(identity_hashes(digest_key, partition, length)) for partition, length in enumerate(lengths))
 
 
 class StateFold:
