@@ -54,6 +54,8 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
     loop = Loop()
 
     def on_forge(message: str, parameters: Mapping[str, int | str]) -> None:
+        if message == "nonsense":
+            raise ValueError("nonsense cannot be forged")
         recorder.record([TriggerSent(checkpoint=0, subtask=message)])
 
     leash = Leash(loop, socket.socket(fileno=descriptors[0]), on_forge, lambda: recorder.close())

@@ -22,6 +22,7 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
     header,
 )
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
+from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
 
 LIMIT_S = 10.0
 CAPACITY = 4
@@ -73,9 +74,9 @@ class Ends:
         self.lost: list[str] = []
         self.rooms = 0
         self.receiver: InputChannel
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = listen()
         self.sender = OutputChannel(
-            self.loop, self._listener.getsockname(), Open("a[0]->b[0]", 3), self._on_room, self.lost.append
+            self.loop, port_of(self._listener), Open("a[0]->b[0]", 3), self._on_room, self.lost.append
         )
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)

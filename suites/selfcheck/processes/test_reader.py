@@ -14,21 +14,12 @@ from holdfast.fixtures.reference.drivers.processes import reader
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.reader import CommittedFolder, ReaderSettings
 from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
-from holdfast.fixtures.reference.drivers.processes.rows import (
-    IDENTITY_SCHEMA,
-    count_rows,
-    fold_batch,
-    fold_schema,
-    identity_batch,
-    load_rows,
-    no_rows,
-    write_rows,
-)
+from holdfast.fixtures.reference.drivers.processes.rows import count_rows, encode_rows, load_rows, no_rows
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.model.events import NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract
-from holdfast.harness.model.records import FoldRow, IdentityRow
+from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
 
 LIMIT_S = 10.0
 
@@ -36,8 +27,8 @@ LIMIT_S = 10.0
 def commit(folder: Path, name: str, rows: int, *, first: int = 0) -> bytes:
     offsets = np.arange(first, first + rows)
     hidden = folder.parent / name
-    write_rows(hidden, IDENTITY_SCHEMA, [identity_batch(np.zeros(rows, dtype=np.int64), offsets)])
-    content = hidden.read_bytes()
+    content = encode_rows([IdentityColumns(np.zeros(rows, dtype=np.int64), offsets)])
+    hidden.write_bytes(content)
     hidden.rename(folder / name)
     return content
 
@@ -128,24 +119,23 @@ def test_the_process_tells_what_it_sees_and_ends_with_a_final_read(supervisor: S
 
 
 def test_rows_of_contract_fold_round_trip(tmp_path: Path) -> None:
-    counts = np.array([[1, 2], [3, 4]])
     digest = np.array([5, 2**64 - 1], dtype=np.uint64)
-    batch = fold_batch(["AA", ""], np.array([-7, 8]), counts, digest)
-    write_rows(tmp_path / "unit", fold_schema(2), [batch, batch])
+    batch = FoldColumns(("", "AA", "B"), np.array([1, 0]), np.array([-7, 8]), np.array([[1, 2], [3, 4]]), digest)
+    content = encode_rows([batch, batch])
+    (tmp_path / "unit").write_bytes(content)
     rows = [FoldRow("AA", -7, (1, 2), 5), FoldRow("", 8, (3, 4), 2**64 - 1)]
     assert list(load_rows(tmp_path / "unit", Contract.FOLD)) == rows * 2
-    assert count_rows((tmp_path / "unit").read_bytes()) == 4
+    assert count_rows(content) == 4
 
 
 def test_rows_of_contract_records_round_trip(tmp_path: Path) -> None:
-    write_rows(tmp_path / "unit", IDENTITY_SCHEMA, [identity_batch(np.array([1, 1]), np.array([8, 9]))])
+    (tmp_path / "unit").write_bytes(encode_rows([IdentityColumns(np.array([1, 1]), np.array([8, 9]))]))
     assert list(load_rows(tmp_path / "unit", Contract.RECORDS)) == [IdentityRow(1, 8), IdentityRow(1, 9)]
 
 
 @pytest.mark.parametrize("contract", list(Contract))
-def test_a_unit_without_rows_is_no_error_and_a_broken_one_is(tmp_path: Path, contract: Contract) -> None:
-    write_rows(tmp_path / "unit", IDENTITY_SCHEMA if contract is Contract.RECORDS else fold_schema(3), [])
-    assert list(load_rows(tmp_path / "unit", contract)) == list(no_rows(contract)) == []
+def test_a_broken_unit_is_an_error_and_has_no_rows(tmp_path: Path, contract: Contract) -> None:
     (tmp_path / "unit").write_bytes(b"ARROW1 and then nothing")
     with pytest.raises(ValueError, match="unit"):
         load_rows(tmp_path / "unit", contract)
+    assert list(no_rows(contract)) == []

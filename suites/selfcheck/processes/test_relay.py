@@ -15,6 +15,7 @@ from holdfast.fixtures.reference.drivers.processes import relay
 from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair, Reset
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
+from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 
 LIMIT_S = 10.0
@@ -28,8 +29,8 @@ class Wire:
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
         self._orders = 0
-        with socket.create_server((relay.HOST, 0)) as target, socket.create_server((relay.HOST, 0)) as entrance:
-            settings = RelaySettings({CHANNEL: target.getsockname()[1]})
+        with listen() as target, listen() as entrance:
+            settings = RelaySettings({CHANNEL: port_of(target)})
             program = Program(
                 relay.ENTRY, lambda node: msgspec.msgpack.encode(settings), [entrance.fileno()], respawns=False
             )
@@ -41,11 +42,11 @@ class Wire:
 
     def impair(self, *, direction: Direction = Direction.BOTH, cut: bool = False, delay_ms: int = 0) -> None:
         self._orders += 1
-        assert self._supervisor.order("relay", Impair(self._orders, CHANNEL, direction, cut, delay_ms))
+        self._supervisor.order("relay", Impair(self._orders, CHANNEL, direction, cut, delay_ms))
 
     def reset(self) -> None:
         self._orders += 1
-        assert self._supervisor.order("relay", Reset(self._orders, CHANNEL))
+        self._supervisor.order("relay", Reset(self._orders, CHANNEL))
 
     def close(self) -> None:
         self.sender.close()

@@ -107,7 +107,7 @@ def test_a_paused_process_can_be_killed(supervisor: Supervisor) -> None:
 
 def test_a_gate_holds_in_front_of_the_effect_until_it_is_opened(supervisor: Supervisor) -> None:
     launch(supervisor)
-    assert supervisor.order(WORKER, ArmGate(1, "count", subtask="", vertex="source", occurrence=3))
+    supervisor.order(WORKER, ArmGate(1, "count", subtask="", vertex="source", occurrence=3))
     reached = take(supervisor, GateReached)
     assert reached == GateReached(1, "worker-0.0")
     held_at = counted(supervisor, "worker-0.0")
@@ -119,14 +119,12 @@ def test_a_gate_holds_in_front_of_the_effect_until_it_is_opened(supervisor: Supe
 
 def test_a_gate_lets_other_effects_and_subtasks_pass(supervisor: Supervisor) -> None:
     launch(supervisor)
-    for number, order in enumerate(
-        (
-            ArmGate(1, "commit", subtask="", vertex="", occurrence=1),
-            ArmGate(2, "count", subtask="source[1]", vertex="", occurrence=1),
-            ArmGate(3, "count", subtask="", vertex="sink", occurrence=1),
-        )
+    for order in (
+        ArmGate(1, "commit", subtask="", vertex="", occurrence=1),
+        ArmGate(2, "count", subtask="source[1]", vertex="", occurrence=1),
+        ArmGate(3, "count", subtask="", vertex="sink", occurrence=1),
     ):
-        assert supervisor.order(WORKER, order), number
+        supervisor.order(WORKER, order)
     before = counted(supervisor, "worker-0.0")
     assert eventually(supervisor, lambda: len(counted(supervisor, "worker-0.0")) > len(before) + 5)
     assert not any(isinstance(happening, GateReached) for happening in supervisor.happened)
@@ -145,8 +143,20 @@ def test_a_process_killed_at_a_gate_has_not_executed_the_effect(supervisor: Supe
 
 def test_a_message_can_be_forged(supervisor: Supervisor) -> None:
     launch(supervisor)
-    supervisor.send(WORKER, ForgeMessage("acknowledge", {}))
+    supervisor.order(WORKER, ForgeMessage(1, "acknowledge", {}))
     assert eventually(supervisor, lambda: 0 in counted(supervisor, "worker-0.0"))
+
+
+def test_a_refused_order_says_why_and_one_to_a_paused_process_fails(
+    supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
+    launch(supervisor)
+    with pytest.raises(OSError, match="nonsense cannot be forged"):
+        supervisor.order(WORKER, ForgeMessage(1, "nonsense", {}))
+    supervisor.pause(WORKER)
+    with pytest.raises(OSError, match="worker-0 did not answer"):
+        supervisor.order(WORKER, ForgeMessage(2, "acknowledge", {}))
 
 
 def test_stopping_closes_the_logs_whole(supervisor: Supervisor) -> None:
@@ -180,9 +190,7 @@ def test_what_the_harness_did_is_recorded_under_its_own_node(supervisor: Supervi
 def test_a_process_that_dies_before_it_registers_is_a_problem(supervisor: Supervisor) -> None:
     supervisor.launch(WORKER, Program(f"{children.PACKAGE}:fail", lambda node: b""))
     assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
-    assert supervisor.problem == (
-        "worker-0.0 ended before it registered: exit code 1, RuntimeError: out of luck."
-    )  # fmt: skip
+    assert supervisor.problem == "worker-0.0 ended before it registered: exit code 1 (RuntimeError: out of luck)."
 
 
 def test_a_process_that_never_answers_is_a_problem(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:

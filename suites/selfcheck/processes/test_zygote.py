@@ -87,7 +87,7 @@ def test_a_dead_zygote_is_said_so(tmp_path: Path) -> None:
     spawner, zygote = open_zygote(PRELOAD, tmp_path / "zygote.log")
     zygote.signal(signal.SIGKILL)
     assert zygote.wait_end(LIMIT_S)
-    with pytest.raises(OSError, match=r"Broken pipe|ended unexpectedly"):
+    with pytest.raises(OSError, match="ended unexpectedly"):
         spawn(spawner, "wait")
     spawner.close()
 
