@@ -198,7 +198,8 @@ def _swapped(model: FoldModel, key: str, counts: Sequence[int], digest: int) -> 
 
 
 def _culprit(model: FoldModel, key: str, found: _Found) -> Culprit:
-    repeated, lost = [], []
+    repeated: list[Share] = []
+    lost: list[Share] = []
     for partition, (records, first, last) in enumerate(found):
         if records:
             share = _share(model, key, partition, abs(records), first, last)

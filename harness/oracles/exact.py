@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Guarantee
-from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, Partitioning
 from holdfast.harness.model.records import FoldRow
@@ -33,7 +33,7 @@ class ExactOracle:
         "input-missing": "a record has no effect in the committed output although the run reached its end",
         "late-change": "output became visible only after the settle window",
     }
-    evidence = (RowsVisible,)
+    evidence: tuple[type[Event], ...] = (RowsVisible,)
 
     def applies(self, history: History) -> bool:
         claimed = history.claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}

@@ -8,7 +8,7 @@ from typing import cast
 from msgspec import structs
 
 from holdfast.harness.model.capability import Guarantee
-from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import FoldRow
@@ -35,7 +35,7 @@ class NoLossOracle:
         "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
         "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
     }
-    evidence = (RowsVisible,)
+    evidence: tuple[type[Event], ...] = (RowsVisible,)
 
     def applies(self, history: History) -> bool:
         return Guarantee.NO_LOSS in history.claims.output and owes_everything(history)

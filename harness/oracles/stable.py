@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import structs
 
-from holdfast.harness.model.events import ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings
@@ -29,7 +29,7 @@ class StableOracle:
         "second-read-differs": "the read after the settle window sees something else than the reads before it",
         "reader-too-slow": "the reader looks less than ten times per checkpoint interval (inconclusive)",
     }
-    evidence = (RowsVisible, RowsChanged, ReaderPolled)
+    evidence: tuple[type[Event], ...] = (RowsVisible, RowsChanged, ReaderPolled)
 
     def applies(self, history: History) -> bool:
         return bool(history.claims.output and history.of(RowsVisible))

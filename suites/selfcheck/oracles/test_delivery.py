@@ -67,7 +67,8 @@ def test_large_calls_with_many_repeats(seed: int) -> None:
         counter.count(0, offsets)
         times += np.bincount(offsets, minlength=length)
     found = counter.verdict()
-    assert (found.lost, found.duplicated) == (np.sum(times == 0), np.sum(times > 1))
+    assert found.lost == np.count_nonzero(times == 0)
+    assert found.duplicated == np.count_nonzero(times > 1)
     assert [offset for _, offset in found.first_lost] == np.flatnonzero(times == 0)[:NAMED].tolist()
     assert [offset for _, offset in found.first_duplicated] == np.flatnonzero(times > 1)[:NAMED].tolist()
 
@@ -92,6 +93,6 @@ def test_order_is_judged_within_a_partition_and_across_calls() -> None:
 
 def test_offsets_of_any_integer_type_and_layout_count() -> None:
     counter = DeliveryCounter((6,))
-    counter.count(0, np.array([0, 1, 2], np.uint8))  # type: ignore[arg-type]
+    counter.count(0, np.array([0, 1, 2], np.uint8))
     counter.count(0, np.arange(12)[6::2] // 2)
     assert counter.verdict() == Delivery(0, 0, 0, 0, (), (), (), ())

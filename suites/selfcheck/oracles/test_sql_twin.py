@@ -70,12 +70,14 @@ def fold_histories(draw: st.DrawFn) -> History:
     for _ in range(draw(st.integers(0, 3))):
         key, held = contents[draw(st.integers(0, len(contents) - 1))]
         lane = held[draw(st.integers(0, len(held) - 1))]
-        if lane and draw(st.booleans()):
+        lost: bool = draw(st.booleans())
+        if lane and lost:
             lane.remove(draw(st.sampled_from(lane)))
         else:
             lane.append(draw(st.integers(0, 6)))
     rows = [fold(key, *held) for key, held in contents if any(held)]
-    if rows and draw(st.booleans()):
+    shuffled: bool = draw(st.booleans())
+    if rows and shuffled:
         rows = draw(st.lists(st.sampled_from(rows), max_size=8))
     if draw(st.integers(0, 9)) == 0:
         rows.append(fold("stranger", [0], *([] for _ in log.partitions[1:])))

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
-from holdfast.suites.selfcheck.oracles.histories import coord, count, cut, live, loud, reach, restore, txn
+from holdfast.suites.selfcheck.oracles.histories import (
+    coord,
+    count,
+    cut,
+    exact,
+    live,
+    loud,
+    noloss,
+    reach,
+    restore,
+    stable,
+    txn,
+)
 
-__all__ = ["coord", "count", "cut", "live", "loud", "reach", "restore", "txn"]
+__all__ = ["coord", "count", "cut", "exact", "live", "loud", "noloss", "reach", "restore", "stable", "txn"]
