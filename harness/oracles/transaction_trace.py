@@ -37,14 +37,16 @@ class Transaction:
         early: a commit that was asked for, or confirmed, while no promising checkpoint was durable.
         recovered: the first start of a sink that found it in its state and not committed.
         failed: a failed commit that nobody has reacted to.
+        overdue: the notice that its sink heard when a commit had been due since the one before, was not asked for, and
+            no other was under way.
         again: how often it was committed once more.
         repeated: where that failed, in an attempt not older than the one that had committed it.
         carried: whether the next snapshot of its subtask in its attempt held it; None: there was none.
     """
 
     __slots__ = (
-        "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "precommitted",
-        "recovered", "repeated",
+        "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "overdue",
+        "precommitted", "recovered", "repeated",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -56,6 +58,7 @@ class Transaction:
         self.early: CommitTried | TransactionCommitted | None = None
         self.recovered: TaskStarted | None = None
         self.failed: CommitFailed | None = None
+        self.overdue: NotificationReceived | None = None
         self.again = 0
         self.repeated: CommitFailed | None = None
         self.carried: bool | None = None
@@ -68,14 +71,18 @@ class Sink:
         told: the highest checkpoint that it knows to be complete.
         acknowledged: its acks by checkpoint.
         open: pre-committed and not yet committed transactions that it closed itself, by the checkpoint that did.
+        due: transactions whose commit must be asked for.
+        under_way: those whose commit was asked for and not answered.
     """
 
-    __slots__ = ("acknowledged", "open", "told")
+    __slots__ = ("acknowledged", "due", "open", "told", "under_way")
 
     def __init__(self) -> None:
         self.told = -1
         self.acknowledged: dict[int, AckSent] = {}
         self.open: dict[int, Transaction] = {}
+        self.due: set[str] = set()
+        self.under_way: set[str] = set()
 
 
 class TransactionTrace:
@@ -153,6 +160,15 @@ class TransactionTrace:
         if not event.completed or event.subtask not in self.sink_names:
             return
         sink = self._sink(event, event.subtask)
+        if not sink.under_way:
+            for name in sink.due:
+                transaction = self.transactions[name]
+                transaction.overdue = transaction.overdue or event
+        sink.due.update(
+            transaction.name
+            for closed, transaction in sink.open.items()
+            if closed <= event.checkpoint and transaction.name not in sink.under_way
+        )
         sink.told = max(sink.told, event.checkpoint)
         if any(closed > event.checkpoint for closed in sink.open):
             self.findings.check("committed-above-notice")
@@ -180,10 +196,13 @@ class TransactionTrace:
         transaction = self._transaction(event.transaction)
         transaction.failed = None
         self._asked(transaction, event)
+        sink = self._sink(event, event.subtask)
+        sink.due.discard(event.transaction)
+        sink.under_way.add(event.transaction)
         precommitted = transaction.precommitted
         if event.recovering or precommitted is None or precommitted.attempt != event.attempt:
             return
-        told = self._sink(event, event.subtask).told
+        told = sink.told
         if precommitted.checkpoint > told:
             self.findings.check("committed-above-notice")
             message = (
@@ -203,13 +222,19 @@ class TransactionTrace:
             message = f"{transaction.name} counts as committed after its commit failed and was not tried again"
             self.findings.violated("error-swallowed", message, transaction.failed, event)
             transaction.failed = None
+        sink = self._sink(event, event.subtask)
+        sink.due.discard(event.transaction)
+        sink.under_way.discard(event.transaction)
         if transaction.precommitted is not None:
-            self._sink(event, event.subtask).open.pop(transaction.precommitted.checkpoint, None)
+            sink.open.pop(transaction.precommitted.checkpoint, None)
 
     def _commit_failed(self, event: CommitFailed) -> None:
         transaction = self._transaction(event.transaction)
         self.findings.check("error-swallowed")
         transaction.failed = event
+        sink = self._sink(event, event.subtask)
+        sink.under_way.discard(event.transaction)
+        sink.due.add(event.transaction)
         if transaction.committed is not None and transaction.committed.attempt <= event.attempt:
             transaction.again += 1
             transaction.repeated = transaction.repeated or event
@@ -229,8 +254,9 @@ class TransactionTrace:
             sink.told = event.restored_checkpoint
         for name in event.pending_transactions:
             transaction = self._transaction(name)
-            if transaction.committed is None and transaction.recovered is None:
-                transaction.recovered = event
+            if transaction.committed is None:
+                transaction.recovered = transaction.recovered or event
+                sink.due.add(name)
 
     def _task_stopped(self, event: TaskStopped) -> None:
         if event.subtask in self.sink_names:

@@ -55,7 +55,7 @@ class TxnOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         trace = TransactionTrace(history, findings)
-        # What is still owed at the end is judged of a run that ended well: only then was there time for it
+        # What is still owed at the end of a run that ended well had time; in any other run, only what is overdue
         settled = history.end.reached and history.plan.expected_end is ExpectedEnd.RUNNING
         _judge_promises(trace, findings, settled)
         _judge_visible(history, trace, findings)
@@ -78,7 +78,7 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
                 continue
             if transaction.committed is not None:
                 findings.check("not-committed")
-            elif settled:
+            elif settled or (transaction.overdue and transaction.failed is None):
                 message = f"{transaction.name} is promised by completed checkpoint {checkpoint} and never committed"
                 findings.violated("not-committed", message, *_first(transaction.precommitted))
     for transaction in trace.transactions.values():
@@ -87,7 +87,7 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
             continue
         if transaction.committed is not None:
             findings.check("recovered-not-committed")
-        elif settled:
+        elif settled or transaction.overdue:
             message = (
                 f"{started.subtask} finds {transaction.name} in checkpoint {started.restored_checkpoint} and never "
                 "commits it"
@@ -120,7 +120,7 @@ def _judge_commit(trace: TransactionTrace, transaction: Transaction, findings: F
 
 def _judge_failures(transaction: Transaction, findings: Findings, settled: bool, refused: bool) -> None:
     """What came of failed commits. With a sink system that refuses commits, a repeated one may be refused too."""
-    if transaction.failed is not None and settled:
+    if transaction.failed is not None and (settled or transaction.overdue):
         message = f"the commit of {transaction.name} fails, is not tried again and fails nothing"
         findings.violated("error-swallowed", message, transaction.failed)
     if transaction.committed is not None and not refused:

@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
     TransactionPrecommitted,
 )
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import FORWARD
 from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
@@ -32,9 +32,12 @@ bad, near = exhibits("TXN")
 SINK = "sink[0]"
 
 
-def story(*lines: Line, units: tuple[CommittedRows, ...] = ()) -> History:
+UNREACHED = RunEnd(reached=False, reason="not all was committed")
+
+
+def story(*lines: Line, units: tuple[CommittedRows, ...] = (), end: RunEnd | None = None) -> History:
     return any_story(
-        AttemptStarted(), TaskStarted(subtask=SINK), *lines, job=FORWARD, parallelism=1, units=units
+        AttemptStarted(), TaskStarted(subtask=SINK), *lines, job=FORWARD, parallelism=1, units=units, end=end
     )  # fmt: skip
 
 
@@ -155,6 +158,19 @@ def promised_and_forgotten() -> History:
     return story(closed(1), completed(1), told(1), whole(2))
 
 
+@bad("not-committed")
+def not_committed_by_the_notice_after_its_own() -> History:
+    return story(closed(1), completed(1), told(1), whole(2), end=UNREACHED)
+
+
+@near("not-committed")
+def waits_behind_a_commit_that_is_under_way() -> History:
+    return story(
+        [*closed(1), *closed(2, 1), *completed(2), told(2), tried(1)],
+        [*closed(3, 1, 2), *completed(3), told(3), confirmed(1), *committed(2), *committed(3)],
+    )
+
+
 @near("not-committed")
 def promised_and_committed() -> History:
     return story(whole(1), whole(2))
@@ -163,6 +179,11 @@ def promised_and_committed() -> History:
 @bad("recovered-not-committed")
 def found_and_forgotten() -> History:
     return story(closed(1), completed(1), restarted(1, 1), whole(2))
+
+
+@bad("recovered-not-committed")
+def found_and_not_committed_by_the_next_notice() -> History:
+    return story(closed(1), completed(1), restarted(1, 1), whole(2), end=UNREACHED)
 
 
 @near("recovered-not-committed")
@@ -247,6 +268,11 @@ def failure_taken_for_success() -> History:
 @bad("error-swallowed")
 def failure_only_logged() -> History:
     return story(closed(1), completed(1), told(1), tried(1), refused(1))
+
+
+@bad("error-swallowed")
+def failure_survives_the_next_notice() -> History:
+    return story(closed(1), completed(1), told(1), tried(1), refused(1), whole(2), end=UNREACHED)
 
 
 @near("error-swallowed")
