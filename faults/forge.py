@@ -10,24 +10,15 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     MESSAGE_EDGES,
     AckReceived,
-    BarrierReceived,
     DeclineReceived,
     Event,
-    NotificationReceived,
-    TriggerReceived,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
-RECEPTIONS: Mapping[str, type[Event]] = {
-    "acknowledge": AckReceived,
-    "decline": DeclineReceived,
-    "trigger": TriggerReceived,
-    "notify": NotificationReceived,
-    "barrier": BarrierReceived,
-}
+RECEPTIONS: Mapping[str, type[Event]] = {"acknowledge": AckReceived, "decline": DeclineReceived}
 """By message, the event that its receiver records."""
 _DEFAULT_MESSAGE = "acknowledge"
 
@@ -38,10 +29,13 @@ class Forge:
     kind = "forge"
     roles = frozenset({Role.COORDINATOR, Role.TASK})
     parameters: Mapping[str, tuple[type, str]] = {
-        "message": (str, f"one of {', '.join(RECEPTIONS)}; {_DEFAULT_MESSAGE} if not given"),
+        "message": (str, f"{' or '.join(RECEPTIONS)}; {_DEFAULT_MESSAGE} if not given"),
         "subtask": (str, "whose message it pretends to be, or whom it is for"),
-        "checkpoint": (int, "the checkpoint that it names"),
-        "attempt": (int, "the attempt that it pretends to come from"),
+        "checkpoint": (int, "added to the checkpoint of the message that it copies; 0 if not given"),
+        "attempt": (
+            int,
+            "added to the attempt of the message that it copies, so -1 is one that is over; 0 if not given",
+        ),
     }
     colour = "#009e73"
     leaves = "nothing: a system must ignore what it did not ask for"
