@@ -1,0 +1,82 @@
+"""The flights as the peers read them: Parquet files with the two columns of Holdfast's own log, key and value.
+
+A year is one file, or several that arrive one after the other; more years are further names (hard links) of the same
+files, so that the input fits into the page cache and no engine waits for the disk. Engines take them for new files.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holdfast.fixtures.workloads.flights import Flights
+from holdfast.harness.model.records import InputLog
+
+
+class Columns(StrEnum):
+    """What a key is.
+
+    TEXT: what a user would have, dictionary encoded in the file. NUMBER: its index among the distinct keys, a 64-bit
+    whole number, which is what Holdfast's own log holds: the same input byte for byte, and quicker for the peers.
+    """
+
+    TEXT = "text"
+    NUMBER = "number"
+
+
+class FlightsInput(msgspec.Struct, frozen=True):
+    """A year of flights in parts.
+
+    Attributes:
+        columns: what its keys are.
+        parts: Parquet files, to be linked, never to be moved.
+        records: of each part.
+    """
+
+    columns: Columns
+    parts: tuple[Path, ...]
+    records: tuple[int, ...]
+
+    @property
+    def records_per_year(self) -> int:
+        return sum(self.records)
+
+    def link(self, folder: Path, index: int) -> int:
+        """Let the part of that running number appear in a folder, whole and at once; its number of records."""
+        part = index % len(self.parts)
+        os.link(self.parts[part], folder / f"flights-{index:06d}.parquet")
+        return self.records[part]
+
+
+def write_flights(folder: Path, key: str, columns: Columns, parts: int = 1) -> FlightsInput:
+    """Write a year of flights.
+
+    Args:
+        folder: takes the parts.
+        key: `tailnum` or `carrier`.
+        columns: what a key is in the files.
+        parts: into how many files of about equal length.
+    """
+    folder.mkdir(parents=True)
+    table = _year(Flights().generate({"key": key}, 0), columns)
+    bounds = [table.num_rows * part // parts for part in range(parts + 1)]
+    paths = tuple(folder / f"part-{part:03d}.parquet" for part in range(parts))
+    for path, first, end in zip(paths, bounds[:-1], bounds[1:], strict=True):
+        # Uncompressed: what is measured is aggregation, and Holdfast's log is not compressed either.
+        pq.write_table(table.slice(first, end - first), path, compression="none")
+    lengths = tuple(end - first for first, end in pairwise(bounds))
+    return FlightsInput(columns, paths, lengths)
+
+
+def _year(log: InputLog, columns: Columns) -> pa.Table:
+    indices = np.concatenate([partition.key for partition in log.partitions])
+    value = np.concatenate([partition.value for partition in log.partitions])
+    key = pa.array(indices) if columns is Columns.NUMBER else pa.array(log.keys).take(pa.array(indices))
+    return pa.table({"key": key, "value": pa.array(value)})
