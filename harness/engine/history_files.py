@@ -17,6 +17,7 @@ import msgspec
 
 from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.plan_digest import plan_digest
 from holdfast.harness.engine.record_files import read_inputs, read_outputs, write_inputs, write_outputs
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import SCHEMA_VERSION, AnyEvent, Event, NodeDied
@@ -43,11 +44,6 @@ class _RunFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: Claims
     end: RunEnd
     order: tuple[int, ...] | None = None
-
-
-def plan_digest(plan: Plan) -> str:
-    """SHA-256 of the canonical form of a plan."""
-    return hashlib.sha256(msgspec.json.encode(plan, order="deterministic")).hexdigest()
 
 
 def write_history(folder: Path, history: History) -> Manifest:

@@ -112,6 +112,9 @@ def run_plan(
     """
     if plan.expected_end is ExpectedEnd.REFUSED:
         inputs, claims, execution = NO_INPUT, Claims(), _submit(plan, system)
+    elif refusal := _refusal(plan, system):
+        inputs, claims = NO_INPUT, Claims()
+        execution = _Execution(RunEnd(reached=False, reason=f"refused: {refusal}"))
     else:
         inputs = _inputs(plan, tools)
         claims = system.claims(plan)
@@ -147,11 +150,17 @@ def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
 
 def _submit(plan: Plan, system: System) -> _Execution:
     """Ask for a plan that must be refused; nothing is deployed whatever the answer."""
+    refusal = _refusal(plan, system)
+    return _Execution(RunEnd(reached=bool(refusal), reason=refusal or "the configuration was accepted"))
+
+
+def _refusal(plan: Plan, system: System) -> str:
+    """Why a system does not take the options of a plan; empty if it does."""
     try:
         system.account(plan)
     except ValueError as error:
-        return _Execution(RunEnd(reached=True, reason=str(error)))
-    return _Execution(RunEnd(reached=False, reason="the configuration was accepted"))
+        return str(error)
+    return ""
 
 
 def _execute(setting: _Setting) -> _Execution:

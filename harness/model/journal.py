@@ -129,7 +129,9 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         records: input records.
         rows: committed rows.
         restarts: execution attempts after the first.
-        landed: landed faults by kind.
+        landed: landed faults by attack, such as `kill worker`.
+        windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, whether it was hit.
+        claims: what the accused claimed under this plan, in words.
         wall_ms: what the run cost.
         replay: the command that repeats it.
         artefacts: folder of the stored history, relative to the report, if it was kept.
@@ -157,6 +159,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     landed: dict[str, int]
     wall_ms: float
     replay: str
+    windows: dict[str, bool] = {}
+    claims: str = ""
     artefacts: str = ""
     timeline: Timeline | None = None
 

@@ -12,7 +12,8 @@ import pytest
 
 from holdfast.harness.engine.artefacts import is_unfinished, open_run_folder, point_latest, read_run, store_run
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.history_files import plan_digest, read_history, write_history
+from holdfast.harness.engine.history_files import read_history, write_history
+from holdfast.harness.engine.plan_digest import plan_digest
 from holdfast.harness.engine.run import run_plan
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.case import Tier

@@ -1,0 +1,144 @@
+"""Many runs of one case: as many as it demands must count, and a run that missed is replaced.
+
+A generator, so that whoever asks sees every result at once, may stop at any time, and memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter  # noqa: TID251 - what a run cost; no decision depends on it
+
+import msgspec
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import open_run_folder
+from holdfast.harness.engine.cases import plan_of
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.registry import Toolbox
+from holdfast.harness.engine.results import broken_result, run_id, run_result
+from holdfast.harness.engine.run import Run, run_plan, uninterrupted
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import System
+
+ATTEMPTS = 4
+"""How often a run of a plan written by hand is tried until it counts."""
+CHUNK = 20
+"""Plans that a worker process gets at once."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """One case put to one system on one tier.
+
+    Attributes:
+        first_seed: draw seed of run 0; run n gets the n-th after it.
+        folder: where runs on real tiers get their folders.
+        interrupted: the reason to stop, or an empty text.
+    """
+
+    case: Case
+    system: System
+    tier: Tier
+    tools: Toolbox
+    first_seed: int = 1
+    folder: Path | None = None
+    interrupted: Callable[[], str] = uninterrupted
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One run: its result, the run itself if it took place in this process, and its folder on real tiers."""
+
+    result: RunResult
+    run: Run | None = None
+    part: Path | None = None
+
+    @property
+    def counts(self) -> bool:
+        return self.result.outcome is not Outcome.INCONCLUSIVE
+
+
+def ask(question: Question, number: int, attempt: int = 0, serial: int | None = None) -> Answer:
+    """Run once.
+
+    Args:
+        number: of the plan among those of the case, from 0.
+        attempt: how often this one missed already.
+        serial: of the run among all runs of the case; `number` if it was not tried before.
+    """
+    case, tier = question.case, question.tier
+    serial = number if serial is None else serial
+    plan = plan_of(case, question.system, question.first_seed, number, attempt)
+    part = None
+    if tier is not Tier.SIM and question.folder is not None:
+        part = open_run_folder(question.folder / run_id(case.id, tier, serial), plan)
+    start = perf_counter()
+    try:
+        run = run_plan(plan, question.system, question.tools, tier, part, question.interrupted)
+    except UsageError:
+        raise
+    except Exception as error:  # The harness broke; the other runs still say something.
+        return Answer(broken_result(plan, tier, case.id, serial, error), None, part)
+    return Answer(run_result(run, case.id, serial, (perf_counter() - start) * 1_000), run, part)
+
+
+def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answer]:
+    """Run until `demanded` runs count, or it is no use."""
+    first = ask(question, 0)
+    yield first
+    if first.result.draw_seed:
+        yield from _ask_drawn(question, demanded - first.counts, jobs)
+    else:
+        yield from _ask_written(question, demanded, first)
+
+
+def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[Answer]:
+    """Each plan again, with other random numbers, until it counts."""
+    serials = count(1)
+    for number in range(demanded):
+        counted = first.counts and number == 0
+        for attempt in range(int(number == 0), ATTEMPTS):
+            if counted or question.interrupted():
+                break
+            answer = ask(question, number, attempt, next(serials))
+            counted = answer.counts
+            yield answer
+
+
+def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:
+    """The next draws; more than are wanted, if some miss."""
+    numbers = range(1, 2 * wanted + 20)
+    answers = (ask(question, number) for number in numbers) if jobs < 2 else _ask_elsewhere(question, numbers, jobs)
+    for answer in answers:
+        if wanted <= 0 or question.interrupted():
+            return
+        wanted -= answer.counts
+        yield answer
+
+
+def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[Answer]:
+    """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
+    chunks = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [
+            pool.submit(
+                _results, question.system.name, question.case.id, question.tier.value, question.first_seed, *each
+            )
+            for each in ((chunk.start, chunk.stop) for chunk in chunks)
+        ]
+        try:
+            for future in waiting:
+                for result in msgspec.msgpack.decode(future.result(), type=list[RunResult]):
+                    yield Answer(result)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:
+    """In a worker process: the results of some draws, encoded."""
+    question = Question(registry.case(case), registry.system(system), Tier(tier), registry.toolbox(), first_seed)
+    return msgspec.msgpack.encode([ask(question, number).result for number in range(start, stop)])

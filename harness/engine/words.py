@@ -1,0 +1,65 @@
+"""Plans in words, for people: reports, progress lines, counts by attack and by window."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.capability import Claims, guarantee_name
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
+from holdfast.harness.model.target import Role, Target
+
+_SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
+
+
+def target_in_words(target: Target) -> str:
+    """`worker 1`, `coordinator`."""
+    return target.role.value if target.role in _SINGLE else f"{target.role.value} {target.index}"
+
+
+def attack(spec: FaultSpec) -> str:
+    """What a fault is counted under: `kill worker`, `storage-error commit`."""
+    if spec.target.role in (Role.STORAGE, Role.SINK_SYSTEM):
+        return f"{spec.kind} {spec.parameters.get('operation', '')}".rstrip()
+    return f"{spec.kind} {spec.target.role.value}"
+
+
+def window(spec: FaultSpec) -> str:
+    """The window that a fault aims at, `kill worker before commit`; empty if it aims at none."""
+    gate = spec.schedule.gate
+    return f"{attack(spec)} before {gate.effect}" if gate else ""
+
+
+def fault_in_words(spec: FaultSpec) -> str:
+    """`kill worker 1 after checkpoint 2 before commit`."""
+    what = f"{spec.kind} {target_in_words(spec.target)}"
+    details = "".join(f" {name}={value}" for name, value in spec.parameters.items())
+    lasting = f" for {spec.duration_ms} ms" if spec.duration_ms else ""
+    return f"{what}{details}{lasting}{_when(spec.schedule)}"
+
+
+def plan_in_words(plan: Plan) -> str:
+    """One line: job, width, workload, faults, and the expected end unless it is to go on running."""
+    workload = " ".join([plan.workload.name, *(f"{key}={value}" for key, value in plan.workload.parameters.items())])
+    faults = "; ".join(map(fault_in_words, plan.faults)) or "no fault"
+    end = "" if plan.expected_end is ExpectedEnd.RUNNING else f"; expected end {plan.expected_end.value}"
+    return f"{plan.job.name} x{plan.topology.parallelism} on {workload}: {faults}{end}"
+
+
+def claims_in_words(claims: Claims) -> str:
+    """`state exactly-once, output exactly-once`."""
+    return f"state {guarantee_name(claims.state)}, output {guarantee_name(claims.output)}"
+
+
+def _when(schedule: Schedule) -> str:
+    words = ""
+    if schedule.after_checkpoint:
+        words += f" after checkpoint {schedule.after_checkpoint}"
+    if schedule.after_rows:
+        words += f" after {schedule.after_rows} rows"
+    if schedule.at_event:
+        words += f" at {schedule.at_event}"
+    if schedule.gate is not None:
+        gate = schedule.gate
+        which = f" number {gate.occurrence}" if gate.occurrence > 1 else ""
+        words += f" before {gate.effect}{which} of {gate.vertex or target_in_words(gate.target)}"
+    if schedule.at_time_ms is not None:
+        words += f" at {schedule.at_time_ms} ms"
+    return words
