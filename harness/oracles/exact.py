@@ -12,8 +12,8 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.culprit import explain, named
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.fold_model import MASK, FoldModel, fold_model
-from holdfast.harness.oracles.fold_rows import scan
+from holdfast.harness.oracles.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.fold_rows import judged
 from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
 from holdfast.harness.oracles.loss import judge_lost_folds, judge_lost_identities, owes_everything
 
@@ -55,8 +55,7 @@ class ExactOracle:
 
 
 def _judge_folds(history: History, findings: Findings) -> None:
-    model = fold_model(history.inputs, history.plan.digest_key)
-    found = scan(model, history.output)
+    model, found = judged(history)
     for clause in ("row-wrong", "row-unknown", "beyond-input"):
         findings.check(clause, found.rows)
     for clause in ("row-repeated", "counts-stepped-back"):

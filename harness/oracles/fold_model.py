@@ -10,7 +10,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import msgspec
 import numpy as np
@@ -23,6 +23,9 @@ REMEMBERED = 4096
 
 Sums = tuple[int, int]
 """Sum of values and sum of identity hashes, both modulo 2**64."""
+
+_Lane = tuple[int, int, list[tuple[int, int, list[int], list[int]]]]
+"""Of one key, what is to be added to its sums, and by partition where it starts and stops in which sums."""
 
 
 def identity_hashes(digest_key: int, partition: int, count: int) -> Digests:
@@ -85,23 +88,38 @@ class FoldModel:
         ]
         lengths = [np.diff(each.starts).tolist() for each in self.partitions]
         self.totals: list[tuple[int, ...]] = list(zip(*lengths, strict=True)) or [()] * len(inputs.keys)
-        # Plain integers are what single rows are compared with: indexing an array costs ten times as much.
-        self._plain = [(each.starts.tolist(), each.values.tolist(), each.digests.tolist()) for each in self.partitions]
+        self._lanes: dict[str, _Lane] = {}
 
     def expected(self, key: str, counts: Sequence[int]) -> Sums | None:
         """What a row of this key must hold, or None if the input has no such prefix."""
-        code = self.codes.get(key, -1)
-        if code < 0 or len(counts) != len(self._plain):
+        lane = self._lanes.get(key) or self._lane(key)
+        if lane is None or len(counts) != len(lane[2]):
             return None
-        value = digest = 0
-        for (starts, values, digests), count in zip(self._plain, counts, strict=True):
-            start = starts[code]
+        value, digest, parts = lane
+        for (start, stop, values, digests), count in zip(parts, counts, strict=True):
             end = start + count
-            if not start <= end <= starts[code + 1]:
+            if not start <= end <= stop:
                 return None
-            value += values[end] - values[start]
-            digest += digests[end] - digests[start]
+            value += values[end]
+            digest += digests[end]
         return value & MASK, digest & MASK
+
+    @cached_property
+    def _plain(self) -> list[tuple[list[int], list[int], list[int]]]:
+        # Single rows are compared in plain integers: indexing an array costs ten times as much.
+        return [(each.starts.tolist(), each.values.tolist(), each.digests.tolist()) for each in self.partitions]
+
+    def _lane(self, key: str) -> _Lane | None:
+        code = self.codes.get(key)
+        if code is None:
+            return None
+        parts = [(starts[code], starts[code + 1], values, digests) for starts, values, digests in self._plain]
+        before = (
+            -sum(values[start] for start, _, values, _ in parts),
+            -sum(digests[start] for start, _, _, digests in parts),
+        )
+        lane = self._lanes[key] = (*before, parts)
+        return lane
 
     def offsets(self, key: str, partition: int) -> Integers:
         """The offsets of a key's records in a partition."""
@@ -136,15 +154,3 @@ def _before_each(summands: Digests) -> Digests:
     sums = np.zeros(len(summands) + 1, np.uint64)
     np.cumsum(summands, out=sums[1:])
     return sums
-
-
-_latest: tuple[InputLog, int, FoldModel] | None = None
-
-
-def fold_model(inputs: InputLog, digest_key: int) -> FoldModel:
-    """The model of an input; oracles that judge one run after another share it."""
-    global _latest
-    latest = _latest
-    if latest is None or latest[0] is not inputs or latest[1] != digest_key:
-        _latest = latest = (inputs, digest_key, FoldModel(inputs, digest_key))
-    return latest[2]

@@ -16,8 +16,8 @@ from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.culprit import Culprit, explain, named, with_remainder
 from holdfast.harness.oracles.excess import explain_excess
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.fold_model import MASK, FoldModel, fold_model
-from holdfast.harness.oracles.fold_rows import Scan, scan
+from holdfast.harness.oracles.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.fold_rows import Scan, judged
 from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
 from holdfast.harness.oracles.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
 
@@ -66,8 +66,7 @@ def _judge_identities(history: History, findings: Findings) -> str:
 
 
 def _judge_folds(history: History, findings: Findings) -> str:
-    model = fold_model(history.inputs, history.plan.digest_key)
-    found = scan(model, history.output)
+    model, found = judged(history)
     findings.check("extra-not-a-repeat", found.rows - found.successors)
     for stranger in found.unknown:
         message = f"the input has no key {found.row(stranger).key!r}"

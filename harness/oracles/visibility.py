@@ -16,7 +16,8 @@ def reordered(output: Output) -> Output:
     """The output with the units of each poll in an order in which every key or partition advances, if there is one."""
     units: list[CommittedRows] = []
     for _, group in groupby(output.units, key=lambda unit: unit.poll):
-        units += _by_progress(list(group))
+        together = list(group)
+        units += _by_progress(together) if len(together) > 1 else together
     return Output(tuple(units))
 
 
