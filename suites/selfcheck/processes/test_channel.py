@@ -12,7 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.channel import InputChannel, Mark, Open, OutputChannel, opening
+from holdfast.fixtures.reference.drivers.processes.batches import Batch, from_arrow, to_arrow
+from holdfast.fixtures.reference.drivers.processes.channel import (
+    InputChannel,
+    LocalChannel,
+    Mark,
+    Open,
+    OutputChannel,
+    opening,
+)
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
 from holdfast.fixtures.reference.drivers.processes.framing import (
     LARGEST_PAYLOAD,
@@ -21,15 +29,25 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
     FrameReader,
     header,
 )
+from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
+from holdfast.fixtures.reference.operators.columnar import PartialSums
+from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
+from holdfast.fixtures.reference.protocol.messages import Records
+from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.records import FoldColumns, IdentityColumns
 
 LIMIT_S = 10.0
 CAPACITY = 4
 
 
-def batch(first: int, rows: int = 100) -> pa.RecordBatch:
-    return pa.record_batch({"key": np.arange(first, first + rows), "value": np.ones(rows, dtype=np.int64)})
+KEYS = ("a", "b", "c")
+
+
+def batch(first: int, rows: int = 100) -> IdentityColumns:
+    return IdentityColumns(np.full(rows, 1), np.arange(first, first + rows))
 
 
 class Dribble:
@@ -72,21 +90,15 @@ class Ends:
     def __init__(self) -> None:
         self.loop = Loop()
         self.lost: list[str] = []
-        self.rooms = 0
         self.receiver: InputChannel
         self._listener = listen()
-        self.sender = OutputChannel(
-            self.loop, port_of(self._listener), Open("a[0]->b[0]", 3), self._on_room, self.lost.append
-        )
+        self.sender = OutputChannel(self.loop, port_of(self._listener), Open("a[0]->b[0]", 3), self.lost.append)
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)
 
-    def _on_room(self) -> None:
-        self.rooms += 1
-
     def _on_open(self, kind: FrameKind, payload: pa.Buffer) -> None:
         assert opening(payload) == Open("a[0]->b[0]", 3)
-        self.receiver = InputChannel(self._connection, CAPACITY, lambda: None, self.lost.append)
+        self.receiver = InputChannel(self._connection, CAPACITY, KEYS, self.lost.append)
 
     def turn_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + LIMIT_S
@@ -113,14 +125,15 @@ def test_batches_and_marks_arrive_in_order_and_are_read_in_place(ends: Ends) -> 
     ends.sender.send_mark(7)
     ends.sender.send_batch(batch(100))
     ends.turn_until(lambda: len(ends.receiver) == 3)
+    assert not ends.receiver.begins_with_mark()
     first, mark, second = (ends.receiver.take() for _ in range(3))
     assert mark == Mark(7)
-    assert not isinstance(first, Mark)
-    assert first.equals(batch(0))
-    assert not isinstance(second, Mark)
-    column = second.column("key").to_numpy(zero_copy_only=True)
-    assert column.tolist() == list(range(100, 200))
-    assert column.flags.aligned
+    assert isinstance(first, IdentityColumns)
+    assert isinstance(second, IdentityColumns)
+    assert (first.partition.tolist(), first.offset.tolist()) == ([1] * 100, list(range(100)))
+    assert second.offset.tolist() == list(range(100, 200))
+    assert second.offset.flags.aligned
+    assert not second.offset.flags.owndata, "reading must not copy"
 
 
 def test_a_sender_may_have_so_many_unconsumed_batches_and_no_more(ends: Ends) -> None:
@@ -132,11 +145,9 @@ def test_a_sender_may_have_so_many_unconsumed_batches_and_no_more(ends: Ends) ->
     ends.turn_until(lambda: len(ends.receiver) == CAPACITY)
     ends.loop.turn(0.02)
     assert not ends.sender.has_room, "arriving is not being consumed"
-    rooms = ends.rooms
     ends.receiver.take()
     ends.receiver.take()
     ends.turn_until(lambda: ends.sender.has_room)
-    assert ends.rooms == rooms + 1
 
 
 def test_a_mark_does_not_wait_for_room_and_is_paid_back_later(ends: Ends) -> None:
@@ -147,6 +158,68 @@ def test_a_mark_does_not_wait_for_room_and_is_paid_back_later(ends: Ends) -> Non
     for _ in range(CAPACITY + 1):
         ends.receiver.take()
     ends.turn_until(lambda: ends.sender.has_room)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        PartialSums(
+            3, 6, np.array([0, 2]), np.array([5, -5]), np.array([2, 4]), np.array([1, 2**64 - 1], dtype=np.uint64)
+        ),
+        FoldColumns(KEYS, np.array([1]), np.array([7]), np.array([[1, 2]]), np.array([2**64 - 1], dtype=np.uint64)),
+        batch(5),
+    ],
+)
+def test_every_kind_of_batch_travels(sent: Batch) -> None:
+    arrived = to_arrow(sent)
+    received = from_arrow(pa.ipc.read_record_batch(arrived.serialize(), arrived.schema), KEYS)
+    assert type(received) is type(sent)
+    assert repr(received) == repr(sent)
+
+
+def test_a_local_channel_is_bounded_and_in_order() -> None:
+    channel = LocalChannel(2)
+    channel.send_batch(batch(0))
+    channel.send_batch(batch(100))
+    assert not channel.has_room
+    channel.send_mark(1)
+    assert not channel.begins_with_mark()
+    assert [channel.take() is not None for _ in range(2)] == [True, True]
+    assert channel.has_room
+    assert channel.begins_with_mark()
+    assert channel.take() == Mark(1)
+
+
+def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
+    graph = execution_graph(REBALANCE, Topology(parallelism=2))
+    task = HostedTask(graph.tasks["map[0]"], attempt=2)
+    first, second = graph.tasks["map[0]"].inputs
+    (edge,) = graph.tasks["map[0]"].outputs
+    inputs = {first: LocalChannel(8), second: LocalChannel(8)}
+    output = task.outputs[edge.channels[0]] = LocalChannel(1)
+    for name, channel in inputs.items():
+        task.attach(name, channel)
+        channel.send_batch(batch(0))
+        channel.send_batch(batch(100))
+        channel.send_mark(1)
+
+    def taken() -> tuple[str, int] | None:
+        element = task.next_element()
+        if element is None:
+            return None
+        return element.channel, element.position if isinstance(element, Records) else -element.checkpoint
+
+    assert [taken(), taken(), taken()] == [(first, 0), (second, 0), (first, 1)]
+    task.set_blocked(second, True)
+    assert [taken(), taken()] == [(first, -1), None]
+    task.set_blocked(second, False)
+    output.send_batch(batch(0))
+    assert taken() is None, "a batch waits for room"
+    output.take()
+    output.send_mark(1)
+    assert taken() is None
+    output.take()
+    assert [taken(), taken(), taken()] == [(second, 1), (second, -1), None]
 
 
 def test_a_lost_peer_is_noticed_on_the_other_end(ends: Ends) -> None:

@@ -1,0 +1,86 @@
+"""The disk takes the layout's steps as the simulated one does, and the storage client can stop in their middle."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
+from holdfast.fixtures.reference.drivers.processes.storage_client import halves
+from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.harness.model.events import FileReference
+from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
+
+LAYOUT = FileLayout()
+PATH = LAYOUT.metadata_path(7)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> FileDisk:
+    return FileDisk(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        LAYOUT.write("checkpoints/chk-1/sum[0]-1", b"state"),
+        LAYOUT.publish(PATH, b"metadata"),
+        (*LAYOUT.replace("job/record", b"old"), *LAYOUT.replace("job/record", b"new")),
+        (*LAYOUT.precommit("sink[0]-1-1", b"rows"), *LAYOUT.commit("sink[0]-1-1")),
+        (Create("a/b"), Remove("a/b"), Remove("a/b")),
+    ],
+)
+def test_it_does_what_the_simulated_disk_does(disk: FileDisk, tmp_path: Path, steps: tuple[Step, ...]) -> None:
+    simulated = SimulatedDisk()
+    simulated.apply(steps)
+    disk.apply(steps)
+    files = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == simulated.files
+    assert disk.below("checkpoints/") == simulated.below("checkpoints/")
+
+
+@pytest.mark.parametrize(
+    ("steps", "error"),
+    [
+        ((Create("a"), Create("a")), FileExistsError),
+        ((Create("a"), Create("b"), Rename("a", "b")), FileExistsError),
+        ((Rename("a", "b"),), FileNotFoundError),
+        ((Replace("a", "b"),), FileNotFoundError),
+        ((Append("a", b"x"),), FileNotFoundError),
+        ((Sync("a"),), FileNotFoundError),
+    ],
+)
+def test_it_refuses_what_the_layout_never_means(disk: FileDisk, steps: tuple[Step, ...], error: type[OSError]) -> None:
+    with pytest.raises(error):
+        disk.apply(steps)
+
+
+def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(disk: FileDisk) -> None:
+    disk.apply(LAYOUT.publish(PATH, b"metadata"))
+    file = disk.reference(PATH)
+    assert file == FileReference(PATH, 8, zlib.crc32(b"metadata"))
+    assert disk.read_checked(file) == b"metadata"
+    disk.apply((Append(PATH, b"!"),))
+    with pytest.raises(OSError, match="is not what was stored"):
+        disk.read_checked(file)
+
+
+def test_listing_goes_by_the_beginning_of_a_name(disk: FileDisk) -> None:
+    for transaction in ("sink[0]-1-1", "sink[0]-1-2", "sink[1]-1-1"):
+        disk.apply(LAYOUT.precommit(transaction, b""))
+    disk.apply(LAYOUT.commit("sink[0]-1-1"))
+    assert disk.below(f"{PENDING}sink[0]-") == [f"{PENDING}sink[0]-1-2"]
+    assert disk.below(COMMITTED) == [f"{COMMITTED}sink[0]-1-1"]
+    assert disk.below("nowhere/") == []
+
+
+def test_in_the_middle_of_an_operation_half_of_its_content_is_there(disk: FileDisk) -> None:
+    first, second = halves(LAYOUT.publish(PATH, b"metadata"))
+    disk.apply(first)
+    assert disk.read(PATH + ".inprogress") == b"meta"
+    assert not disk.exists(PATH)
+    disk.apply(second)
+    assert disk.read(PATH) == b"metadata"
+    assert halves(LAYOUT.commit("a")) == ([], list(LAYOUT.commit("a")))
