@@ -65,9 +65,9 @@ def throughput(cache: PeerCache, demand: Demand) -> Throughput:
     samples = [Sample(batches[0].begin_s, 0)] if batches else []
     for batch in batches:
         samples.append(Sample(batch.begin_s + batch.duration_ms / 1000, samples[-1].records + batch.records))
-    return Throughput(
-        f"Spark {version}", MODE, rates_of(samples, run.spent), tuple(batch.duration_ms for batch in batches)
-    )
+    rates = rates_of(samples, run.spent)
+    durations = tuple(batch.duration_ms for batch in batches if batch.begin_s >= rates.warm_from_s)
+    return Throughput(f"Spark {version}", MODE, rates, durations)
 
 
 def latency(cache: PeerCache, demand: Demand, parts: int) -> Latency:
