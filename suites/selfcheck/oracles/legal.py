@@ -55,6 +55,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.records import CommittedRows, FoldRow
 from holdfast.suites.selfcheck.oracles.builder import Line, input_log, story
 
 DIGEST_KEY = Plan(job=KEYED_SUM, workload=WorkloadSpec("hand-made")).digest_key
@@ -81,6 +82,13 @@ def summary(records: Collection[tuple[int, int]]) -> StateSummary:
     return StateSummary(len(entries), len(records), sum(entries.values()), digest, entries)
 
 
+def fold_row(key: str, records: Collection[tuple[int, int]], partitions: int = 2) -> FoldRow:
+    """The row of a key that holds these (partition, offset), as often as they are there."""
+    counts = tuple(sum(partition == each for partition, _ in records) for each in range(partitions))
+    digest = sum(identity_hash(partition, offset) for partition, offset in records) & MASK
+    return FoldRow(key, sum(offset + 1 for _, offset in records), counts, digest)
+
+
 class Script:
     """Two workers. Record (partition, offset) goes to sum[offset % 2]; partition i belongs to source[i]."""
 
@@ -92,6 +100,8 @@ class Script:
         self.completed = 0
         self.recovery: dict[str, SnapshotTaken] = {}
         self.precommitted: list[str] = []
+        self.contents: dict[str, list[FoldRow]] = {}
+        self.units: list[CommittedRows] = []
         self.start(None)
 
     def say(self, *events: Event) -> None:
@@ -106,6 +116,8 @@ class Script:
         self.sent: dict[str, int] = {}
         self.taken: dict[str, int] = {}
         self.open = [0, 0]
+        self.emitted: list[deque[FoldRow]] = [deque(), deque()]
+        self.rows: list[list[FoldRow]] = [[], []]
         self.say(AttemptStarted(restored_checkpoint=restored))
         self.positions, self.state = [0, 0], [set[tuple[int, int]](), set[tuple[int, int]]()]
         for name in SUBTASKS:
@@ -167,9 +179,11 @@ class Script:
         i = int(channel[-2])
         if channel.endswith(f"sum[{i}]"):
             self.state[i] |= part
+            self.emitted[i].append(fold_row("ab"[i], self.state[i]))
             self.send(f"sum[{i}]->sink[{i}]", part)
         else:
             self.open[i] += len(part)
+            self.rows[i].append(self.emitted[i].popleft())
 
     def drain(self) -> None:
         for channel in sorted(self.queues):  # `source[...` before `sum[...`: upstream first
@@ -221,6 +235,7 @@ class Script:
         if self.open[i]:
             pending = (f"sink[{i}]-{self.attempt}-{number}",)
             self.precommitted.extend(pending)
+            self.contents[pending[0]], self.rows[i] = self.rows[i], []
         self.snapshot(SnapshotTaken(subtask=name, checkpoint=number, pending_transactions=pending))
         for transaction in pending:
             self.say(
@@ -269,10 +284,12 @@ class Script:
             self.say(FileDeleted(path=path))
 
     def commit(self, name: str, transaction: str, *, recovering: bool = False) -> None:
+        poll, rows = len(self.units), self.contents[transaction]
+        self.units.append(CommittedRows(transaction, poll, rows))
         self.say(
             CommitTried(subtask=name, transaction=transaction, recovering=recovering),
             TransactionCommitted(subtask=name, transaction=transaction),
-            RowsVisible(name=transaction, poll=0, records=1, checksum=1),
+            RowsVisible(name=transaction, poll=poll, records=len(rows), checksum=1),
         )
 
     def audit(self) -> None:
@@ -303,4 +320,4 @@ def legal_run(checkpoints: int = 3, dies_after: int = 2, batch: int = 2) -> Hist
         script.complete(number)
         script.drain()
     script.audit()
-    return story(*script.lines, inputs=input_log(*script.positions))
+    return story(*script.lines, inputs=input_log(*script.positions), units=tuple(script.units))

@@ -16,7 +16,7 @@ from holdfast.harness.model.records import (
     Output,
 )
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, Exhibit, input_log
-from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash
+from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 
 INPUTS = input_log(6, 4)
 """Key `a` has the offsets 0, 2, 4 of partition 0 and 0, 2 of partition 1; key `b` has 1, 3, 5 and 1, 3."""
@@ -26,9 +26,7 @@ STOPPED = RunEnd(reached=False, reason="1 of 2 checkpoints completed")
 def fold(key: str, *offsets: Iterable[int]) -> FoldRow:
     """The row of a key that holds these offsets of each partition, as often as they are named."""
     held = [(partition, offset) for partition, each in enumerate(offsets) for offset in each]
-    counts = tuple(sum(partition == number for partition, _ in held) for number in range(len(offsets)))
-    digest = sum(identity_hash(partition, offset) for partition, offset in held) & MASK
-    return FoldRow(key, sum(offset + 1 for _, offset in held), counts, digest)
+    return fold_row(key, held, len(offsets))
 
 
 WHOLE_A = fold("a", (0, 2, 4), (0, 2))
