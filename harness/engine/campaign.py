@@ -5,9 +5,10 @@ A generator, so that whoever asks sees every result at once, may stop at any tim
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from itertools import count
+from itertools import count, islice
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter  # noqa: TID251 - what a run cost; no decision depends on it
@@ -30,6 +31,8 @@ ATTEMPTS = 4
 """How often a run of a plan written by hand is tried until it counts."""
 CHUNK = 20
 """Plans that a worker process gets at once."""
+CHUNKS_AHEAD = 3
+"""Chunks for each worker process that are waited for at a time."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -122,20 +125,20 @@ def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:
 
 def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[Answer]:
     """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
-    chunks = [numbers[start : start + CHUNK] for start in range(0, len(numbers), CHUNK)]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [
-            pool.submit(
-                _results, question.system.name, question.case.id, question.tier.value, question.first_seed, *each
-            )
-            for each in ((chunk.start, chunk.stop) for chunk in chunks)
-        ]
-        try:
-            for future in waiting:
-                for result in msgspec.msgpack.decode(future.result(), type=list[RunResult]):
-                    yield Answer(result)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    names = (question.system.name, question.case.id, question.tier.value, question.first_seed)
+    chunks = iter(range(numbers.start, numbers.stop, CHUNK))
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    try:
+        waiting = deque(
+            pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, CHUNKS_AHEAD * jobs)
+        )
+        while waiting:
+            results = msgspec.msgpack.decode(waiting.popleft().result(), type=list[RunResult])
+            waiting.extend(pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, 1))
+            for result in results:
+                yield Answer(result)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:

@@ -1,0 +1,235 @@
+"""Certification: every case that applies, on every tier that runs, and one Journal of it all."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import monotonic  # noqa: TID251 - budget and duration of the whole; no run depends on it
+from typing import Protocol
+
+import msgspec
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.campaign import Question, ask_until
+from holdfast.harness.engine.cases import chosen, is_control, why_not_applicable
+from holdfast.harness.engine.certificate import certificate, rule_results
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.interruption import Interruption
+from holdfast.harness.engine.keeper import Keeper
+from holdfast.harness.engine.machine import lacking
+from holdfast.harness.engine.standing import case_not_run, case_result
+from holdfast.harness.engine.tally import Tally
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
+
+SEEDS = 1_000_000
+"""Draw seeds that belong to one seed of a certification."""
+MANY = 10_000_000
+"""As many drawn plans as the budget allows."""
+_LIBRARIES = ("holdfast", "msgspec", "numpy", "pyarrow")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user asked for.
+
+    Attributes:
+        command: as typed.
+        system: name, with variant.
+        folder: of the report, new.
+        seed: draws begin at a million times this, plus one.
+        rules, areas: only cases that decide one of these; none: all.
+        tiers: only these; none: all.
+        required: tiers that must be there.
+        runs: how many drawn plans must count; None: as many as a case demands.
+        budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
+        jobs: worker processes for drawn plans on the simulator.
+    """
+
+    command: str
+    system: str
+    folder: Path
+    seed: int = 0
+    rules: frozenset[str] = frozenset()
+    areas: frozenset[str] = frozenset()
+    tiers: frozenset[Tier] = frozenset()
+    required: frozenset[Tier] = frozenset()
+    runs: int | None = None
+    budget_s: float | None = None
+    jobs: int = 1
+
+
+class Observer(Protocol):
+    """Told what happens, as it happens."""
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None:
+        """A case begins."""
+
+    def ran(self, result: RunResult, kept: RunResult | None) -> None:
+        """A run is over; `kept` if it was stored."""
+
+    def end(self, result: CaseResult) -> None:
+        """A case is over, or was skipped."""
+
+
+class Certification:
+    """One invocation of certify.
+
+    Raises:
+        UsageError: the request names what does not exist, or a tier that this machine lacks.
+    """
+
+    def __init__(self, request: Request, observer: Observer, interruption: Interruption) -> None:
+        _check_names(request)
+        self._request = request
+        self._observer = observer
+        self._interruption = interruption
+        self._started = datetime.now(UTC)  # noqa: TID251 - for the report alone
+        self._start_s = monotonic()
+        self._system = registry.system(request.system)
+        self._tools = registry.toolbox()
+        self._cases = chosen(registry.cases(), request.rules, request.areas)
+        self._keeper = Keeper(request.folder, self._tools.faults)
+        self._tallies: dict[tuple[str, str], Tally] = {}
+        self._results: list[CaseResult] = []
+        self._runs: list[RunResult] = []
+
+    def run(self) -> Journal:
+        """Ask every case on every tier; the journal of what was done, also after an interruption."""
+        for case, tier in self._agenda():
+            result = self._one(case, tier)
+            self._results.append(result)
+            self._observer.end(result)
+        return self._journal()
+
+    @property
+    def _first_seed(self) -> int:
+        return self._request.seed * SEEDS + 1
+
+    def _agenda(self) -> list[tuple[Case, Tier]]:
+        """Plans written by hand first, the simulator before real tiers, and drawn plans with what time is left."""
+        order = list(Tier)
+        pairs = [(case, tier) for case in self._cases for tier in case.tiers]
+        return sorted(pairs, key=lambda pair: (self._is_drawn(pair[0]), order.index(pair[1])))
+
+    def _is_drawn(self, case: Case) -> bool:
+        return bool(case.plan_for(self._first_seed).draw_seed)
+
+    def _one(self, case: Case, tier: Tier) -> CaseResult:
+        if reason := self._why_skipped(tier):
+            return case_not_run(case, tier, Status.UNTESTED, reason)
+        try:
+            accused = registry.system(case.plan_for(self._first_seed).system) if is_control(case) else self._system
+            reason = why_not_applicable(case, accused, tier, self._tools)
+        except UsageError as error:
+            return case_not_run(case, tier, Status.ERROR, str(error))
+        if reason:
+            return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
+        demanded = self._request.runs if self._request.runs is not None and self._is_drawn(case) else case.runs
+        question = Question(
+            case, accused, tier, self._tools, self._first_seed, self._keeper.runs, self._interruption.reason
+        )
+        tally = self._ask(question, demanded)
+        return case_result(case, tier, demanded, tally, self._tools.oracles, accused.evidence())
+
+    def _ask(self, question: Question, demanded: int) -> Tally:
+        case, request = question.case, self._request
+        tally = self._tallies[case.id, question.tier] = Tally()
+        goal = MANY if request.budget_s is not None and self._is_drawn(case) else demanded
+        self._observer.begin(case.id, question.tier, demanded)
+        for answer in ask_until(question, goal, request.jobs if question.tier is Tier.SIM else 1):
+            tally.add(answer.result)
+            kept = self._keeper.keep(answer, question)
+            if kept is not None:
+                self._runs.append(kept)
+            self._observer.ran(answer.result, kept)
+            if self._late():
+                break
+        return tally
+
+    def _late(self) -> bool:
+        budget_s = self._request.budget_s
+        return budget_s is not None and monotonic() - self._start_s >= budget_s
+
+    def _why_skipped(self, tier: Tier) -> str:
+        if self._request.tiers and tier not in self._request.tiers:
+            return f"tier {tier} was not asked for"
+        if reason := lacking(tier):
+            return f"tier {tier} {reason}"
+        if self._late():
+            return f"the budget of {self._request.budget_s:.0f} s was used up"
+        return self._interruption.reason()
+
+    def _journal(self) -> Journal:
+        system, request = self._system, self._request
+        subject = system.subject
+        rules = rule_results(registry.rules(), registry.cases(), self._results, self._tallies, subject)
+        return Journal(
+            command=request.command,
+            system=system.name,
+            subject=subject,
+            profile=system.profile,
+            claims="; ".join(sorted({claim for tally in self._tallies.values() for claim in tally.claims})),
+            evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
+            started=self._started.isoformat(timespec="seconds"),
+            duration_s=monotonic() - self._start_s,
+            interrupted=self._interruption.signal,
+            versions=_versions(),
+            seed=request.seed,
+            plans_digest=_digest_over(tally.plans.hexdigest() for tally in self._tallies.values()),
+            history_digest=self._keeper.histories.hexdigest(),
+            tiers=tuple(self._tier_report(tier) for tier in Tier),
+            cases=tuple(self._results),
+            rules=rules,
+            runs=tuple(self._runs),
+            certificate=certificate(rules, self._results, self._tallies.values(), subject, system.supplied_by_author),
+        )
+
+    def _tier_report(self, tier: Tier) -> TierReport:
+        runs = sum(tally.runs for (_, name), tally in self._tallies.items() if name == tier)
+        if runs:
+            return TierReport(tier, ran=True, reason="", runs=runs)
+        if tier not in self._system.tiers:
+            return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
+        return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
+
+
+def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
+    """0 certified or partial, 1 violated, 2 inconclusive, 4 harness error."""
+    statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
+    if Status.FAIL in statuses:
+        return 1
+    if Status.ERROR in statuses:
+        return 4
+    if journal.certificate.title is Title.REFUSED:
+        return 2
+    return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
+
+
+def _check_names(request: Request) -> None:
+    known = {rule.id for rule in registry.rules()}
+    for rule in request.rules - known:
+        raise registry.unknown("rule", rule, known)
+    areas = {rule.partition("-")[0] for rule in known}
+    for area in request.areas - areas:
+        raise registry.unknown("area", area, areas)
+    for tier in request.required | request.tiers:
+        if reason := lacking(tier):
+            raise UsageError(f"tier {tier} was asked for, but it {reason}.")
+
+
+def _digest_over(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "not installed"
+    return versions

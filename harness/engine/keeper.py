@@ -1,0 +1,96 @@
+"""The keeper: which runs are stored, so that they can be looked at and replayed; the others are only counted."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, store_run
+from holdfast.harness.engine.campaign import Answer, Question, ask
+from holdfast.harness.engine.history_files import MANIFEST
+from holdfast.harness.engine.run import Run
+from holdfast.harness.engine.timeline import timeline
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.fault import Fault
+
+RUNS = "runs"
+LIMITS = {Outcome.FAIL: 5, Outcome.INCONCLUSIVE: 2, Outcome.PASS: 1}
+"""How many simulated runs of a case are kept by outcome; runs on real tiers are kept all."""
+
+
+class Keeper:
+    """Stores runs below one output folder.
+
+    Args:
+        folder: of the whole report.
+        faults: registered faults, for their colours.
+
+    Attributes:
+        runs: where the folders of runs are.
+        histories: digest over the manifests of all stored histories.
+    """
+
+    def __init__(self, folder: Path, faults: Mapping[str, Fault]) -> None:
+        self.runs = folder / RUNS
+        self.histories = hashlib.sha256()
+        self._faults = faults
+        self._kept: Counter[tuple[str, Tier, Outcome]] = Counter()
+        self._clauses: set[tuple[str, Tier, str, str]] = set()
+
+    def keep(self, answer: Answer, question: Question) -> RunResult | None:
+        """Store a run if somebody will want to look at it; its result as the journal lists it, or None."""
+        result = answer.result
+        if not self._wanted(result):
+            return None
+        run = answer.run
+        if run is None and result.events:
+            # It took place in another process; the simulator is deterministic, so looking at it is a second run.
+            run = ask(question, result.draw_seed - question.first_seed).run
+        folder = self.runs / result.id
+        if run is None:
+            if answer.part is not None:
+                os.replace(answer.part, folder)
+            return result
+        self._store(run, answer.part, folder)
+        return msgspec.structs.replace(
+            result,
+            artefacts=f"{RUNS}/{result.id}",
+            replay=replay_command(folder, result.tier),
+            timeline=timeline(run.history, self._faults, run.precisions),
+        )
+
+    def _wanted(self, result: RunResult) -> bool:
+        if result.tier is not Tier.SIM:
+            return True
+        clauses = {
+            (result.case, result.tier, verdict.oracle, anomaly.clause)
+            for verdict in result.verdicts
+            for anomaly in verdict.anomalies
+        }
+        key = (result.case, result.tier, result.outcome)
+        wanted = self._kept[key] < LIMITS[result.outcome] or not clauses <= self._clauses
+        self._clauses |= clauses
+        self._kept[key] += wanted
+        return wanted
+
+    def _store(self, run: Run, part: Path | None, folder: Path) -> None:
+        if part is None:
+            store_run(folder, run)
+        else:
+            close_run_folder(part, folder, run)
+        self.histories.update((folder / HISTORY / MANIFEST).read_bytes())
+
+
+def replay_command(folder: Path, tier: Tier) -> str:
+    """One line that repeats a stored run."""
+    if tier is Tier.SIM:
+        return f"holdfast replay {shlex.quote(str(folder))}"
+    return f"holdfast rerun {shlex.quote(str(folder))} --times 5"
