@@ -7,6 +7,7 @@ down before its fault acts. Nothing here reads a clock: `now_ms` is the deployme
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import IntEnum
 from math import ceil
 from typing import Final
@@ -139,6 +140,10 @@ class Conductor:
             if planned.stage is Stage.GATE:
                 controls.disarm(planned.gate)
                 planned.stage = Stage.GAVE_UP
+            elif planned.stage is Stage.GAVE_UP:
+                # It may have acted all the same: an answer that was lost is no proof that nothing happened.
+                with suppress(OSError):
+                    planned.fault.undo(controls, planned.spec)
             if planned.stage is Stage.ACTING:
                 self._undo(planned)
 
