@@ -1,0 +1,183 @@
+"""Barriers and alignment (RULES BAR)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import FORWARD, REBALANCE
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    CHECKPOINTING,
+    EVERYWHERE,
+    LATE_CHANNELS,
+    TOLERANT,
+    WORKERS,
+    forge,
+    kill,
+    plan,
+    slow,
+    with_needs,
+)
+
+LATE = plan(slow(LATE_CHANNELS[0], 15))
+"""The barrier of the second source reaches the first sum 15 ms after that of the first, and records come meanwhile."""
+
+DENSE = {"records": 300, "records_per_second": 400}
+"""A record every two or three milliseconds in each partition."""
+ROOMY = {"taskmanager.network.memory.buffers-per-channel": "64"}
+"""What an alignment holds does not push back to the sources."""
+
+
+def _worked_example(**options: str) -> Plan:
+    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second."""
+    return plan(
+        slow(LATE_CHANNELS[0], 60),
+        slow(LATE_CHANNELS[1], 60),
+        kill(WORKERS[0], after_checkpoint=1),
+        workload=WorkloadSpec("worked-example", {"resumes_ms": 120, "records_per_second": 10}),
+        options={f"{CHECKPOINTING}.interval": "100 ms", **options},
+    )
+
+
+CASES = with_needs(
+    Case(
+        id="barriers/channel-order",
+        purpose="Does a barrier keep its place among the records of its channel?",
+        method="Every batch and barrier is numbered where it enters a channel and where it leaves it.",
+        passes="Each channel delivers what entered it, in order, barriers included.",
+        decides=(Decision("BAR-01", "CUT", ("channel-order",), "reorders-around-barrier"),),
+        plan=LATE,
+    ),
+    Case(
+        id="barriers/once-per-output",
+        purpose="Does each subtask send each barrier once on every output channel?",
+        method="The barriers on every output are counted by snapshot.",
+        passes="Exactly one barrier for each snapshot on each output of its subtask.",
+        decides=(Decision("BAR-02", "CUT", ("barrier-once",), "sends-barrier-twice"),),
+        plan=LATE,
+    ),
+    Case(
+        id="barriers/nothing-between",
+        purpose="Is nothing emitted between a snapshot and its barrier?",
+        method="On each output the place of the barrier is compared with the place where the snapshot was taken.",
+        passes="No batch stands between the two.",
+        decides=(Decision("BAR-02", "CUT", ("emission-after-snapshot",), "emits-before-barrier"),),
+        plan=LATE,
+    ),
+    Case(
+        id="barriers/alignment",
+        purpose="Does a task with several inputs keep what is behind a barrier out, and go on with the other inputs?",
+        method="One channel is late, so that the others bring barrier and records while it still brings older records.",
+        passes="Nothing behind a barrier is processed before the barrier is there on every input, and the late channel "
+        "is processed meanwhile.",
+        decides=(Decision("BAR-03", "CUT", ("processed-while-blocked",), "A3"),),
+        plan=LATE,
+    ),
+    Case(
+        id="barriers/held-records",
+        purpose="Are records that an alignment holds processed afterwards, once, in order, also when it is given up?",
+        method="One channel is late, and a checkpoint is declined while its alignment holds records.",
+        passes="The first batch processed after each alignment is the first one that it held, and none is left out.",
+        decides=(Decision("BAR-04", "CUT", ("held-records",), "drops-held-records"),),
+        plan=plan(
+            slow(LATE_CHANNELS[0], 30),
+            forge("decline", "sink[1]", after_checkpoint=1, at_event="transaction_precommitted"),
+            options={**TOLERANT, **ROOMY},
+            records=DENSE,
+        ),
+    ),
+    Case(
+        id="barriers/cut-of-states",
+        purpose="Is the state in a checkpoint the effect of exactly the records before its barriers?",
+        method="Each checkpoint's sums are compared with the oracle's own fold of the input below its offsets.",
+        passes="Number, sum and digest of the records agree in every checkpoint.",
+        decides=(Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),),
+        plan=LATE,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="barriers/cut-of-positions",
+        purpose="Do the recorded offsets denote the place of the barrier?",
+        method="The positions in each snapshot of a source are compared with what it had emitted by then.",
+        passes="They are equal.",
+        decides=(Decision("BAR-05", "CUT", ("source-position",), "records-old-position"),),
+        plan=LATE,
+    ),
+    Case(
+        id="barriers/worked-example-aligned",
+        purpose="Does the worked example of seeds/002 come out with alignment?",
+        method="Record 4 of the first source arrives before the barrier of the second; the job restarts from there.",
+        passes="The checkpoint holds even 8 and odd 8; the last rows are even 40 and odd 32.",
+        decides=(Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "A3"),),
+        plan=_worked_example(),
+    ),
+    Case(
+        id="barriers/worked-example-counted",
+        purpose="Does the worked example of seeds/002 come out without alignment?",
+        method="Record 4 of the first source arrives before the barrier of the second; the job restarts from there.",
+        passes="The checkpoint holds even 12, record 4 counts twice, and the last row is even 44.",
+        decides=(Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "blocks-in-at-least-once"),),
+        plan=_worked_example(**AT_LEAST_ONCE),
+    ),
+    Case(
+        id="barriers/worked-example-resumes",
+        purpose="Does the worked example go on at record 4 of the first source and record 5 of the second?",
+        method="The offsets that the sources read first after the restore are compared with the recorded ones.",
+        passes="They are equal.",
+        decides=(Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),),
+        plan=_worked_example(),
+    ),
+    Case(
+        id="barriers/at-least-once-never-blocks",
+        purpose="Is no channel ever blocked in at-least-once mode?",
+        method="One channel is late, so that an alignment would have to wait for it.",
+        passes="No channel is blocked although barriers of a checkpoint arrive one after the other.",
+        decides=(Decision("BAR-07", "CUT", ("blocked-in-at-least-once",), "blocks-in-at-least-once"),),
+        plan=plan(slow(LATE_CHANNELS[0], 15), options=AT_LEAST_ONCE),
+    ),
+    Case(
+        id="barriers/at-least-once-loses-nothing",
+        purpose="Does a recovery in at-least-once mode repeat effects at worst?",
+        method="One channel is late, and a worker is killed after the second checkpoint.",
+        passes="Every record has its effect in the committed output.",
+        decides=(Decision("BAR-07", "NOLOSS", ("input-lost",), "source-skips-one"),),
+        plan=plan(slow(LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=2), options=AT_LEAST_ONCE),
+    ),
+    Case(
+        id="barriers/forward-only",
+        purpose="Is a job whose every task has one input exactly-once in at-least-once mode, too?",
+        method="Sources, maps and sinks are joined one to one; a worker is killed after the second checkpoint.",
+        passes="No record has two rows, and none is missing.",
+        decides=(Decision("BAR-08", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),),
+        plan=plan(kill(WORKERS[0], after_checkpoint=2), job=FORWARD, options=AT_LEAST_ONCE),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="barriers/one-input-never-waits",
+        purpose="Does a task with one input never wait, in exactly-once mode either?",
+        method="Sources, maps and sinks are joined one to one, and the blocked channels are looked for.",
+        passes="There is none.",
+        decides=(Decision("BAR-08", "CUT", ("waited-with-one-input",), "waits-with-one-input"),),
+        plan=plan(job=FORWARD),
+    ),
+    Case(
+        id="barriers/rebalance-waits",
+        purpose="Does a stateless task behind an exchange align, though each of its records stands alone?",
+        method="Maps take whole batches in turn from every source; one channel is late.",
+        passes="Nothing behind a barrier is processed before the barrier is there on every input.",
+        decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
+        plan=plan(slow(LATE_CHANNELS[0], 15), job=REBALANCE),
+    ),
+    Case(
+        id="barriers/sources-go-on",
+        purpose="Do sources go on emitting while tasks below align?",
+        method="All input is there from the start, and one channel is late by more than a source needs for a record.",
+        passes="A source emits between its barrier and the completion of the checkpoint.",
+        decides=(Decision("BAR-09", "CUT", ("source-stalled",), "stops-sources-while-aligning"),),
+        plan=plan(
+            slow(LATE_CHANNELS[0], 30),
+            options={**ROOMY, "source.max-batch-records": "1"},
+            records={"records": 400, "preloaded_percent": 100},
+        ),
+    ),
+)

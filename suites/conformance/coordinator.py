@@ -1,0 +1,162 @@
+"""The life of a checkpoint at the coordinator (RULES CRD)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import Plan, Topology
+from holdfast.harness.model.topology import subtasks
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TOLERANT,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    pause,
+    plan,
+    with_needs,
+)
+
+SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "60 ms", **TOLERANT}
+TASKS = subtasks(KEYED_SUM, Topology())
+
+
+def _withheld(vertex: str) -> Plan:
+    """The ack of one subtask is withheld for longer than the timeout, and comes late."""
+    stuck = pause(WORKERS[0], 250, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], vertex))
+    return plan(stuck, options={**SHORT_TIMEOUT, **STATE_IN_FILES}, records={"records": 240})
+
+
+def _declined(subtask: str) -> Plan:
+    """A subtask declines when its worker is about to send the last acknowledgement of three, and others have acked."""
+    worker = WORKERS[int(subtask[-2])]
+    declines = forge("decline", subtask, after_checkpoint=1, gate=gate("acknowledge", worker, occurrence=3))
+    return plan(declines, options={**TOLERANT, **STATE_IN_FILES})
+
+
+DECLINES = tuple(_declined(subtask) for subtask in TASKS)
+DUPLICATES = plan(
+    pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+    forge("acknowledge", "source[0]", after_checkpoint=1, at_event="transaction_precommitted"),
+    forge("acknowledge", "sum[0]", after_checkpoint=1, at_event="transaction_precommitted"),
+)
+STALE = plan(
+    pause(WORKERS[0], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "source")),
+    forge(
+        "acknowledge",
+        "sink[0]",
+        {"attempt": -1, "checkpoint": 1},
+        after_checkpoint=1,
+        at_event="transaction_precommitted",
+    ),
+)
+
+CASES = with_needs(
+    *(
+        Case(
+            id=f"coordinator/withheld-{role}",
+            purpose=f"Does a checkpoint wait for the acknowledgement of a {role}?",
+            method=f"Worker 0 is stopped when its {role} is about to acknowledge, until after the timeout.",
+            passes="The checkpoint does not complete, and every other one does only with all acknowledgements.",
+            decides=(Decision("CRD-01", "COORD", ("completed-without-ack",), "completes-without-ack"),),
+            plan=_withheld(vertex),
+            tiers=EVERYWHERE,
+        )
+        for role, vertex in (("source", "source"), ("middle", "sum"), ("sink", "sink"))
+    ),
+    Case(
+        id="coordinator/durable-before-told",
+        purpose="Is the metadata durable before anyone hears that the checkpoint is complete?",
+        method="The coordinator's trace is followed: publication, completion, notices.",
+        passes="Completion and every notice come after the publication.",
+        decides=(Decision("CRD-01", "COORD", ("told-before-durable",), "tells-before-durable"),),
+        plan=plan(),
+    ),
+    Case(
+        id="coordinator/duplicate-acks",
+        purpose="Is an acknowledgement that comes twice counted once?",
+        method="The last one is withheld, and two that are there already are sent again.",
+        passes="The repeated ones are not counted.",
+        decides=(Decision("CRD-02", "COORD", ("ack-counted-wrongly",), "counts-duplicate-acks"),),
+        plan=DUPLICATES,
+    ),
+    Case(
+        id="coordinator/stale-acks",
+        purpose="Is an acknowledgement of an older attempt left out?",
+        method="Those of worker 0 are withheld, and one in its name comes from the attempt before.",
+        passes="It is not counted.",
+        decides=(Decision("CRD-02", "COORD", ("ack-counted-wrongly",), "counts-stale-acks"),),
+        plan=STALE,
+    ),
+    Case(
+        id="coordinator/late-acks",
+        purpose="Is the state in an acknowledgement discarded when its checkpoint is over?",
+        method="Acknowledgements are withheld until their checkpoint has expired; their state lies in files.",
+        passes="None of these files is left at the end.",
+        decides=(Decision("CRD-02", "COORD", ("state-not-discarded",), "keeps-discarded-state"),),
+        plan=_withheld("sum"),
+    ),
+    Case(
+        id="coordinator/decline-aborts",
+        purpose="Does one decline abort the whole checkpoint?",
+        method="Each subtask declines in turn.",
+        passes="A declined checkpoint never completes.",
+        decides=(Decision("CRD-03", "COORD", ("completed-after-decline",), "ignores-decline"),),
+        plan=each_of(DECLINES),
+        runs=len(DECLINES),
+    ),
+    Case(
+        id="coordinator/abort-told",
+        purpose="Do all tasks hear that a checkpoint was aborted?",
+        method="Each subtask declines in turn.",
+        passes="Every participant is told.",
+        decides=(Decision("CRD-03", "COORD", ("abort-not-told",), "aborts-silently"),),
+        plan=each_of(DECLINES),
+        runs=len(DECLINES),
+    ),
+    Case(
+        id="coordinator/abort-discards",
+        purpose="Is the state of an aborted checkpoint discarded?",
+        method="Each subtask declines in turn; state lies in files.",
+        passes="No file of an aborted checkpoint is left at the end.",
+        decides=(Decision("CRD-03", "COORD", ("state-not-discarded",), "keeps-discarded-state"),),
+        plan=each_of(DECLINES),
+        runs=len(DECLINES),
+    ),
+    Case(
+        id="coordinator/abort-frees-slot",
+        purpose="May the next checkpoint start after one was aborted?",
+        method="Each subtask declines in turn.",
+        passes="Another checkpoint is triggered in the same attempt.",
+        decides=(Decision("CRD-03", "COORD", ("slot-not-freed",), "keeps-slot"),),
+        plan=each_of(DECLINES),
+        runs=len(DECLINES),
+    ),
+    Case(
+        id="coordinator/expires",
+        purpose="Is a checkpoint that is not done within its timeout aborted?",
+        method="A task is stuck for four times the timeout.",
+        passes="No checkpoint is pending for longer than its timeout.",
+        decides=(Decision("CRD-04", "COORD", ("not-expired",), "never-expires"),),
+        plan=_withheld("sum"),
+    ),
+    Case(
+        id="coordinator/expired-acks-cleaned",
+        purpose="Is what is acknowledged after the expiry cleaned away?",
+        method="A task is stuck for four times the timeout and then acknowledges; state lies in files.",
+        passes="None of these files is left at the end.",
+        decides=(Decision("CRD-04", "COORD", ("state-not-discarded",), "keeps-discarded-state"),),
+        plan=_withheld("sum"),
+    ),
+    Case(
+        id="coordinator/next-after-expiry",
+        purpose="May the next checkpoint start after one expired?",
+        method="A task is stuck for four times the timeout.",
+        passes="Another checkpoint is triggered in the same attempt.",
+        decides=(Decision("CRD-04", "COORD", ("slot-not-freed",), "keeps-slot"),),
+        plan=_withheld("sum"),
+    ),
+)

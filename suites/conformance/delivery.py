@@ -1,0 +1,82 @@
+"""What a committed reader sees (RULES E2E)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import FORWARD, JOBS, REBALANCE
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    COORDINATOR,
+    EVERYWHERE,
+    LATE_CHANNELS,
+    WORKERS,
+    each_of,
+    kill,
+    plan,
+    slow,
+    storage_error,
+    with_needs,
+)
+
+FAULTS = (
+    storage_error("commit", after_checkpoint=1),
+    kill(WORKERS[0], after_checkpoint=2),
+    kill(COORDINATOR, after_checkpoint=3),
+)
+LONGER = {"records": 240}
+
+CASES = with_needs(
+    Case(
+        id="delivery/exactly-once",
+        purpose="Is the visible output the expected one, once, after quiescence and after the settle window?",
+        method="Rows carry the identity of their record; a worker and the coordinator are killed and a commit fails.",
+        passes="Every identity is there once, and nothing comes after the settle window.",
+        decides=(Decision("E2E-02", "EXACT", ("row-repeated", "input-missing", "late-change"), "source-repeats-one"),),
+        plan=each_of([plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
+        runs=2,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="delivery/exactly-once-sums",
+        purpose="Does every row of a running sum hold its records once?",
+        method="Rows carry counts and a digest of their records; a worker and the coordinator die and a commit fails.",
+        passes="Each row is what the oracle's model holds at its counts, which rise, and the last holds all input.",
+        decides=(
+            Decision(
+                "E2E-02",
+                "EXACT",
+                ("row-wrong", "row-repeated", "counts-stepped-back", "input-missing"),
+                "source-repeats-one",
+            ),
+        ),
+        plan=plan(*FAULTS, records=LONGER),
+    ),
+    Case(
+        id="delivery/stable",
+        purpose="Does a reader during the faults see what a reader sees afterwards?",
+        method="A committed-only reader looks more than ten times per checkpoint interval, and once more at the end.",
+        passes="What was visible once does not change or vanish.",
+        decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
+        plan=each_of(
+            [plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job) for job in JOBS.values()]
+        ),
+        runs=len(JOBS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="delivery/at-least-once",
+        purpose="Is nothing missing in at-least-once mode, and is whatever is there twice a repeat?",
+        method="One channel is late; a worker and the coordinator are killed.",
+        passes="Every record has its effect, and every excess is one of records that were read already.",
+        decides=(Decision("E2E-04", "NOLOSS", ("input-lost", "extra-not-a-repeat"), "source-skips-one"),),
+        plan=each_of(
+            [
+                plan(slow(LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=AT_LEAST_ONCE)
+                for job in JOBS.values()
+                if job is not FORWARD
+            ]
+        ),
+        runs=len(JOBS) - 1,
+        tiers=EVERYWHERE,
+    ),
+)

@@ -1,0 +1,128 @@
+"""What the plans of the cases are made of.
+
+A plan is small: two workers, a keyed sum, 120 records that arrive while five checkpoints or so complete. Restarts are
+quick unless a case is about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.faults import FAULTS
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, PlanGenerator, Tier
+from holdfast.harness.model.job import KEYED_SUM, Job
+from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.fault import Fault
+
+EVERYWHERE = (Tier.SIM, Tier.PROCESS)
+COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
+WORKERS = (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
+LATE_CHANNELS = (Target(Role.CHANNEL, 2), Target(Role.CHANNEL, 3))
+"""From the second source."""
+
+CHECKPOINTING = "execution.checkpointing"
+RESTART = "restart-strategy"
+AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
+STATE_IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0"}
+TOLERANT = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "100"}
+TWO_RETAINED = {f"{CHECKPOINTING}.num-retained": "2"}
+OPTIONS = {
+    f"{CHECKPOINTING}.interval": "40 ms",
+    f"{RESTART}.type": "fixed-delay",
+    f"{RESTART}.fixed-delay.attempts": "30",
+    f"{RESTART}.fixed-delay.delay": "20 ms",
+    "source.max-batch-records": "4",
+}
+RECORDS = {"records": 120, "records_per_second": 200, "preloaded_percent": 25}
+OPTION_NEEDS = {
+    CHECKPOINTING: Capability.CHECKPOINTS,
+    RESTART: Capability.RESTART_STRATEGIES,
+    "scan.startup": Capability.START_AT_LATEST,
+    "": Capability.OPTIONS,
+}
+"""By the beginning of an option's key."""
+FAULT_KINDS: Mapping[str, Fault] = {made.kind: made for made in (factory() for factory in FAULTS)}
+BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
+
+
+def plan(
+    *faults: FaultSpec,
+    job: Job = KEYED_SUM,
+    options: Mapping[str, str] = {},
+    records: Mapping[str, int | str] = {},
+    **fields: Any,
+) -> Plan:
+    """A plan of two workers; what is not said is as above."""
+    return Plan(
+        **{
+            "job": job,
+            "workload": WorkloadSpec("synthetic", {**RECORDS, **records}),
+            "options": {**OPTIONS, **options},
+            "faults": faults,
+            "bounds": BOUNDS,
+            **fields,
+        }
+    )
+
+
+def with_needs(*cases: Case) -> tuple[Case, ...]:
+    """The cases, each with the capabilities that its plans ask for, besides those that it names itself."""
+    return tuple(
+        replace(case, needs=case.needs.union(*(_needs(case.plan_for(number)) for number in range(case.runs))))
+        for case in cases
+    )
+
+
+def _needs(chosen: Plan) -> set[Capability]:
+    needs = {FAULT_KINDS[spec.kind].needs(spec) for spec in chosen.faults}
+    needs.update(
+        capability
+        for prefix, capability in OPTION_NEEDS.items()
+        if any(key.startswith(prefix) for key in chosen.options)
+    )
+    if chosen.options.items() >= AT_LEAST_ONCE.items():
+        needs.add(Capability.AT_LEAST_ONCE_MODE)
+    if any(spec.schedule.gate for spec in chosen.faults):
+        needs.add(Capability.GATES)
+    return needs
+
+
+def each_of(plans: Sequence[Plan]) -> PlanGenerator:
+    """A generator that goes through fixed plans: as many successive seeds as there are plans run each of them."""
+    return lambda seed: plans[seed % len(plans)]
+
+
+def kill(target: Target, **when: Any) -> FaultSpec:
+    """SIGKILL."""
+    return FaultSpec("kill", target, Schedule(**when))
+
+
+def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
+    """SIGSTOP for a while."""
+    return FaultSpec("pause", target, Schedule(**when), duration_ms)
+
+
+def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
+    """A late channel, from the first attempt on."""
+    return FaultSpec("slow", channel, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
+
+
+def storage_error(operation: str, duration_ms: int = 300, **when: Any) -> FaultSpec:
+    """The next call of a storage operation fails."""
+    return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation})
+
+
+def forge(message: str, subtask: str, shift: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
+    """A message of a subtask that it did not send; its attempt or checkpoint shifted."""
+    parameters: dict[str, int | str] = {"message": message, "subtask": subtask, **shift}
+    return FaultSpec("forge", COORDINATOR, Schedule(**when), parameters=parameters)
+
+
+def gate(effect: str, target: Target, vertex: str = "", occurrence: int = 1) -> Gate:
+    """In front of an effect."""
+    return Gate(effect, target, occurrence, vertex)

@@ -1,0 +1,61 @@
+"""Real processes on real data: the flights of 2013, with kills from outside (RULES E2E, REC, TPC)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    RESTART,
+    WORKERS,
+    each_of,
+    gate,
+    kill,
+    plan,
+    with_needs,
+)
+
+OPTIONS = {
+    f"{CHECKPOINTING}.interval": "200 ms",
+    f"{RESTART}.fixed-delay.delay": "100 ms",
+    "source.max-batch-records": "4096",
+}
+BOUNDS = Bounds(safety_ms=20_000, liveness_ms=30_000, settle_ms=500)
+
+
+def _flights(*faults: FaultSpec, key: str = "carrier") -> Plan:
+    """Delays summed by key while the flights come in for two seconds."""
+    workload = WorkloadSpec("flights", {"key": key, "records_per_second": 60_000})
+    return plan(*faults, workload=workload, options=OPTIONS, bounds=BOUNDS)
+
+
+CRASHES = (
+    _flights(kill(WORKERS[0], after_checkpoint=2)),
+    _flights(kill(COORDINATOR, after_checkpoint=2)),
+    _flights(kill(WORKERS[1], after_checkpoint=1), kill(WORKERS[0], after_checkpoint=4)),
+    _flights(kill(WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),
+    _flights(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), key="tailnum"),
+    _flights(kill(COORDINATOR, after_checkpoint=2, gate=gate("notify", COORDINATOR)), key="tailnum"),
+)
+ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=2))
+"""What shows the mutants of these cases without real processes."""
+
+CASES = with_needs(
+    Case(
+        id="processes/flights",
+        purpose="Does every flight count once when processes are really killed?",
+        method="Arrival delays are summed by carrier and by aeroplane on two workers; SIGKILL hits a worker or the "
+        "coordinator after a completed checkpoint, while flights still come in.",
+        passes="Each committed row is what the oracle's model holds at its counts, and the last ones hold all flights.",
+        decides=(
+            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
+            Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
+        ),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+        tiers=(Tier.PROCESS,),
+        mutant_plan=ON_THE_SIMULATOR,
+    ),
+)

@@ -1,0 +1,131 @@
+"""What a recovery restores, and what comes out in the end (RULES REC)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import Target
+from holdfast.suites.conformance.plans import (
+    COORDINATOR,
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TWO_RETAINED,
+    WORKERS,
+    each_of,
+    gate,
+    kill,
+    plan,
+    with_needs,
+)
+
+ON_WORKERS = (
+    "send-barrier", "write-state", "during-write-state", "pre-commit", "during-pre-commit", "acknowledge", "commit",
+    "during-commit",
+)  # fmt: skip
+ON_COORDINATOR = (
+    "persist-job-record", "during-persist-job-record", "send-trigger", "publish-metadata", "during-publish-metadata",
+    "notify", "delete", "during-delete",
+)  # fmt: skip
+WORKERS_RECOVER = ("read-state", "restored")
+COORDINATOR_RECOVERS = ("recover", "deploy")
+BEFORE_FIRST = ("restored", "send-barrier", "write-state", "pre-commit", "acknowledge")
+COORDINATOR_BEFORE_FIRST = ("deploy", "persist-job-record", "send-trigger", "publish-metadata", "notify")
+EXACTLY_ONCE = ("row-wrong", "row-repeated", "counts-stepped-back", "input-missing")
+
+
+def _crash(target: Target, effect: str) -> Plan:
+    """A process dies in front of, or in the middle of, one of its steps."""
+    return plan(kill(target, after_checkpoint=1, gate=gate(effect, target)), options=STATE_IN_FILES)
+
+
+def _crash_again(target: Target, effect: str, times: int = 1) -> Plan:
+    """A worker dies, and in the recovery from that a process dies in front of one of its steps."""
+    again = [kill(target, after_checkpoint=2, gate=gate(effect, target)) for _ in range(times)]
+    first = COORDINATOR if effect == "recover" else WORKERS[1]
+    return plan(kill(first, after_checkpoint=2), *again, options={**STATE_IN_FILES, **TWO_RETAINED})
+
+
+def _crash_early(target: Target, effect: str) -> Plan:
+    """A process dies before any checkpoint is complete."""
+    return plan(kill(target, gate=gate(effect, target)), options=STATE_IN_FILES)
+
+
+CRASHES = (
+    *(_crash(target, effect) for target in WORKERS for effect in ON_WORKERS),
+    *(_crash(COORDINATOR, effect) for effect in ON_COORDINATOR),
+    *(_crash_again(target, effect) for target in WORKERS for effect in WORKERS_RECOVER),
+    *(_crash_again(COORDINATOR, effect) for effect in COORDINATOR_RECOVERS),
+)
+"""Every step of every participant."""
+EARLY_CRASHES = (
+    *(_crash_early(WORKERS[0], effect) for effect in BEFORE_FIRST),
+    *(_crash_early(COORDINATOR, effect) for effect in COORDINATOR_BEFORE_FIRST),
+)
+CRASHES_IN_RECOVERY = (
+    *(_crash_again(WORKERS[0], effect, times=2) for effect in WORKERS_RECOVER),
+    *(_crash_again(COORDINATOR, effect, times=2) for effect in COORDINATOR_RECOVERS),
+)
+TWO_KILLS = plan(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=3), options=TWO_RETAINED)
+START_AT_LATEST = plan(
+    kill(COORDINATOR, gate=gate("publish-metadata", COORDINATOR)),
+    options={"scan.startup.mode": "latest-offset"},
+    records={"records": 80, "partitions": 1, "idle_partition": 0, "starts_ms": 30},
+)
+"""The job starts at the end of an empty partition, and dies when something is there."""
+
+CASES = with_needs(
+    Case(
+        id="recovery/latest-checkpoint",
+        purpose="Does a recovery restore the latest completed checkpoint?",
+        method="Two are retained; both workers are killed one after the other.",
+        passes="Each attempt restores the one with the highest id that had completed.",
+        decides=(Decision("REC-01", "COORD", ("restored-not-latest",), "restores-older"),),
+        plan=TWO_KILLS,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="recovery/same-checkpoint",
+        purpose="Do all tasks of an attempt restore the same checkpoint?",
+        method="Two are retained; both workers are killed one after the other.",
+        passes="Each task starts from the checkpoint of its attempt.",
+        decides=(Decision("REC-01", "COORD", ("tasks-restored-differently",), "restores-differently"),),
+        plan=TWO_KILLS,
+    ),
+    Case(
+        id="recovery/positions",
+        purpose="Do sources resume at exactly the recorded positions?",
+        method="Both workers are killed one after the other; the first offsets read afterwards are compared.",
+        passes="They are the recorded ones.",
+        decides=(Decision("REC-02", "RESTORE", ("position-differs",), "source-skips-one"),),
+        plan=TWO_KILLS,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="recovery/crash-anywhere",
+        purpose="Is the output that of a failure-free run, whichever step a participant dies at?",
+        method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",
+        passes="The committed output is the answer of the oracle's model, once.",
+        decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+    ),
+    Case(
+        id="recovery/before-first-checkpoint",
+        purpose="Does a failure before the first checkpoint lead back to the initial state?",
+        method="Workers and coordinator are killed at each step up to the first completion.",
+        passes="An attempt that restores nothing starts empty, at the start of its input.",
+        decides=(Decision("REC-04", "RESTORE", ("not-initial",), "forgets-start"),),
+        plan=each_of((*EARLY_CRASHES, START_AT_LATEST)),
+        runs=len(EARLY_CRASHES) + 1,
+        mutant_plan=START_AT_LATEST,
+    ),
+    Case(
+        id="recovery/crash-in-recovery",
+        purpose="Is a failure during recovery recovered from the same checkpoint?",
+        method="A process dies, and dies twice more in the recovery from that; two checkpoints are retained.",
+        passes="After a failed restore the same checkpoint is restored again.",
+        decides=(Decision("REC-05", "RESTORE", ("recovery-not-repeated",), "falls-back"),),
+        plan=each_of(CRASHES_IN_RECOVERY),
+        runs=len(CRASHES_IN_RECOVERY),
+    ),
+)

@@ -1,0 +1,101 @@
+"""Two-phase commit (RULES TPC)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import FORWARD
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    EVERYWHERE,
+    TOLERANT,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    kill,
+    pause,
+    plan,
+    with_needs,
+)
+
+DECLINED = plan(
+    forge("decline", "source[0]", after_checkpoint=1, at_event="transaction_precommitted"), options=TOLERANT
+)
+"""A checkpoint is aborted when a sink has pre-committed for it."""
+OVERLAPPING = plan(
+    *(
+        pause(WORKERS[0], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "source", occurrence))
+        for occurrence in (1, 2)
+    ),
+    job=FORWARD,
+    options={f"{CHECKPOINTING}.max-concurrent-checkpoints": "3"},
+)
+"""Two checkpoints in a row wait for the first worker, so the second sink has closed both when the older completes."""
+CRASHES = tuple(
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate(effect, WORKERS[0], vertex)))
+    for effect, vertex in (("commit", "sink"), ("during-commit", ""))
+)
+"""Between completion and commit, and in the middle of the commit."""
+CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
+
+CASES = with_needs(
+    Case(
+        id="transactions/precommit-before-ack",
+        purpose="Are rows pre-committed before the acknowledgement of their checkpoint?",
+        method="Pre-commits and acknowledgements of each sink are followed in its own order.",
+        passes="Every acknowledgement comes after the pre-commit.",
+        decides=(Decision("TPC-01", "TXN", ("acked-before-precommit",), "acks-before-precommit"),),
+        plan=plan(),
+    ),
+    Case(
+        id="transactions/commit-after-completion",
+        purpose="Does a commit happen only after its checkpoint completed?",
+        method="Commits are compared with the publication of the checkpoints that promise them.",
+        passes="Every commit comes after one.",
+        decides=(Decision("TPC-01", "TXN", ("committed-before-completion",), "commits-on-barrier"),),
+        plan=plan(),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="transactions/nothing-above-notice",
+        purpose="Does a notice commit nothing of a later checkpoint?",
+        method="Checkpoints overlap, so that a later transaction is pre-committed when an older notice comes.",
+        passes="It is not committed before its own notice.",
+        decides=(Decision("TPC-02", "TXN", ("committed-above-notice",), "commits-above-notice"),),
+        plan=OVERLAPPING,
+    ),
+    Case(
+        id="transactions/notice-covers-older",
+        purpose="Does a notice commit every older transaction as well?",
+        method="A checkpoint is aborted after a sink pre-committed for it, so that only later notices come.",
+        passes="Its transaction is committed.",
+        decides=(Decision("TPC-02", "TXN", ("not-committed",), "commits-only-noticed"),),
+        plan=DECLINED,
+    ),
+    Case(
+        id="transactions/aborted-data-published",
+        purpose="Is data that was pre-committed for an aborted checkpoint published with the next?",
+        method="A checkpoint is aborted after a sink pre-committed for it.",
+        passes="The next snapshot of the sink holds its transaction.",
+        decides=(Decision("TPC-03", "TXN", ("aborted-data-lost",), "forgets-aborted-transactions"),),
+        plan=DECLINED,
+    ),
+    Case(
+        id="transactions/recovered-committed",
+        purpose="Does a restore commit what its checkpoint promises?",
+        method="A worker dies between the completion and the commit, and in the middle of the commit.",
+        passes="Every transaction that a restored sink finds in its state is committed.",
+        decides=(Decision("TPC-04", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+    ),
+    Case(
+        id="transactions/open-aborted",
+        purpose="Does a restore abort what no completed checkpoint promises?",
+        method="A worker dies when it has pre-committed and not acknowledged.",
+        passes="The transaction of the dead attempt is aborted.",
+        decides=(Decision("TPC-04", "TXN", ("open-not-aborted",), "leaves-open-transactions"),),
+        plan=CRASH_BEFORE_ACK,
+        tiers=EVERYWHERE,
+    ),
+)
