@@ -76,13 +76,21 @@ def test_a_killed_process_gets_another_life(supervisor: Supervisor) -> None:
     assert supervisor.problem == ""
 
 
-def test_the_dead_cannot_be_killed_or_paused(supervisor: Supervisor) -> None:
+def test_a_process_between_two_lives_is_hit_in_the_next(supervisor: Supervisor) -> None:
     launch(supervisor)
     supervisor.kill(WORKER)
+    supervisor.kill(WORKER)
+    assert supervisor.lives(WORKER) == 2
+    supervisor.pause(WORKER)
+    assert supervisor.lives(WORKER) == 3
+
+
+def test_what_is_dead_for_good_cannot_be_killed(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REBIRTH_LIMIT_S", 0.02)
+    supervisor.launch(WORKER, Program(f"{children.PACKAGE}:leave", lambda node: b"", respawns=False))
+    assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
     with pytest.raises(OSError, match="worker-0 is not alive"):
         supervisor.kill(WORKER)
-    with pytest.raises(OSError, match="worker-0 is not alive"):
-        supervisor.pause(WORKER)
     supervisor.resume(WORKER)
 
 
