@@ -1,7 +1,7 @@
 """Delivery is counting, not joining: offsets are dense, so two bits per identity tell lost, delivered and duplicated.
 
 Rules of this file:
-- A counter stops at three: the verdict asks only for none, one and more.
+- A counter may stop at two: the verdict asks only for none, one and more.
 - Four counters share a byte, so 1e9 identities take 250 MB, and additions go out in blocks small enough that the bytes
   they touch stay in the processor's cache: this is what the speed rests on.
 """
@@ -27,6 +27,7 @@ _HIGH = np.uint64(0xAAAAAAAAAAAAAAAA)
 _ONE = np.uint64(1)
 _ONES = np.array([1, 4, 16, 64], np.uint8)
 """One, in each of the four counters of a byte."""
+_TWOS = _ONES << 1
 
 Identity = tuple[int, int]
 
@@ -69,6 +70,7 @@ class DeliveryCounter:
         self._lengths = tuple(max(length - first, 0) for length, first in zip(lengths, self._firsts, strict=True))
         self._counters = [np.zeros(-(-length // 32) * 8, np.uint8) for length in self._lengths]
         self._recorded = [0] * len(lengths)
+        self._repetitive = [False] * len(lengths)
         self._previous = [0] * len(lengths)
         self._ordered = ordered
         self._unknown = 0
@@ -152,22 +154,31 @@ class DeliveryCounter:
         )
 
     def _add(self, partition: int, offsets: Integers) -> None:
+        # To see an overflow takes a look at all counters, which pays only for a call that is large.
+        while len(offsets) >= len(self._counters[partition]) >> 9:
+            if self._repetitive[partition]:
+                offsets = _not_yet_duplicated(self._counters[partition], offsets)
+            if self._add_unless_overflowing(partition, offsets):
+                return
+            if self._repetitive[partition]:
+                break
+            self._repetitive[partition] = True
+        self._add_saturating(partition, offsets)
+
+    def _add_unless_overflowing(self, partition: int, offsets: Integers) -> bool:
         # Adding to all counters of a byte at once is exact as long as none of them overflows into its neighbour, and
-        # then the sum of all counters says so: an overflow turns four into one or none. Looking at them all pays only
-        # for a call that is large; and an addition is undone by a subtraction, whatever overflowed.
+        # then the sum of all counters says so: an overflow turns four into one or none. An addition is undone by a
+        # subtraction, whatever overflowed.
         counters = self._counters[partition]
-        if len(offsets) < len(counters) >> 9:
-            self._add_saturating(partition, offsets)
-            return
         for index, increment in _increments(offsets):
             np.add.at(counters, index, increment)
         recorded = sum(_sum(words) for _, words in _blocks(counters))
         if recorded == self._recorded[partition] + len(offsets):
             self._recorded[partition] = recorded
-            return
+            return True
         for index, increment in _increments(offsets):
             np.subtract.at(counters, index, increment)
-        self._add_saturating(partition, offsets)
+        return False
 
     def _add_saturating(self, partition: int, offsets: Integers) -> None:
         counters = self._counters[partition]
@@ -209,6 +220,15 @@ def _increments(offsets: Integers) -> Iterator[tuple[Integers, npt.NDArray[np.ui
     for start in range(0, len(offsets), BLOCK_RECORDS):
         block = offsets[start : start + BLOCK_RECORDS]
         yield block >> 2, _ONES[block & 3]
+
+
+def _not_yet_duplicated(counters: npt.NDArray[np.uint8], offsets: Integers) -> Integers:
+    """The offsets that were counted less than twice; of the others all is known."""
+    fresh = []
+    for start in range(0, len(offsets), BLOCK_RECORDS):
+        block = offsets[start : start + BLOCK_RECORDS]
+        fresh.append(block[counters[block >> 2] & _TWOS[block & 3] == 0])
+    return np.concatenate(fresh) if fresh else offsets
 
 
 def _blocks(counters: npt.NDArray[np.uint8]) -> Iterator[tuple[int, Words]]:
