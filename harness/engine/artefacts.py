@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -18,12 +19,13 @@ import msgspec
 from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.history_files import read_history, write_history
+from holdfast.harness.engine.owner import remove_owner, write_owner
 from holdfast.harness.engine.run import Run
 from holdfast.harness.engine.run_folder import CONTROL, PLAN, WORK, write_atomically
 from holdfast.harness.engine.validate import read_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.history import History
-from holdfast.harness.model.journal import RESULTS_VERSION
+from holdfast.harness.model.journal import RESULTS_VERSION, Journal
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome, Verdict
 
@@ -50,6 +52,7 @@ def open_run_folder(folder: Path, plan: Plan) -> Path:
     """Make the folder in which a run can begin: it holds the plan and gets its real name when the run is over."""
     part = folder.with_name(f".{folder.name}{_PART}")
     part.mkdir(parents=True)
+    write_owner(part)
     write_plan(part / PLAN, plan)
     return part
 
@@ -71,8 +74,14 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     if run.outcome is Outcome.PASS:
         for name in (WORK, CONTROL):
             shutil.rmtree(part / name, ignore_errors=True)
+    remove_owner(part)
     os.replace(part, folder)
     return folder
+
+
+def discard_run_folder(part: Path) -> None:
+    """Leave nothing of a run that did not take place."""
+    shutil.rmtree(part, ignore_errors=True)
 
 
 def store_run(folder: Path, run: Run) -> Path:
@@ -107,12 +116,28 @@ def write_plan(path: Path, plan: Plan) -> None:
     write_atomically(path, _readable(plan))
 
 
+def write_journal(path: Path, journal: Journal) -> None:
+    """The journal as `results.json`."""
+    write_atomically(path, _readable(journal))
+
+
+def read_journal(path: Path) -> Journal:
+    """A journal from its file.
+
+    Raises:
+        UsageError: it cannot be read, or is of a newer version.
+    """
+    raw = _content(path)
+    check_version(raw, RESULTS_VERSION, "result", str(path))
+    return decode(raw, Journal, str(path))
+
+
 def point_latest(folder: Path) -> None:
-    """Let `latest` beside a folder name it."""
-    link = folder.with_name(f".{LATEST}{_PART}")
-    link.unlink(missing_ok=True)
-    link.symlink_to(folder.name, target_is_directory=True)
-    os.replace(link, folder.with_name(LATEST))
+    """Let `latest` beside a folder name it, where the platform allows such links."""
+    link = folder.with_name(f".{LATEST}.{os.getpid()}")
+    with suppress(OSError):
+        link.symlink_to(folder.name, target_is_directory=True)
+        os.replace(link, folder.with_name(LATEST))
 
 
 def _readable(value: msgspec.Struct) -> bytes:

@@ -16,7 +16,7 @@ from time import perf_counter  # noqa: TID251 - what a run cost; no decision dep
 import msgspec
 
 from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import open_run_folder
+from holdfast.harness.engine.artefacts import discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases import plan_of
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.registry import Toolbox
@@ -83,6 +83,8 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
     try:
         run = run_plan(plan, question.system, question.tools, tier, part, question.interrupted)
     except UsageError:
+        if part is not None:
+            discard_run_folder(part)
         raise
     except Exception as error:  # The harness broke; the other runs still say something.
         return Answer(broken_result(plan, tier, case.id, serial, error), None, part)

@@ -14,6 +14,7 @@ import msgspec
 from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, store_run
 from holdfast.harness.engine.campaign import Answer, Question, ask
 from holdfast.harness.engine.history_files import MANIFEST
+from holdfast.harness.engine.owner import remove_owner
 from holdfast.harness.engine.run import Run
 from holdfast.harness.engine.timeline import timeline
 from holdfast.harness.model.case import Tier
@@ -57,6 +58,7 @@ class Keeper:
         folder = self.runs / result.id
         if run is None:
             if answer.part is not None:
+                remove_owner(answer.part)
                 os.replace(answer.part, folder)
             return result
         self._store(run, answer.part, folder)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
+GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants")
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "tiers", "capabilities", "gates", "profile", "supplied_by_author",
                    "claims", "evidence", "account", "deploy")  # fmt: skip
@@ -78,14 +79,20 @@ def system(name: str) -> System:
     return cast("System", made)
 
 
-def system_names() -> tuple[str, ...]:
-    """Registered systems, without variants."""
-    return tuple(sorted(_entries("systems")))
+def names(group: str) -> tuple[str, ...]:
+    """What is registered in a group, without loading it."""
+    return tuple(sorted(_entries(group)))
 
 
 def reporters() -> tuple[Reporter, ...]:
     """All registered reporters, in the order of their names."""
     return tuple(_made(each) for _, each in sorted(_group("reporters").items()))
+
+
+def summary() -> Callable[..., None] | None:
+    """The registered console summary, called with journal, console, verbose and the path of the report."""
+    found = _group("summary")
+    return next(iter(found.values()), None)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -16,6 +16,7 @@ from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.fault import UndoRecord
 
 
 class OptionUse(StrEnum):
@@ -84,6 +85,10 @@ class Deployment(Protocol):
 
         Returns:
             What happened, in order: gates reached, and events of the kinds in WATCHED. Empty when the time is up.
+
+        Raises:
+            OSError: the accused fell silent, answered garbage or died before it registered; one sentence. The run is
+                then inconclusive for that reason.
         """
 
     def record(self, event: Event) -> None:
@@ -153,6 +158,22 @@ class System(Protocol):
 
         Raises:
             OSError: it cannot stand here (a port in use, a missing program); one sentence that says what to do.
+        """
+
+
+@runtime_checkable
+class Sweeper(Protocol):
+    """What an adapter may have beside System, where a run can outlive a harness that was killed."""
+
+    def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
+        """Undo and end what a run left behind. Called from another process than the one that began the run.
+
+        Args:
+            folder: that `deploy` was given.
+            undos: of every fault that may have acted.
+
+        Returns:
+            What was found and done, one sentence each.
         """
 
 

@@ -57,7 +57,7 @@ def test_unknown_names_list_what_exists() -> None:
 
 def test_asking_for_names_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from holdfast.harness.engine import registry; registry.system_names();"
+        "import sys; from holdfast.harness.engine import registry; registry.names('systems');"
         "print([name for name in ('numpy', 'pyarrow', 'rich') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,0 +1,186 @@
+"""The `holdfast` command: options and arguments. What a command does is in `commands`, imported when it runs.
+
+Exit codes: 0 certified or partial, 1 violated, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after signal n.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from traceback import print_exc
+from typing import Annotated
+
+import typer
+
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.model.case import Tier
+
+WRONG_USAGE = 3
+HARNESS_ERROR = 4
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="holdfast",
+    help="Chaos and conformance testing for checkpointing stream processors.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
+StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
+OUTPUT = Path("holdfast-out")
+
+
+@app.command()
+def certify(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
+    budget: Annotated[str, typer.Option(metavar="30s", help="Go on drawing plans, and stop beginning, then.")] = "",
+    rule: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only cases that decide it; repeatable.")] = None,
+    area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
+    tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="All draws come from it.")] = 0,
+    runs: Annotated[int | None, typer.Option(min=1, help="Drawn plans that must count.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List every rule.")] = False,
+    out: Out = OUTPUT,
+    require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
+    require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
+) -> int:
+    """Certify a system: every case that applies, a verdict for every rule, and a report."""
+    from holdfast.harness.commands.certify import certify as run_certify
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.engine.certify import Request
+
+    if require not in ("", "certified"):
+        raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
+    request = Request(
+        command=shlex.join(["holdfast", *sys.argv[1:]]),
+        system=system,
+        folder=free_folder(out),
+        seed=seed,
+        rules=frozenset(rule or ()),
+        areas=frozenset(area or ()),
+        tiers=frozenset(tier or ()),
+        required=frozenset(require_tier or ()),
+        runs=runs,
+        budget_s=_seconds("--budget", budget),
+        jobs=jobs,
+    )
+    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require))
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A plan.")],
+    system: Annotated[str, typer.Option(help="Instead of the one that the plan names.")] = "",
+    tier: Annotated[Tier | None, typer.Option(help="Where; the first that can run, if not given.")] = None,
+    out: Out = OUTPUT,
+) -> int:
+    """Execute a plan from a file, judge it and keep the run."""
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.commands.plans import run_file
+
+    return run_file(plan, system, tier, free_folder(out))
+
+
+@app.command()
+def replay(stored: StoredRun) -> int:
+    """Repeat a simulated run and compare trace hashes."""
+    from holdfast.harness.commands.plans import replay as replay_run
+
+    return replay_run(stored)
+
+
+@app.command()
+def rerun(
+    stored: StoredRun,
+    times: Annotated[int, typer.Option(min=1, metavar="K", help="How often.")] = 5,
+    out: Out = OUTPUT,
+) -> int:
+    """Repeat a run on its tier and say how often it shows the same."""
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.commands.plans import rerun as rerun_run
+
+    return rerun_run(stored, times, free_folder(out))
+
+
+@app.command()
+def judge(stored: StoredRun) -> int:
+    """Decide a run again from its stored history."""
+    from holdfast.harness.commands.plans import judge_folder
+
+    return judge_folder(stored)
+
+
+@app.command()
+def rules(
+    name: Annotated[str, typer.Argument(metavar="[ID]", help="One rule in full.")] = "",
+    out: Out = OUTPUT,
+) -> int:
+    """List the rules with their last statuses, cases and mutants."""
+    from holdfast.harness.commands.rules import show_rules
+
+    return show_rules(name, out)
+
+
+@app.command()
+def mutants(names: Annotated[list[str] | None, typer.Argument(metavar="[ID ...]", help="Only these.")] = None) -> int:
+    """Try to kill known-bad systems; exit with 0 only if each is killed by an oracle named for it."""
+    from holdfast.harness.commands.mutants import try_mutants
+
+    return try_mutants(names or [])
+
+
+@app.command()
+def doctor() -> int:
+    """Say which tiers this machine can run, and what is missing for the others."""
+    from holdfast.harness.commands.doctor import examine
+
+    return examine()
+
+
+@app.command()
+def sweep(out: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where reports and runs go.")] = OUTPUT) -> int:
+    """Undo, end and remove what a killed harness left."""
+    from holdfast.harness.commands.sweep import sweep_folder
+
+    return sweep_folder(out)
+
+
+def main() -> None:
+    """The entry point."""
+    raise SystemExit(execute(sys.argv[1:]))
+
+
+def execute(arguments: list[str]) -> int:
+    """Run one command line; its exit code. The only place that catches what users and plug-ins do wrong."""
+    try:
+        return int(app(arguments, standalone_mode=False) or 0)
+    except (UsageError, NotApplicable) as error:
+        return _refuse(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:
+        # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
+        complaint = getattr(error, "format_message", None)
+        if complaint is not None:
+            return _refuse(f"{complaint()} See holdfast --help.")
+        print_exc()
+        return HARNESS_ERROR
+
+
+def _refuse(sentence: str) -> int:
+    typer.echo(f"holdfast: {sentence}", err=True)
+    return WRONG_USAGE
+
+
+def _seconds(option: str, text: str) -> float | None:
+    from holdfast.harness.model.units import duration_ms
+
+    try:
+        return duration_ms(text) / 1_000 if text else None
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error

@@ -1,0 +1,63 @@
+"""`holdfast certify`: runs everything that applies, writes the report, says the title."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.folders import RESULTS
+from holdfast.harness.commands.progress import CaseProgress
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import point_latest, write_journal
+from holdfast.harness.engine.certify import Certification, Request, exit_code
+from holdfast.harness.engine.interruption import listening
+from holdfast.harness.engine.sweep import unfinished
+from holdfast.harness.model.journal import Journal
+
+HARNESS_ERROR = 4
+
+
+def certify(request: Request, *, json: bool, verbose: bool, require_certified: bool) -> int:
+    """Certify and report. The report is written also after an interruption."""
+    progress = consoles.progress()
+    if left := unfinished(request.folder.parent):
+        progress.print(f"{len(left)} runs were cut off earlier: holdfast sweep {request.folder.parent}")
+    with listening() as interruption, CaseProgress(progress, quiet=json) as observer:
+        certification = Certification(request, observer, interruption)
+        request.folder.mkdir(parents=True, exist_ok=True)
+        journal = certification.run()
+        broken = _write(journal, request.folder, progress)
+    if json:
+        consoles.results().out((request.folder / RESULTS).read_text(), highlight=False, end="")
+    else:
+        _show(journal, request.folder, verbose=verbose)
+    if interruption.signal:
+        return interruption.exit_code
+    return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def _write(journal: Journal, folder: Path, progress: Console) -> bool:
+    """Write every report; one that breaks is named and keeps no other from being written."""
+    write_journal(folder / RESULTS, journal)
+    point_latest(folder)
+    broken = False
+    for reporter in registry.reporters():
+        try:
+            reporter.render(journal, folder)
+        except Exception as error:  # A reporter is somebody's plug-in.
+            progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}")
+            broken = True
+    return broken
+
+
+def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:
+    console = consoles.results()
+    html = folder / "report.html"
+    report = str(html if html.is_file() else folder / RESULTS)
+    summary = registry.summary()
+    if summary is None:
+        console.print(f"{journal.certificate.title.value}: {report}")
+    else:
+        summary(journal, Console(highlight=False), verbose, report)

@@ -1,0 +1,48 @@
+"""Where commands write: results to standard output, progress to standard error."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from holdfast.harness.model.verdict import Outcome, Verdict
+
+EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
+_STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow"}
+
+
+def results() -> Console:
+    """Standard output."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def progress() -> Console:
+    """Standard error."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say_outcome(console: Console, outcome: Outcome, reason: str) -> None:
+    """PASS, or what else and why."""
+    console.print(Text(outcome.value.upper(), _STYLES[outcome]) + Text(f": {reason}" if reason else ""))
+
+
+def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
+    """One line for each oracle, and below it what it found."""
+    for verdict in verdicts:
+        decided = f"{sum(verdict.checked.values())} decided" if verdict.checked else verdict.reason
+        line = Text(f"  {verdict.oracle:<8} ") + Text(f"{verdict.outcome.value:<13}", _STYLES[verdict.outcome])
+        console.print(line + Text(decided))
+        for anomaly in verdict.anomalies:
+            console.print(Text(f"    {verdict.oracle}/{anomaly.clause}: {anomaly.message}"))
+            for witness in anomaly.witness:
+                console.print(Text(f"      {witness}", "dim"))
+        for note in verdict.information:
+            console.print(Text(f"    {note}", "dim"))
+
+
+def command_line(*words: str | Path) -> str:
+    """A command that can be pasted."""
+    return shlex.join(["holdfast", *map(str, words)])

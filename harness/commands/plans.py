@@ -1,0 +1,135 @@
+"""`holdfast run`, `replay`, `rerun` and `judge`: one plan, or one stored run, once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import (
+    close_run_folder,
+    discard_run_folder,
+    open_run_folder,
+    point_latest,
+    read_plan_file,
+    read_run,
+)
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.interruption import Interruption, listening
+from holdfast.harness.engine.judge import judge, observed, outcome_of
+from holdfast.harness.engine.keeper import replay_command
+from holdfast.harness.engine.machine import lacking
+from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.words import plan_in_words
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome, Verdict
+
+HARNESS_ERROR = 4
+
+
+def run_file(path: Path, system: str, tier: Tier | None, folder: Path) -> int:
+    """Execute a plan from a file and keep the run."""
+    plan = read_plan_file(path)
+    if system:
+        plan = msgspec.structs.replace(plan, system=system)
+    with listening() as interruption:
+        run, stored = _executed(plan, tier, folder, interruption)
+    console = consoles.results()
+    console.print(plan_in_words(plan))
+    _say(run)
+    console.print(f"stored in {stored}; again: {replay_command(stored, run.tier)}")
+    return interruption.exit_code if interruption.signal else consoles.EXIT_CODES[run.outcome]
+
+
+def replay(folder: Path) -> int:
+    """Repeat a simulated run and compare it, event for event, by its trace hash."""
+    history, stored = read_run(folder)
+    if stored.tier is not Tier.SIM:
+        raise UsageError(
+            f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use holdfast rerun {folder}."
+        )
+    plan = history.plan
+    system, tools = registry.system(plan.system), registry.toolbox()
+    check_plan(plan, system, Tier.SIM, tools)
+    run = run_plan(plan, system, tools)
+    console = consoles.results()
+    console.print(plan_in_words(plan))
+    _say(run)
+    if run.trace_hash != stored.trace_hash:
+        console.print(
+            f"another trace: {run.trace_hash}, stored was {stored.trace_hash}; the code changed or is not deterministic"
+        )
+        return HARNESS_ERROR
+    console.print(f"same trace: {run.trace_hash}, {run.dispatched} events dispatched")
+    return consoles.EXIT_CODES[run.outcome]
+
+
+def rerun(folder: Path, times: int, target: Path) -> int:
+    """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
+    history, stored = read_run(folder)
+    wanted = _shown(stored.verdicts)
+    console, progress = consoles.results(), consoles.progress()
+    again = 0
+    outcomes: list[Outcome] = []
+    with listening() as interruption:
+        for number in range(times):
+            run, place = _executed(history.plan, stored.tier, target / f"rerun-{number:04d}", interruption)
+            outcomes.append(run.outcome)
+            same = bool(wanted & _shown(run.verdicts)) if wanted else run.outcome is stored.outcome
+            again += same
+            progress.print(f"{number + 1} of {times}: {run.outcome.value} {run.reason} {place}")
+            if interruption.signal:
+                break
+    what = ", ".join(sorted(f"{oracle}/{clause}" for oracle, clause in wanted)) or stored.outcome.value
+    console.print(f"{again} of {len(outcomes)} runs reproduced {what}")
+    if interruption.signal:
+        return interruption.exit_code
+    return 1 if Outcome.FAIL in outcomes else 2 if Outcome.INCONCLUSIVE in outcomes else 0
+
+
+def judge_folder(folder: Path) -> int:
+    """Decide again from the stored history."""
+    history, stored = read_run(folder)
+    evidence = registry.system(history.plan.system).evidence()
+    oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
+    verdicts = judge(history, oracles)
+    outcome, reason = outcome_of(history, verdicts)
+    console = consoles.results()
+    console.print(plan_in_words(history.plan))
+    consoles.say_outcome(console, outcome, reason)
+    consoles.say_verdicts(console, verdicts)
+    if outcome is not stored.outcome:
+        console.print(f"the run itself was judged {stored.outcome.value}: the oracles changed since")
+    return consoles.EXIT_CODES[outcome]
+
+
+def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interruption) -> tuple[Run, Path]:
+    """Run a checked plan and store it."""
+    system, tools = registry.system(plan.system), registry.toolbox()
+    tier = tier or next((each for each in Tier if each in system.tiers and not lacking(each)), Tier.SIM)
+    if reason := lacking(tier):
+        raise UsageError(f"tier {tier} {reason}.")
+    check_plan(plan, system, tier, tools)
+    part = open_run_folder(folder, plan)
+    try:
+        run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
+    except BaseException:
+        discard_run_folder(part)
+        raise
+    stored = close_run_folder(part, folder, run)
+    point_latest(stored)
+    return run, stored
+
+
+def _say(run: Run) -> None:
+    console = consoles.results()
+    consoles.say_outcome(console, run.outcome, run.reason)
+    consoles.say_verdicts(console, run.verdicts)
+
+
+def _shown(verdicts: tuple[Verdict, ...]) -> set[tuple[str, str]]:
+    return {(verdict.oracle, anomaly.clause) for verdict in verdicts for anomaly in verdict.anomalies}

@@ -1,0 +1,68 @@
+"""What a user sees while runs go on: a bar on a terminal, one line for each case elsewhere."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import CaseResult, RunResult, Status
+from holdfast.harness.model.verdict import Outcome
+
+_QUIET = frozenset({Status.NOT_APPLICABLE, Status.UNTESTED})
+_STYLES = {Status.PASS: "green", Status.FAIL: "bold red", Status.ERROR: "magenta", Status.INCONCLUSIVE: "yellow"}
+
+
+class CaseProgress:
+    """Shows cases as they run (certify.Observer); a context manager, because a bar must be taken down again."""
+
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None:
+        self._task = self._progress.add_task(f"{case} on {tier}", total=demanded)
+
+    def ran(self, result: RunResult, kept: RunResult | None) -> None:
+        if self._task is not None:
+            self._progress.advance(self._task, result.outcome is not Outcome.INCONCLUSIVE)
+        if kept is not None and kept.outcome is Outcome.FAIL and kept.replay:
+            self._say(Text(f"FAIL {kept.id}: ", "bold red") + Text(kept.replay))
+
+    def end(self, result: CaseResult) -> None:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+            self._task = None
+        if result.status not in _QUIET:
+            runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
+            reason = f": {result.reason}" if result.reason else ""
+            status = Text(f"{result.status.value:<13}", _STYLES.get(result.status, ""))
+            self._say(status + Text(f"{result.case} on {result.tier}, {runs} {'run' if runs == 1 else 'runs'}{reason}"))
+
+    def _say(self, line: Text) -> None:
+        if not self._quiet:
+            self._progress.console.print(line)

@@ -1,0 +1,66 @@
+"""`holdfast rules`: the catalogue, with the statuses of the last certification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.folders import LATEST, RESULTS
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import read_journal
+from holdfast.harness.engine.certificate import rule_results
+from holdfast.harness.model.journal import RuleResult
+from holdfast.harness.model.rule import Subject
+
+
+def show_rules(name: str, root: Path) -> int:
+    """One rule in full, or all in a table."""
+    results = _results(root)
+    console = consoles.results()
+    if not name:
+        console.print(_table(results))
+        return 0
+    found = next((result for result in results if result.rule.id == name), None)
+    if found is None:
+        raise registry.unknown("rule", name, (result.rule.id for result in results))
+    _show(console, found)
+    return 0
+
+
+def _results(root: Path) -> tuple[RuleResult, ...]:
+    """As last certified; UNTESTED where nothing was certified yet."""
+    stored = root / LATEST / RESULTS
+    if stored.is_file():
+        return read_journal(stored).rules
+    return rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
+
+
+def _table(results: tuple[RuleResult, ...]) -> Table:
+    table = Table("rule", "status", "level", "title", "cases", "mutants", box=None)
+    for result in results:
+        rule = result.rule
+        table.add_row(rule.id, result.status, rule.level, rule.title, " ".join(result.cases), " ".join(result.mutants))
+    return table
+
+
+def _show(console: Console, result: RuleResult) -> None:
+    rule = result.rule
+    lines = {
+        "status": f"{result.status}{f': {result.reason}' if result.reason else ''}",
+        "level": f"{rule.level} for {', '.join(rule.subjects)}",
+        "text": rule.text,
+        "decided by": ", ".join(result.oracles) or "nothing yet",
+        "as it says": rule.oracle,
+        "cases": ", ".join(result.cases) or "none",
+        "mutants": ", ".join(result.mutants) or "none",
+        "sources": "; ".join(rule.sources),
+        "refuted in": ", ".join(result.failed_runs),
+    }
+    console.print(Text(f"{rule.id} {rule.title}", "bold"))
+    for name, value in lines.items():
+        if value:
+            console.print(Text(f"{name:>10}  {value}"))

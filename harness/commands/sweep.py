@@ -1,0 +1,20 @@
+"""`holdfast sweep`: undoes, ends and removes what a killed harness left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.sweep import sweep
+
+
+def sweep_folder(root: Path) -> int:
+    """Sweep below an output folder and say what was done."""
+    console = consoles.results()
+    done = 0
+    for sentence in sweep(root):
+        console.print(sentence)
+        done += 1
+    if not done:
+        console.print(f"{root}: nothing to sweep.")
+    return 0

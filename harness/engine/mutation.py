@@ -1,0 +1,115 @@
+"""The harness on trial: whether it kills a mutant, by the oracles that are named for it and on a fair plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.mix import mix_for
+from holdfast.harness.engine.registry import Toolbox
+from holdfast.harness.engine.run import Run, run_plan, without_faults
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.mutant import Mutant
+from holdfast.harness.spi.system import System
+
+SWARM_LIMIT = 5_000
+DELIVERY = ("EXACT", "NOLOSS")
+"""What a mutant's committed output must satisfy while nothing is broken."""
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """What became of one mutant.
+
+    Attributes:
+        mutant: its name.
+        directed: the anomaly on its own plan, as `ORACLE/clause: message`; empty if there was none.
+        swarm: the same on a drawn plan.
+        seed: draw seed of that plan, or how many were tried.
+        objections: why a kill does not count, one sentence each.
+    """
+
+    mutant: str
+    directed: str
+    swarm: str
+    seed: int
+    objections: tuple[str, ...]
+
+    @property
+    def killed(self) -> bool:
+        return bool(self.directed and self.swarm) and not self.objections
+
+
+def try_mutant(
+    mutant: Mutant,
+    tools: Toolbox,
+    interrupted: Callable[[], str],
+    progress: Callable[[int, int], None] = lambda seed, limit: None,
+) -> Trial:
+    """Try to kill a mutant, once by its own plan and once from the swarm.
+
+    Args:
+        mutant: the wrong system, with its plan and oracles.
+        tools: registered faults, workloads and oracles.
+        interrupted: the reason to stop, or an empty text.
+        progress: told the draw seed that is tried, and the limit.
+    """
+    wrong = registry.system(mutant.system)
+    right = registry.system(mutant.system.partition("+")[0])
+    directed = _kill(run_plan(_on(wrong, mutant.plan), wrong, tools), mutant.oracles)
+    objections = [
+        *_objections_to_system(mutant, wrong, tools),
+        *_objections_to_plan(mutant.plan, right, tools, "its own plan"),
+    ]
+    limit = min(mutant.swarm_seeds, SWARM_LIMIT)
+    mix = mix_for(right)
+    swarm, seed = "", 0
+    while not swarm and seed < limit and not interrupted():
+        seed += 1
+        progress(seed, limit)
+        plan = draw_plan(seed, mix)
+        swarm = _kill(run_plan(_on(wrong, plan), wrong, tools), mutant.oracles)
+        if swarm:
+            objections.extend(_objections_to_plan(plan, right, tools, f"the plan of draw seed {seed}"))
+    return Trial(mutant.name, directed, swarm, seed, tuple(objections))
+
+
+def _on(system: System, plan: Plan) -> Plan:
+    return msgspec.structs.replace(plan, system=system.name)
+
+
+def _kill(run: Run, oracles: tuple[str, ...]) -> str:
+    """The first anomaly that one of the oracles names."""
+    for verdict in run.verdicts:
+        if verdict.oracle in oracles and verdict.anomalies:
+            anomaly = verdict.anomalies[0]
+            return f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"
+    return ""
+
+
+def _objections_to_plan(plan: Plan, right: System, tools: Toolbox, which: str) -> list[str]:
+    run = run_plan(_on(right, plan), right, tools)
+    if run.outcome is Outcome.PASS:
+        return []
+    return [f"{right.name} does not pass {which} either: {run.outcome.value} {run.reason or _first_clause(run)}"]
+
+
+def _objections_to_system(mutant: Mutant, wrong: System, tools: Toolbox) -> list[str]:
+    run = run_plan(_on(wrong, without_faults(mutant.plan)), wrong, tools)
+    verdicts = {verdict.oracle: verdict for verdict in run.verdicts}
+    return [
+        f"without faults {name} does not pass on {mutant.system}, so it is a plain bug"
+        for name in DELIVERY
+        if name in verdicts and verdicts[name].outcome is Outcome.FAIL
+    ] + (
+        []
+        if any(name in verdicts for name in DELIVERY)
+        else [f"without faults nothing judged what {mutant.system} committed"]
+    )
+
+
+def _first_clause(run: Run) -> str:
+    return next((f"{verdict.oracle}/{anomaly.clause}" for verdict in run.verdicts for anomaly in verdict.anomalies), "")
