@@ -49,19 +49,14 @@ CASES = with_needs(
         plan=LATE,
     ),
     Case(
-        id="barriers/once-per-output",
-        purpose="Does each subtask send each barrier once on every output channel?",
-        method="The barriers on every output are counted by snapshot.",
-        passes="Exactly one barrier for each snapshot on each output of its subtask.",
-        decides=(Decision("BAR-02", "CUT", ("barrier-once",), "sends-barrier-twice"),),
-        plan=LATE,
-    ),
-    Case(
-        id="barriers/nothing-between",
-        purpose="Is nothing emitted between a snapshot and its barrier?",
-        method="On each output the place of the barrier is compared with the place where the snapshot was taken.",
-        passes="No batch stands between the two.",
-        decides=(Decision("BAR-02", "CUT", ("emission-after-snapshot",), "emits-before-barrier"),),
+        id="barriers/one-barrier",
+        purpose="Does each subtask send each barrier once on every output, with nothing between snapshot and barrier?",
+        method="On each output the barriers are counted, and their place is compared with that of the snapshot.",
+        passes="Exactly one barrier for each snapshot, and no batch between the two.",
+        decides=(
+            Decision("BAR-02", "CUT", ("barrier-once",), "sends-barrier-twice"),
+            Decision("BAR-02", "CUT", ("emission-after-snapshot",), "emits-before-barrier"),
+        ),
         plan=LATE,
     ),
     Case(
@@ -87,28 +82,28 @@ CASES = with_needs(
         ),
     ),
     Case(
-        id="barriers/cut-of-states",
-        purpose="Is the state in a checkpoint the effect of exactly the records before its barriers?",
-        method="Each checkpoint's sums are compared with the oracle's own fold of the input below its offsets.",
+        id="barriers/consistent-cut",
+        purpose="Is a checkpoint the effect of exactly the records before its barriers, and do its offsets say so?",
+        method="Its sums are compared with the oracle's own fold of the input below its offsets, and these with what "
+        "each source had emitted.",
         passes="Number, sum and digest of the records agree in every checkpoint.",
-        decides=(Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),),
+        decides=(
+            Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
+            Decision("BAR-05", "CUT", ("source-position",), "records-old-position"),
+        ),
         plan=LATE,
         tiers=EVERYWHERE,
-    ),
-    Case(
-        id="barriers/cut-of-positions",
-        purpose="Do the recorded offsets denote the place of the barrier?",
-        method="The positions in each snapshot of a source are compared with what it had emitted by then.",
-        passes="They are equal.",
-        decides=(Decision("BAR-05", "CUT", ("source-position",), "records-old-position"),),
-        plan=LATE,
     ),
     Case(
         id="barriers/worked-example-aligned",
         purpose="Does the worked example of seeds/002 come out with alignment?",
         method="Record 4 of the first source arrives before the barrier of the second; the job restarts from there.",
-        passes="The checkpoint holds even 8 and odd 8; the last rows are even 40 and odd 32.",
-        decides=(Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "A3"),),
+        passes="The checkpoint holds even 8 and odd 8; the sources go on at record 4 and record 5; the last rows are "
+        "even 40 and odd 32.",
+        decides=(
+            Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "A3"),
+            Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),
+        ),
         plan=_worked_example(),
     ),
     Case(
@@ -118,14 +113,6 @@ CASES = with_needs(
         passes="The checkpoint holds even 12, record 4 counts twice, and the last row is even 44.",
         decides=(Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "blocks-in-at-least-once"),),
         plan=_worked_example(**AT_LEAST_ONCE),
-    ),
-    Case(
-        id="barriers/worked-example-resumes",
-        purpose="Does the worked example go on at record 4 of the first source and record 5 of the second?",
-        method="The offsets that the sources read first after the restore are compared with the recorded ones.",
-        passes="They are equal.",
-        decides=(Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),),
-        plan=_worked_example(),
     ),
     Case(
         id="barriers/at-least-once-never-blocks",

@@ -76,27 +76,15 @@ START_AT_LATEST = plan(
 CASES = with_needs(
     Case(
         id="recovery/latest-checkpoint",
-        purpose="Does a recovery restore the latest completed checkpoint?",
-        method="Two are retained; both workers are killed one after the other.",
-        passes="Each attempt restores the one with the highest id that had completed.",
-        decides=(Decision("REC-01", "COORD", ("restored-not-latest",), "restores-older"),),
-        plan=TWO_KILLS,
-        tiers=EVERYWHERE,
-    ),
-    Case(
-        id="recovery/same-checkpoint",
-        purpose="Do all tasks of an attempt restore the same checkpoint?",
-        method="Two are retained; both workers are killed one after the other.",
-        passes="Each task starts from the checkpoint of its attempt.",
-        decides=(Decision("REC-01", "COORD", ("tasks-restored-differently",), "restores-differently"),),
-        plan=TWO_KILLS,
-    ),
-    Case(
-        id="recovery/positions",
-        purpose="Do sources resume at exactly the recorded positions?",
-        method="Both workers are killed one after the other; the first offsets read afterwards are compared.",
-        passes="They are the recorded ones.",
-        decides=(Decision("REC-02", "RESTORE", ("position-differs",), "source-skips-one"),),
+        purpose="Do all tasks go on from the latest completed checkpoint, and the sources from its positions?",
+        method="Two checkpoints are retained; both workers are killed one after the other.",
+        passes="Each task of an attempt restores the one with the highest id that had completed, and the first offsets "
+        "read afterwards are those that it holds.",
+        decides=(
+            Decision("REC-01", "COORD", ("restored-not-latest",), "restores-older"),
+            Decision("REC-01", "COORD", ("tasks-restored-differently",), "restores-differently"),
+            Decision("REC-02", "RESTORE", ("position-differs",), "source-skips-one"),
+        ),
         plan=TWO_KILLS,
         tiers=EVERYWHERE,
     ),

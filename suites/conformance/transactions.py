@@ -40,19 +40,14 @@ CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowle
 
 CASES = with_needs(
     Case(
-        id="transactions/precommit-before-ack",
-        purpose="Are rows pre-committed before the acknowledgement of their checkpoint?",
-        method="Pre-commits and acknowledgements of each sink are followed in its own order.",
-        passes="Every acknowledgement comes after the pre-commit.",
-        decides=(Decision("TPC-01", "TXN", ("acked-before-precommit",), "acks-before-precommit"),),
-        plan=plan(),
-    ),
-    Case(
-        id="transactions/commit-after-completion",
-        purpose="Does a commit happen only after its checkpoint completed?",
-        method="Commits are compared with the publication of the checkpoints that promise them.",
-        passes="Every commit comes after one.",
-        decides=(Decision("TPC-01", "TXN", ("committed-before-completion",), "commits-on-barrier"),),
+        id="transactions/order",
+        purpose="Do pre-commit, acknowledgement, completion and commit follow each other?",
+        method="The events of each sink are followed in its own order, commits against the publication of checkpoints.",
+        passes="Every acknowledgement comes after its pre-commit, every commit after a checkpoint that promises it.",
+        decides=(
+            Decision("TPC-01", "TXN", ("acked-before-precommit",), "acks-before-precommit"),
+            Decision("TPC-01", "TXN", ("committed-before-completion",), "commits-on-barrier"),
+        ),
         plan=plan(),
         tiers=EVERYWHERE,
     ),
@@ -65,19 +60,14 @@ CASES = with_needs(
         plan=OVERLAPPING,
     ),
     Case(
-        id="transactions/notice-covers-older",
-        purpose="Does a notice commit every older transaction as well?",
+        id="transactions/aborted-checkpoint",
+        purpose="Is data that was pre-committed for an aborted checkpoint published with the next that completes?",
         method="A checkpoint is aborted after a sink pre-committed for it, so that only later notices come.",
-        passes="Its transaction is committed.",
-        decides=(Decision("TPC-02", "TXN", ("not-committed",), "commits-only-noticed"),),
-        plan=DECLINED,
-    ),
-    Case(
-        id="transactions/aborted-data-published",
-        purpose="Is data that was pre-committed for an aborted checkpoint published with the next?",
-        method="A checkpoint is aborted after a sink pre-committed for it.",
-        passes="The next snapshot of the sink holds its transaction.",
-        decides=(Decision("TPC-03", "TXN", ("aborted-data-lost",), "forgets-aborted-transactions"),),
+        passes="The next snapshot of the sink holds the transaction, and the notice for that commits it.",
+        decides=(
+            Decision("TPC-03", "TXN", ("aborted-data-lost",), "forgets-aborted-transactions"),
+            Decision("TPC-02", "TXN", ("not-committed",), "commits-only-noticed"),
+        ),
         plan=DECLINED,
     ),
     Case(
