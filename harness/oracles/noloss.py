@@ -91,7 +91,7 @@ def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings
     culprit = explain(model, row.key, row.counts, row.digest)
     counted = f"the last row of key {row.key!r} counts all {sum(row.counts)} records"
     if culprit is None:
-        findings.violated("extra-not-a-repeat", f"{counted} but {named(culprit)}", line)
+        findings.violated("extra-not-a-repeat", f"{counted} but {named(None)}", line)
     elif culprit == Culprit():
         findings.violated(
             "extra-not-a-repeat", f"{counted} once each, but the value {row.value} is not their sum", line
