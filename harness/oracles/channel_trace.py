@@ -56,7 +56,7 @@ class Subtask:
         emissions: of a source, how often it has emitted.
         last_ns: of a source, when it last emitted; 0 after a snapshot, until it emits again.
         snapshots: each with how much every output had taken by then.
-        windows: of a source, by checkpoint, when its snapshot was taken and its emissions by then.
+        windows: of a source, by checkpoint, its snapshot, where it had got by then and its emissions by then.
     """
 
     __slots__ = (
@@ -73,7 +73,7 @@ class Subtask:
         self.arrived: list[tuple[Channel, int]] = []
         self.next_offsets: dict[int, int] = {}
         self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
-        self.windows: dict[int, tuple[int, int]] = {}
+        self.windows: dict[int, tuple[SnapshotTaken, dict[int, int], int]] = {}
 
 
 class Attempt:
@@ -119,10 +119,17 @@ class Alignment(NamedTuple):
 
 
 class SourceWindow(NamedTuple):
-    """A source with unread input, from its barrier until it heard of the completion, on its own clock."""
+    """A source from its snapshot until it heard of the completion, on its own clock.
+
+    Attributes:
+        reached: where each of its partitions went on at the snapshot.
+        emissions: in between.
+    """
 
     checkpoint: int
-    duration_ns: int
+    since_ns: int
+    until_ns: int
+    reached: dict[int, int]
     emissions: int
 
 
@@ -135,15 +142,11 @@ class ChannelTrace:
         begun: checkpoints, each as often as a subtask saw its barrier on a first channel of several.
         misplaced: snapshots of sources that record other offsets than the source had reached.
         placed: how many snapshots of sources were compared for that.
-        windows: for BAR-09.
+        windows: of all sources.
         longest_gap_ns: between two emissions of a source with no barrier between them.
     """
 
     def __init__(self, history: History) -> None:
-        self._available = {
-            index: partition.preloaded if partition.records_per_second or partition.starts_ms else len(partition)
-            for index, partition in enumerate(history.inputs.partitions)
-        }
         self.attempts = Attempts(layout_of(history.plan.job, history.plan.topology))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
@@ -230,8 +233,9 @@ class ChannelTrace:
         if not event.completed:
             self._give_up(subtask, event.checkpoint)
         elif event.checkpoint in subtask.windows:
-            since_ns, emissions = subtask.windows.pop(event.checkpoint)
-            self.windows.append(SourceWindow(event.checkpoint, event.time_ns - since_ns, subtask.emissions - emissions))
+            snapshot, reached, before = subtask.windows.pop(event.checkpoint)
+            emissions = subtask.emissions - before
+            self.windows.append(SourceWindow(event.checkpoint, snapshot.time_ns, event.time_ns, reached, emissions))
 
     def _decline_sent(self, event: DeclineSent) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
@@ -247,11 +251,10 @@ class ChannelTrace:
         if not reached:
             return
         self.placed += 1
-        recorded = dict(event.positions)
+        reached, recorded = dict(reached), dict(event.positions)
         if any(recorded.get(partition) != offset for partition, offset in reached.items()):
-            self.misplaced.append((event, dict(reached)))
-        if any(offset < self._available.get(partition, 0) for partition, offset in reached.items()):
-            subtask.windows[event.checkpoint] = (event.time_ns, subtask.emissions)
+            self.misplaced.append((event, reached))
+        subtask.windows[event.checkpoint] = (event, reached, subtask.emissions)
         subtask.last_ns = 0
 
     def _task_started(self, event: TaskStarted) -> None:

@@ -19,10 +19,10 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.channel_trace import Alignment, Channel, ChannelTrace, Subtask, elements
+from holdfast.harness.oracles.channel_trace import Alignment, Channel, ChannelTrace, SourceWindow, Subtask, elements
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import layout_of
-from holdfast.harness.oracles.options import at_least_once
+from holdfast.harness.oracles.options import NS_PER_MS, at_least_once
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold
 
 STALLED_CHECKPOINTS = 3
@@ -67,7 +67,8 @@ class CutOracle:
             for alignment in trace.alignments:
                 _judge_alignment(history, alignment, findings)
         _judge_blocking(history, trace, findings, aligned_mode)
-        _judge_sources(trace, findings)
+        _judge_positions(trace, findings)
+        _judge_stalls(history, trace, findings)
         _judge_states(history, trace, findings)
         return findings.verdict(history)
 
@@ -163,7 +164,7 @@ def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, a
             findings.violated("waited-with-one-input", message, event)
 
 
-def _judge_sources(trace: ChannelTrace, findings: Findings) -> None:
+def _judge_positions(trace: ChannelTrace, findings: Findings) -> None:
     findings.check("source-position", trace.placed)
     for snapshot, reached in trace.misplaced:
         message = (
@@ -171,18 +172,39 @@ def _judge_sources(trace: ChannelTrace, findings: Findings) -> None:
             f"in checkpoint {snapshot.checkpoint}"
         )
         findings.violated("source-position", message, snapshot)
-    # Only a window longer than any gap between two emissions of the run must hold one: shorter ones say nothing
-    begun = set(trace.begun)
-    windows = [each for each in trace.windows if each.checkpoint in begun and each.duration_ns > trace.longest_gap_ns]
-    checkpoints = sorted({window.checkpoint for window in windows})
-    if any(window.emissions for window in windows):
+
+
+def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> None:
+    """Sources emit while others align. Only a window longer than any other gap between two emissions must hold one."""
+    gap_ns, begun = trace.longest_gap_ns, set(trace.begun)
+    windows = [
+        window
+        for window in trace.windows
+        if window.checkpoint in begun and 0 < gap_ns < window.until_ns - window.since_ns
+    ]
+    owing = [window for window in windows if window.emissions or _unread(history, window, gap_ns)]
+    checkpoints = sorted({window.checkpoint for window in owing})
+    if any(window.emissions for window in owing):
         findings.check("source-stalled", len(checkpoints))
     elif len(checkpoints) >= STALLED_CHECKPOINTS:
-        named = ", ".join(map(str, checkpoints))
         findings.check("source-stalled", len(checkpoints))
+        named = ", ".join(map(str, checkpoints))
         findings.violated(
             "source-stalled", f"no source emits between its barrier and completion of checkpoints {named}"
         )
+
+
+def _unread(history: History, window: SourceWindow, gap_ns: int) -> bool:
+    """Whether there was input to read when there was still time to emit it. The run began with its first event."""
+    elapsed_ms = (window.until_ns - gap_ns - history.events[0].time_ns) // NS_PER_MS
+    for index, partition in enumerate(history.inputs.partitions):
+        arriving_ms = elapsed_ms - partition.starts_ms
+        arrived = partition.preloaded + max(arriving_ms, 0) * partition.records_per_second // 1_000
+        if arriving_ms >= 0 and not partition.records_per_second:
+            arrived = len(partition)
+        if 0 <= window.reached.get(index, -1) < min(arrived, len(partition)):
+            return True
+    return False
 
 
 def _positions(positions: Mapping[int, int]) -> str:
