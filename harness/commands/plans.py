@@ -12,7 +12,6 @@ from holdfast.harness.engine.artefacts import (
     close_run_folder,
     discard_run_folder,
     open_run_folder,
-    point_latest,
     read_plan_file,
     read_run,
 )
@@ -22,7 +21,7 @@ from holdfast.harness.engine.judge import judge, observed, outcome_of
 from holdfast.harness.engine.keeper import replay_command
 from holdfast.harness.engine.machine import lacking
 from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.engine.words import plan_in_words
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
@@ -114,6 +113,7 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
     if reason := lacking(tier):
         raise UsageError(f"tier {tier} {reason}.")
     check_plan(plan, system, tier, tools)
+    check_options(plan, system)
     part = open_run_folder(folder, plan)
     try:
         run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
@@ -121,7 +121,6 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
         discard_run_folder(part)
         raise
     stored = close_run_folder(part, folder, run)
-    point_latest(stored)
     return run, stored
 
 

@@ -22,6 +22,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.results import broken_result, run_id, run_result
 from holdfast.harness.engine.run import Run, run_plan, uninterrupted
+from holdfast.harness.engine.swarm import case_for
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Outcome
@@ -145,5 +146,6 @@ def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[An
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:
     """In a worker process: the results of some draws, encoded."""
-    question = Question(registry.case(case), registry.system(system), Tier(tier), registry.toolbox(), first_seed)
+    accused = registry.system(system)
+    question = Question(case_for(accused, case), accused, Tier(tier), registry.toolbox(), first_seed)
     return msgspec.msgpack.encode([ask(question, number).result for number in range(start, stop)])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.registry import Toolbox
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
@@ -54,6 +55,12 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
         return str(error).rstrip(".")
     except UsageError as error:
         raise UsageError(f"case {case.id}: {error}") from error
+    # A value that the system refuses is no reason: the run shows that it refused what it should have accepted.
+    with suppress(UsageError):
+        try:
+            check_options(plan, system)
+        except NotApplicable as error:
+            return str(error).rstrip(".")
     return ""
 
 

@@ -22,6 +22,7 @@ from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.keeper import Keeper
 from holdfast.harness.engine.machine import lacking
 from holdfast.harness.engine.standing import case_not_run, case_result
+from holdfast.harness.engine.swarm import cases_for
 from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
@@ -91,7 +92,7 @@ class Certification:
         self._start_s = monotonic()
         self._system = registry.system(request.system)
         self._tools = registry.toolbox()
-        self._cases = chosen(registry.cases(), request.rules, request.areas)
+        self._cases = chosen(cases_for(self._system), request.rules, request.areas)
         self._keeper = Keeper(request.folder, self._tools.faults)
         self._tallies: dict[tuple[str, str], Tally] = {}
         self._results: list[CaseResult] = []

@@ -107,18 +107,6 @@ def cases() -> tuple[Case, ...]:
     return _distinct("case", tuple(sorted(_collected("cases"), key=lambda case: case.id)), lambda case: case.id)
 
 
-def case(name: str) -> Case:
-    """The case of that id.
-
-    Raises:
-        UsageError: there is none.
-    """
-    for each in cases():
-        if each.id == name:
-            return each
-    raise unknown("case", name, (each.id for each in cases()))
-
-
 @cache
 def mutants() -> tuple[Mutant, ...]:
     """Every registered mutant, in the order of their names."""

@@ -8,7 +8,7 @@ from holdfast.harness.engine.words import attack, claims_in_words, plan_in_words
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
 from holdfast.harness.model.journal import RunResult
-from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
 
 HARNESS_ERROR = "harness error: "
@@ -54,7 +54,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float) -> RunResult:
         wall_ms=wall_ms,
         replay="",
         windows=windows,
-        claims=claims_in_words(history.claims),
+        claims=claims_in_words(history.claims) if plan.expected_end is not ExpectedEnd.REFUSED else "",
     )
 
 

@@ -110,16 +110,22 @@ def run_plan(
         folder: of the run, existing; None on the simulator, where nothing is written.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
     """
+    inputs, claims = NO_INPUT, Claims()
     if plan.expected_end is ExpectedEnd.REFUSED:
-        inputs, claims, execution = NO_INPUT, Claims(), _submit(plan, system)
-    elif refusal := _refusal(plan, system):
-        inputs, claims = NO_INPUT, Claims()
-        execution = _Execution(RunEnd(reached=False, reason=f"refused: {refusal}"))
+        execution = _submit(plan, system)
     else:
         inputs = _inputs(plan, tools)
-        claims = system.claims(plan)
-        setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
-        execution = _execute(setting)
+        try:
+            claims = system.claims(plan)
+            setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
+            execution = _execute(setting)
+        except ValueError:
+            # A system that refuses what it should run did not reach its end; anything else is an error of the adapter.
+            execution = _submit(plan, system)
+            if not execution.end.reached:
+                raise
+            refusal = f"it was refused at submit: {execution.end.reason}"
+            execution = _Execution(RunEnd(reached=False, reason=refusal))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
     history = _history(plan, claims, inputs, execution, tools.faults)

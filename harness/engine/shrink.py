@@ -9,7 +9,7 @@ import msgspec
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import run_plan
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.spi.system import System
@@ -22,6 +22,7 @@ def shows(plan: Plan, system: System, tools: Toolbox, oracle: str, clause: str) 
     """Whether a run of a plan names the anomaly; a plan that cannot be run does not."""
     try:
         check_plan(plan, system, Tier.SIM, tools)
+        check_options(plan, system)
         run = run_plan(plan, system, tools)
     except (UsageError, NotApplicable):
         return False

@@ -34,7 +34,7 @@ def read_plan(raw: bytes, source: str) -> Plan:
 
 
 def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
-    """Refuse what cannot be run.
+    """Refuse what cannot be run, whatever the options are.
 
     Raises:
         UsageError: the plan contradicts itself, or names what does not exist.
@@ -51,17 +51,17 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         _require(
             not plan.faults, f"faults has {len(plan.faults)} entries, but a refused plan starts nothing: remove them."
         )
-    else:
-        check_options(plan, system)
 
 
 def check_options(plan: Plan, system: System) -> None:
-    """Every option must be accounted for.
+    """Every option must be accounted for, unless the plan asks to be refused.
 
     Raises:
         UsageError: a value is refused.
         NotApplicable: an option is unsupported, or the adapter says nothing about it.
     """
+    if plan.expected_end is ExpectedEnd.REFUSED:
+        return
     try:
         account = {each.key: each for each in system.account(plan)}
     except ValueError as error:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.validate import check_plan, read_plan
+from holdfast.harness.engine.validate import check_options, check_plan, read_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
@@ -82,7 +82,9 @@ BAD = [
 
 def check(raw: bytes, tier: Tier = Tier.SIM, system: ScriptedSystem | None = None) -> Plan:
     read = read_plan(raw, "plan.json")
-    check_plan(read, system or ScriptedSystem(), tier, toolbox())
+    system = system or ScriptedSystem()
+    check_plan(read, system, tier, toolbox())
+    check_options(read, system)
     return read
 
 
