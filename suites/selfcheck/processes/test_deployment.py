@@ -1,0 +1,253 @@
+"""The reference runtime on real processes: judged by the oracles, broken on purpose, and gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
+from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
+from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
+from holdfast.fixtures.reference.drivers.processes.spawner import Process
+from holdfast.fixtures.reference.protocol.configuration import configure
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.engine.registry import toolbox
+from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    NodeDied,
+    NodeStarted,
+    RowsVisible,
+    StorageListed,
+    SubtaskAudited,
+)
+from holdfast.harness.model.job import FORWARD, JOBS, KEYED_SUM, REBALANCE, Job
+from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
+
+LIMIT_S = 10.0
+COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
+WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
+OPTIONS = {
+    "execution.checkpointing.interval": "40 ms",
+    "execution.checkpointing.data-inline-threshold": "100 b",
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "20",
+    "restart-strategy.fixed-delay.delay": "20 ms",
+    "source.max-batch-records": "20",
+}
+RECORDS: dict[str, int | str] = {"records": 400, "records_per_second": 400, "preloaded_percent": 25}
+
+
+def plan(*faults: FaultSpec, job: Job = KEYED_SUM, parallelism: int = 2, options: dict[str, str] | None = None) -> Plan:
+    return Plan(
+        job=job,
+        topology=Topology(parallelism),
+        options={**OPTIONS, **(options or {})},
+        workload=WorkloadSpec("synthetic", RECORDS),
+        faults=faults,
+        bounds=Bounds(safety_ms=4_000, liveness_ms=10_000, settle_ms=100),
+    )
+
+
+def run(plan: Plan, folder: Path, variant: str = "") -> Run:
+    return run_plan(plan, ReferenceSystem(variant), toolbox(), Tier.PROCESS, folder)
+
+
+def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
+    told = plan()
+    arguments = {"variant": "", "port": 0, **changed}
+    inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
+    return ProcessDeployment(told, inputs, configuration=configure(told.options), folder=folder, **arguments)
+
+
+def processes(folder: Path) -> list[Process]:
+    """What the run in a folder started and still lives."""
+    notes = (folder / "processes.jsonl").read_bytes().splitlines()
+    pids = [msgspec.json.decode(note, type=StartedProcess).pid for note in notes]
+    living = []
+    for pid in pids:
+        try:
+            living.append(Process(pid, os.pidfd_open(pid)))
+        except ProcessLookupError:
+            continue
+    return [process for process in living if not process.wait_end(0)]
+
+
+def assert_passes(judged: Run) -> None:
+    anomalies = [(verdict.oracle, verdict.anomalies) for verdict in judged.verdicts if verdict.anomalies]
+    assert not anomalies
+    assert (judged.outcome, judged.reason) == (Outcome.PASS, "")
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> None:
+    judged = run(plan(job=job), tmp_path)
+    assert_passes(judged)
+    history = judged.history
+    assert history.output.units
+    assert [event.name for event in history.of(RowsVisible)] == [unit.name for unit in history.output.units]
+    assert len(history.of(AttemptStarted)) == 1
+    assert {event.node for event in history.of(NodeStarted)} == {
+        "coordinator.0",
+        "worker-0.0",
+        "worker-1.0",
+        "reader.0",
+    }
+    assert history.of(SubtaskAudited)
+    assert history.of(StorageListed)
+    assert processes(tmp_path / "work") == []
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_it_runs_at_any_width(tmp_path: Path, parallelism: int) -> None:
+    assert_passes(run(plan(parallelism=parallelism), tmp_path))
+
+
+def test_at_least_once_needs_no_alignment(tmp_path: Path) -> None:
+    assert_passes(run(plan(options={"execution.checkpointing.mode": "AT_LEAST_ONCE"}), tmp_path))
+
+
+def after(checkpoints: int, gate: Gate | None = None) -> Schedule:
+    return Schedule(after_checkpoint=checkpoints, gate=gate)
+
+
+STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurrences": 1, "after_effect": 1}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        FaultSpec("kill", OTHER_WORKER, after(2)),
+        FaultSpec("kill", COORDINATOR, after(2)),
+        FaultSpec("pause", WORKER, after(2), duration_ms=150),
+        FaultSpec("pause", COORDINATOR, after(2), duration_ms=150),
+        FaultSpec("cut", Target(Role.CHANNEL, 1), after(2), duration_ms=200),
+        FaultSpec("cut", Target(Role.CHANNEL, 0), after(2), duration_ms=200),
+        FaultSpec("slow", Target(Role.CHANNEL, 2), after(2), duration_ms=250, parameters={"delay_ms": 40}),
+        FaultSpec("storage-error", STORAGE, after(2), duration_ms=400, parameters=STORAGE_ERROR),
+        FaultSpec("forge", Target(Role.TASK), after(2), parameters={"message": "acknowledge", "subtask": "sum[0]"}),
+        FaultSpec("kill", WORKER, after(2, Gate("commit", WORKER))),
+        FaultSpec("kill", OTHER_WORKER, after(1, Gate("acknowledge", OTHER_WORKER, vertex="sink"))),
+        FaultSpec("kill", COORDINATOR, after(1, Gate("notify", COORDINATOR))),
+        FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR))),
+        FaultSpec("kill", WORKER, after(1, Gate("during-pre-commit", WORKER))),
+        FaultSpec("kill", WORKER, after(1, Gate("send-barrier", Target(Role.TASK, 0), occurrence=2))),
+    ],
+    ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
+)
+def test_it_survives_every_kind_of_fault(tmp_path: Path, fault: FaultSpec) -> None:
+    judged = run(plan(fault), tmp_path)
+    assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
+    assert_passes(judged)
+
+
+def test_it_survives_one_fault_after_the_other(tmp_path: Path) -> None:
+    faults = (
+        FaultSpec("kill", WORKER, after(1)),
+        FaultSpec("kill", COORDINATOR, after(2)),
+        FaultSpec("kill", OTHER_WORKER, after(3)),
+    )
+    judged = run(plan(*faults, job=REBALANCE), tmp_path)
+    assert_passes(judged)
+    assert {event.dead_node for event in judged.history.of(NodeDied)} == {"worker-0.0", "coordinator.0", "worker-1.0"}
+
+
+def test_a_mutant_is_refuted_on_real_processes_too(tmp_path: Path) -> None:
+    """G1 writes metadata in place: killed in the middle, it takes the torn piece for a checkpoint."""
+    killed = FaultSpec("kill", COORDINATOR, after(2, Gate("during-publish-metadata", COORDINATOR)))
+    judged = run(plan(killed), tmp_path, "G1")
+    assert judged.outcome is Outcome.FAIL
+
+
+# --- ends ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_port_in_use_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    with listen() as taken, pytest.raises(OSError, match=rf"^Port {port_of(taken)} of .* is it in use\?$"):
+        deploy(tmp_path, port=port_of(taken))
+    assert not (tmp_path / "processes.jsonl").exists()
+
+
+def test_a_runtime_that_cannot_be_prepared_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="ValueError: variant 'nonsense' of the reference runtime is unknown"):
+        deploy(tmp_path, variant="nonsense")
+    assert processes(tmp_path) == []
+
+
+def test_closing_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    deployment = deploy(tmp_path)
+    while not any(isinstance(event, CheckpointCompleted) for event in deployment.advance(LIMIT_S * 1000)):
+        pass
+    assert len(processes(tmp_path)) == 5
+    deployment.controls.pause(WORKER)
+    deployment.close()
+    deployment.close()
+    assert processes(tmp_path) == []
+
+
+def test_the_loss_of_the_reader_ends_the_run_with_a_problem(tmp_path: Path) -> None:
+    deployment = deploy(tmp_path)
+    deployment._supervisor._lives["reader"].process.signal(signal.SIGKILL)
+    with pytest.raises(OSError, match=r"reader\.0 ended.*: SIGKILL"):
+        advance_to_the_end(deployment)
+    deployment.close()
+
+
+def advance_to_the_end(deployment: ProcessDeployment) -> None:
+    until_ms = deployment.now_ms + LIMIT_S * 1000
+    while deployment.now_ms < until_ms:
+        deployment.advance(until_ms)
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from holdfast.suites.selfcheck.processes.test_deployment import deploy
+deployment = deploy(Path(sys.argv[1]))
+print("stands", flush=True)
+while True:
+    deployment.advance(1e9)
+"""
+
+
+def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE) as harness:
+        assert harness.stdout is not None
+        assert harness.stdout.readline() == b"stands\n"
+        living = processes(tmp_path)
+        assert len(living) == 5
+        harness.kill()
+        assert all(process.wait_end(LIMIT_S) for process in living)
+    assert end_leftovers(tmp_path) == []
+
+
+def test_the_feed_goes_by_the_clock(tmp_path: Path) -> None:
+    deployment = deploy(tmp_path)
+    started = time.monotonic()
+    while not deployment.drained():
+        deployment.advance(LIMIT_S * 1000)
+    took_s = time.monotonic() - started
+    deployment.close()
+    assert took_s >= 0.35, "three quarters of 200 records a partition, at 400 a second"
+
+
+def test_forward_rows_arrive_in_the_order_of_their_partition(tmp_path: Path) -> None:
+    judged = run(plan(job=FORWARD), tmp_path)
+    offsets: dict[int, list[int]] = {0: [], 1: []}
+    for row in judged.history.output.rows():
+        partition, offset = msgspec.structs.astuple(row)
+        offsets[partition].append(offset)
+    assert offsets == {0: list(range(200)), 1: list(range(200))}
