@@ -124,7 +124,7 @@ def run_plan(
             execution = _submit(plan, system)
             if not execution.end.reached:
                 raise
-            refusal = f"it was refused at submit: {execution.end.reason}"
+            refusal = f"refused at submit: {execution.end.reason}"
             execution = _Execution(RunEnd(reached=False, reason=refusal))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
