@@ -16,6 +16,7 @@ from rich.console import Console
 from holdfast.suites.bench.figures import load
 from holdfast.suites.bench.peers import flink, spark
 from holdfast.suites.bench.peers.cache import DEFAULT_CACHE, PeerCache
+from holdfast.suites.bench.peers.children import heed_termination
 from holdfast.suites.bench.peers.flights_input import Columns
 from holdfast.suites.bench.peers.peer import Demand, Latency, Throughput, latency_table, throughput_table
 
@@ -37,6 +38,7 @@ def main(
     latencies: Annotated[bool, typer.Option("--latency/--no-latency")] = True,
 ) -> None:
     """Measure."""
+    heed_termination()
     installed = PeerCache(cache)
     chosen = tuple(int(core) for core in cores.split(","))
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+from holdfast.suites.bench.processor_time import spent_s
 
 END_LIMIT_S = 10.0
 
@@ -17,6 +19,11 @@ def pinned(command: Sequence[str], cores: Sequence[int]) -> list[str]:
     """The command that runs another on these cores only and lets it die with whoever started it."""
     listed = ",".join(map(str, cores))
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", listed, *command]
+
+
+def heed_termination() -> None:
+    """From now on SIGTERM ends this process as an interruption does: what was started is ended, folders are removed."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 class Child:
@@ -38,9 +45,8 @@ class Child:
         return self._process.poll() is None
 
     def spent_s(self) -> float:
-        """Processor time that it and its descendants have used so far. A descendant that ended counts through its
-        parent."""
-        return sum(_spent_s(stat) for stat in _stats() if stat.session == self._process.pid)
+        """Processor time that it and its descendants have used so far."""
+        return spent_s(self._process.pid)
 
     def end(self) -> None:
         """End it with all that it started; safe to call twice."""
@@ -52,25 +58,6 @@ class Child:
 
     def _signal(self, sign: signal.Signals) -> None:
         os.killpg(self._process.pid, sign)
-
-
-class _Stat(NamedTuple):
-    """What is needed of /proc/PID/stat."""
-
-    session: int
-    ticks: int
-
-
-def _spent_s(stat: _Stat) -> float:
-    return stat.ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _stats() -> Iterator[_Stat]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
-            # The name may hold spaces and brackets: what counts begins behind the last bracket.
-            fields = path.read_text().rpartition(")")[2].split()
-            yield _Stat(session=int(fields[3]), ticks=sum(map(int, fields[11:15])))
 
 
 def answer(command: Sequence[str], cores: Sequence[int], environment: Mapping[str, str], limit_s: float) -> str:

@@ -33,8 +33,8 @@ class Rates(msgspec.Struct, frozen=True):
     """Records per second.
 
     Attributes:
-        cold: in the first COLD_S seconds after the first record, while a virtual machine still interprets.
-        warm: from WARM_AFTER_S after the first record to the last; not a number if it did not run that long.
+        cold: in the first seconds after the first record, while a virtual machine still interprets.
+        warm: from some time after the first record to the last; not a number if it did not run that long.
         overall: from the first record to the last.
         records: how many there were.
         seconds: from the first record to the last.
@@ -56,8 +56,14 @@ class Rates(msgspec.Struct, frozen=True):
         return self.warm / self.warm_cores
 
 
-def rates_of(samples: Sequence[Sample], spent: Sequence[Spent]) -> Rates:
+def rates_of(
+    samples: Sequence[Sample], spent: Sequence[Spent], cold_s: float = COLD_S, warm_after_s: float = WARM_AFTER_S
+) -> Rates:
     """Rates of a run. The first record came somewhere between the last sample without records and the next one.
+
+    Args:
+        samples, spent: what was seen, in the order of time and on one clock.
+        cold_s, warm_after_s: what counts as cold and as warm.
 
     Raises:
         ValueError: no record was taken.
@@ -66,9 +72,9 @@ def rates_of(samples: Sequence[Sample], spent: Sequence[Spent]) -> Rates:
     if not first:
         raise ValueError("the engine took no record between two samples; nothing can be said about its rate.")
     begin, end = samples[first - 1], _first_complete(samples)
-    warm = _at(samples, begin.time_s + WARM_AFTER_S)
+    warm = _at(samples, begin.time_s + warm_after_s)
     return Rates(
-        cold=_rate(begin, _at(samples, begin.time_s + COLD_S)),
+        cold=_rate(begin, _at(samples, begin.time_s + cold_s)),
         warm=_rate(warm, end),
         overall=_rate(begin, end),
         records=end.records,
