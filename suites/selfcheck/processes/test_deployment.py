@@ -75,7 +75,8 @@ def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
 
 def processes(folder: Path) -> list[Process]:
     """What the run in a folder started and still lives."""
-    notes = (folder / "processes.jsonl").read_bytes().splitlines()
+    file = folder / "processes.jsonl"
+    notes = file.read_bytes().splitlines() if file.exists() else []  # nothing is noted of who died at once
     pids = [msgspec.json.decode(note, type=StartedProcess).pid for note in notes]
     living = []
     for pid in pids:
