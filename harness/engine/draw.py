@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
 from holdfast.harness.engine.mix import SWARM, Mix
-from holdfast.harness.model.job import JOBS
+from holdfast.harness.model.job import JOBS, VertexKind
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
@@ -28,8 +28,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     interval_ms = stream.between(*mix.interval_ms)
     latest = stream.chance(mix.latest_percent / 100)
     options = _checkpointing(stream, mix, interval_ms) if mix.options else {}
-    state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES
-    scene = Scene(stream, mix, job, topology, interval_ms, state_files)
+    state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES and bool(job.of_kind(VertexKind.KEYED_SUM))
+    scene = Scene(stream, mix, job, topology, interval_ms, state_files, settled_start=latest)
     if stream.chance(mix.boundary_percent / 100):
         faults, end, strategy = _at_the_boundary(scene)
         options.update(strategy)
@@ -77,7 +77,7 @@ def _forgiving(scene: Scene) -> Options:
     }
     if stream.chance(scene.mix.heartbeat_percent / 100):
         options["heartbeat.interval"] = f"{interval_ms // 2} ms"
-        options["heartbeat.timeout"] = f"{stream.between(2, 3) * interval_ms} ms"
+        options["heartbeat.timeout"] = f"{2 * interval_ms} ms"
     return options
 
 

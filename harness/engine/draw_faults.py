@@ -23,16 +23,27 @@ _STEPS = (0, 0, 1, 1, 1)
 """How many checkpoints further a fault waits than the one before it."""
 _STARTS = (0, 1, 1, 1, 2)
 """How many checkpoints the first fault waits for."""
+_STEPS = (0, 1, 1)
+"""How many checkpoints further a fault waits than the one before it."""
+_EARLY = 1
+"""Up to this many checkpoints input still arrives, so that sinks have rows to commit."""
 _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
-"""They need rows, so they are aimed at early, while input still arrives."""
-_EARLY = 2
+_SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
+_READS = frozenset({"read-metadata", "read-state"})
+_STORAGE_ERROR_INTERVALS = 4
+"""Long, because what fails is over with its occurrences, and a restart may come in between."""
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What the faults of one plan are drawn for. `state_files`: state is stored in files, so storage takes part."""
+    """What the faults of one plan are drawn for.
+
+    Attributes:
+        state_files: state is stored in files, so storage takes part.
+        settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
+    """
 
     stream: Stream
     mix: Mix
@@ -40,6 +51,7 @@ class Scene(msgspec.Struct, frozen=True):
     topology: Topology
     interval_ms: int
     state_files: bool
+    settled_start: bool
 
     def worker(self) -> Target:
         return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
@@ -52,11 +64,18 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
         return ()
     wanted = scene.stream.weighted(scene.mix.fault_count)
     faults: list[FaultSpec] = []
-    progress = scene.stream.choice(_STARTS)
+    progress = max(scene.stream.choice(_STARTS), scene.settled_start)
     while len(faults) < wanted:
         faults.extend(_ATTACKS[scene.stream.weighted(attacks)](scene, progress))
-        progress += scene.stream.choice(_STEPS)
+        progress += max(scene.stream.choice(_STEPS), _rest_after(faults[-1]))
     return tuple(faults)
+
+
+def _rest_after(spec: FaultSpec) -> int:
+    """How many checkpoints later the next fault may come: a process must be killed, and live again, before."""
+    if spec.kind != "kill":
+        return 0
+    return 2 if spec.schedule.gate else 1
 
 
 def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...]:
@@ -83,6 +102,8 @@ def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
     absent = frozenset[str]() if scene.state_files else _FILE_EFFECTS
     if progress > _EARLY:
         absent |= _SINK_EFFECTS
+    if not progress:
+        absent |= _READS
     return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
 
 
@@ -129,7 +150,8 @@ def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
         "after_effect": int(scene.stream.chance(0.3)),
     }
     schedule = _unaimed(scene, progress)
-    fault = FaultSpec("storage-error", _STORAGE, schedule, _lasting_ms(scene), parameters)
+    duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
+    fault = FaultSpec("storage-error", _STORAGE, schedule, duration_ms, parameters)
     if cause is None:
         return [fault]
     return [fault, FaultSpec("kill", _COORDINATOR if cause == "kill-coordinator" else scene.worker(), schedule)]
@@ -159,7 +181,7 @@ def _schedule(scene: Scene, progress: int, target: Target, *, timed: bool = Fals
         effect = stream.weighted(gates)
         vertex = scene.job.of_kind(VertexKind.SINK)[0].name if effect in _SINK_EFFECTS else ""
         return Schedule(after_checkpoint=progress, gate=Gate(effect, target, stream.between(1, 2), vertex))
-    if timed and lot >= 100 - mix.timed_percent:
+    if timed and not scene.settled_start and lot >= 100 - mix.timed_percent:
         return Schedule(at_time_ms=scene.interval_ms + stream.below((progress + 2) * scene.interval_ms))
     return _unaimed(scene, progress)
 
@@ -169,6 +191,8 @@ def _unaimed(scene: Scene, progress: int) -> Schedule:
     if not mix.checkpoints:
         return Schedule(after_rows=progress * stream.between(1, 4))
     event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
+    if event in _SINK_EVENTS and progress > _EARLY:
+        event = ""
     return Schedule(after_checkpoint=progress, at_event=event)
 
 
@@ -177,7 +201,7 @@ def _channel(scene: Scene) -> Target:
 
 
 def _lasting_ms(scene: Scene) -> int:
-    return scene.interval_ms * scene.stream.between(2, 3)
+    return scene.interval_ms * scene.stream.between(4, 6) // 2
 
 
 _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
