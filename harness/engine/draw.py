@@ -62,7 +62,7 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
         "execution.checkpointing.num-retained": stream.choice(("1", "1", "2", "3")),
         _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
-        "source.max-batch-records": str(stream.between(3, 12)),
+        "source.max-batch-records": str(stream.between(6, 20)),
         "taskmanager.network.memory.buffers-per-channel": str(stream.between(2, 8)),
     }
 

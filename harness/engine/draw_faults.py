@@ -21,7 +21,7 @@ _COORDINATOR = Target(Role.COORDINATOR)
 _STORAGE = Target(Role.STORAGE)
 _STEPS = (0, 0, 1, 1, 1)
 """How many checkpoints further a fault waits than the one before it."""
-_STARTS = (0, 1, 1, 1, 2)
+_STARTS = (0, 1, 1, 1)
 """How many checkpoints the first fault waits for."""
 _STEPS = (0, 1, 1)
 """How many checkpoints further a fault waits than the one before it."""
@@ -31,7 +31,7 @@ _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _READS = frozenset({"read-metadata", "read-state"})
-_STORAGE_ERROR_INTERVALS = 4
+_STORAGE_ERROR_INTERVALS = 3
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""

@@ -93,7 +93,7 @@ SWARM = Mix(
         "read-state": 1,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
-    fault_count={2: 7, 3: 3, 4: 1},
+    fault_count={2: 8, 3: 2, 4: 1},
     parallelism={2: 4, 3: 1},
     records=(40, 120),
     keys=(4, 12),
