@@ -31,7 +31,7 @@ _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _READS = frozenset({"read-metadata", "read-state"})
-_STORAGE_ERROR_INTERVALS = 3
+_STORAGE_ERROR_INTERVALS = 4
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""
