@@ -38,7 +38,7 @@ CRASHES = (
     _flights(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), key="tailnum"),
     _flights(kill(COORDINATOR, after_checkpoint=2, gate=gate("notify", COORDINATOR)), key="tailnum"),
 )
-ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=2))
+ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of these cases without real processes."""
 
 CASES = with_needs(
@@ -47,8 +47,11 @@ CASES = with_needs(
         purpose="Does every flight count once when processes are really killed?",
         method="Arrival delays are summed by carrier and by aeroplane on two workers; SIGKILL hits a worker or the "
         "coordinator after a completed checkpoint, while flights still come in.",
-        passes="Each committed row is what the oracle's model holds at its counts, and the last ones hold all flights.",
+        passes="Each committed row is what the oracle's model holds at its counts, the last ones hold all flights, and "
+        "what was visible once stays.",
         decides=(
+            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
             Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
             Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
             Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),

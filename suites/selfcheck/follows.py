@@ -1,0 +1,48 @@
+"""What else is bound to be seen when a variant takes its one wrong step, besides the clauses that decide.
+
+A clause that is not listed here stays silent on every case that the variant is tried on: a rule decided by it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+EXTRA = ("CUT/state-extra", "EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back")
+"""Records took effect twice."""
+LOST = ("CUT/state-missing", "EXACT/row-wrong", "EXACT/input-missing", "NOLOSS/input-lost")
+"""Records took none."""
+STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drained")
+"""The job, or its checkpoints, stand still."""
+OTHER_NUMBERS = ("GOLDEN/checkpoint-value", "GOLDEN/final-value")
+
+FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    "A3": ("CUT/processed-while-blocked", *EXTRA, *OTHER_NUMBERS),
+    "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
+    "I1": STUCK,
+    "accepts-any-option": ("LIVE/end-not-reached",),
+    "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
+    "commits-above-notice": ("TXN/committed-before-completion",),
+    "commits-on-barrier": ("TXN/committed-above-notice",),
+    "counts-duplicate-acks": ("COORD/completed-without-ack",),
+    "counts-stale-acks": ("COORD/completed-without-ack",),
+    "drops-held-records": LOST,
+    "falls-back": ("COORD/restored-not-latest", "LOUD/started-older", "LOUD/started-empty", *EXTRA, *STUCK),
+    "forgets-recovered-transactions": ("LIVE/end-not-reached",),
+    "forgets-start": LOST,
+    "keeps-slot": STUCK,
+    "never-forgets-failures": STUCK,
+    "records-old-position": ("CUT/state-extra",),
+    "refuses-limits": ("LIVE/end-not-reached",),
+    "reorders-around-barrier": ("CUT/processed-while-blocked", "CUT/state-missing"),
+    "restarts-after-none": ("LIVE/end-not-reached",),
+    "restarts-at-once": ("COUNT/delay-wrong",),
+    "restarts-once-less": STUCK,
+    "restarts-once-more": ("LIVE/end-not-reached",),
+    "restarts-without-strategy": ("LIVE/end-not-reached",),
+    "restores-differently": ("LIVE/end-not-reached",),
+    "restores-older": ("LOUD/started-older", *STUCK),
+    "source-repeats-one": ("RESTORE/position-differs", *EXTRA),
+    "source-skips-one": ("RESTORE/position-differs", "GOLDEN/final-value", *LOST),
+    "starts-empty": ("LOUD/started-empty", *EXTRA),
+    "tells-before-durable": ("TXN/committed-before-completion",),
+}

@@ -1,0 +1,70 @@
+"""Every pair of a case and a rule on trial: the clause that decides it names the wrong step of its mutant, and clauses
+that do not follow from that step stay silent. That the runtime itself passes is what suites/conformance shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.fixtures.mutants import VARIANTS
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.judge import judge
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Verdict
+from holdfast.suites.selfcheck.follows import FOLLOWS
+from holdfast.suites.selfcheck.oracles.builder import HISTORIES
+
+HISTORY = "history:"
+PAIRS = [
+    pytest.param(case, decision, id=f"{case.id}-{decision.rule}-{decision.mutant}")
+    for case in registry.cases()
+    for decision in case.decides
+]
+DECIDED = """
+    BAR-01 BAR-02 BAR-03 BAR-04 BAR-05 BAR-06 BAR-07 BAR-08 BAR-09 CRD-01 CRD-02 CRD-03 CRD-04
+    REC-01 REC-02 REC-03 REC-04 REC-05 RST-01 RST-03 RST-04 RST-05 E2E-02 E2E-03 E2E-04
+    TPC-01 TPC-02 TPC-03 TPC-04 STO-01 CFG-01
+"""
+
+
+def test_the_first_wave_of_rules_is_decided() -> None:
+    assert {decision.rule for case in registry.cases() for decision in case.decides} >= set(DECIDED.split())
+
+
+@pytest.mark.parametrize(("case", "decision"), PAIRS)
+def test_pair_is_complete(case: Case, decision: Decision) -> None:
+    clauses = {oracle.name: oracle.clauses for oracle in registry.toolbox().oracles}
+    assert decision.rule in {rule.id for rule in registry.rules()}
+    assert decision.clauses
+    assert set(decision.clauses) <= set(clauses[decision.oracle])
+    assert decision.mutant in VARIANTS or decision.mutant.removeprefix(HISTORY) in HISTORIES
+
+
+@pytest.mark.parametrize(("case", "decision"), PAIRS)
+def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision) -> None:
+    named = {
+        f"{verdict.oracle}/{anomaly.clause}"
+        for verdicts in _trials(case, decision.mutant)
+        for verdict in verdicts
+        for anomaly in verdict.anomalies
+    }
+    deciding = {f"{decision.oracle}/{clause}" for clause in decision.clauses}
+    assert named & deciding
+    assert named <= deciding.union(FOLLOWS.get(decision.mutant, ()))
+
+
+def _trials(case: Case, mutant: str) -> Iterator[tuple[Verdict, ...]]:
+    """The verdicts on the mutant, on every plan of the case or on the one that is made for it."""
+    tools = registry.toolbox()
+    if mutant.startswith(HISTORY):
+        yield judge(HISTORIES[mutant.removeprefix(HISTORY)](), tools.oracles)
+        return
+    system = registry.system(f"reference+{mutant}")
+    for number in range(case.runs):
+        plan = case.mutant_plan or case.plan
+        yield run_plan(plan if isinstance(plan, Plan) else plan(number), system, tools).verdicts
+        if isinstance(plan, Plan):
+            return

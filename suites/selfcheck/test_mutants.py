@@ -1,0 +1,35 @@
+"""The mutants on trial: each killed by one of its named oracles, by its directed plan and by the swarm, where the
+runtime itself passes; and every variant is right as long as nothing breaks."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.mutants import VARIANTS
+from holdfast.fixtures.mutants.directed import MUTANTS, DirectedMutant
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.mutation import try_mutant
+from holdfast.harness.engine.run import run_plan, uninterrupted
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import plan
+
+SWARM_SEEDS = 300
+"""The command may try 5,000; that many here would mean that the swarm got worse."""
+
+
+def test_the_first_wave_is_there() -> None:
+    assert {mutant.name for mutant in registry.mutants()} >= {"A3", "C1", "D1", "D6", "G1", "H2", "H7", "I1"}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_mutant_is_killed(mutant: DirectedMutant) -> None:
+    trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), registry.toolbox(), uninterrupted)
+    assert trial.killed, trial
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_output_is_right_without_faults(variant: str) -> None:
+    run = run_plan(plan(), registry.system(f"reference+{variant}"), registry.toolbox())
+    verdicts = {verdict.oracle: verdict.outcome for verdict in run.verdicts}
+    assert (verdicts["EXACT"], verdicts["NOLOSS"]) == (Outcome.PASS, Outcome.PASS)
