@@ -97,6 +97,14 @@ def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, l
     return _culprit(model, key, found) if found else None
 
 
+def explain_row(model: FoldModel, row: FoldRow) -> Culprit | None:
+    """As `explain`, for a row that may lack records as well as repeat them."""
+    expected = model.expected(row.key, row.counts)
+    if expected is not None and expected[1] == row.digest & MASK:
+        return Culprit()  # most rows are prefixes, and this is all that they cost
+    return explain(model, row.key, row.counts, row.digest)
+
+
 def named(culprit: Culprit | None) -> str:
     """An explanation in words, or that there is none."""
     return str(culprit) if culprit else "no record, pair or run of records explains its digest"

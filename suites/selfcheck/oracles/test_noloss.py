@@ -91,6 +91,19 @@ def test_before_the_end_nothing_is_lost() -> None:
         assert verdict.information[0].startswith("in flight or blocked, because the run did not reach its end (1 of 2")
 
 
+def test_before_the_end_what_was_overtaken_is_lost() -> None:
+    verdict = ORACLE.judge(story(inputs=INPUTS, units=units([fold("a", (0, 4), ())]), end=STOPPED))
+    assert [anomaly.clause for anomaly in verdict.anomalies] == ["input-lost"]
+    assert verdict.anomalies[0].message == (
+        "lost, because it was overtaken: the last row of key 'a' counts (2, 0) of (3, 2) records: "
+        "partition 0, offset 2 took no effect; partition 1, offsets 0 and 2 took no effect"
+    )
+    assert verdict.information[0].endswith(
+        "key 'b' has no row: partition 0, offsets 1..5 (3 records of the key) took no "
+        "effect; partition 1, offsets 1 and 3 took no effect"
+    )
+
+
 def test_only_a_claim_about_a_run_that_must_drain_is_judged() -> None:
     assert not ORACLE.applies(story(inputs=INPUTS, claimed=AT_MOST_ONCE))
     assert not ORACLE.applies(story(inputs=INPUTS, expected=ExpectedEnd.FAILED))
