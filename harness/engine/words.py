@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.capability import Claims, guarantee_name
-from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import Role, Target
 
 _SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
@@ -24,7 +24,13 @@ def attack(spec: FaultSpec) -> str:
 def window(spec: FaultSpec) -> str:
     """The window that a fault aims at, `kill worker before commit`; empty if it aims at none."""
     gate = spec.schedule.gate
-    return f"{attack(spec)} before {gate.effect}" if gate else ""
+    return f"{attack(spec)} {moment(gate)}" if gate else ""
+
+
+def moment(gate: Gate) -> str:
+    """`before commit`; a gate in the middle of an operation that is not atomic is `during commit`."""
+    inside = gate.effect.removeprefix("during-")
+    return f"during {inside}" if inside != gate.effect else f"before {gate.effect}"
 
 
 def fault_in_words(spec: FaultSpec) -> str:
@@ -59,7 +65,7 @@ def _when(schedule: Schedule) -> str:
     if schedule.gate is not None:
         gate = schedule.gate
         which = f" number {gate.occurrence}" if gate.occurrence > 1 else ""
-        words += f" before {gate.effect}{which} of {gate.vertex or target_in_words(gate.target)}"
+        words += f" {moment(gate)}{which} of {gate.vertex or target_in_words(gate.target)}"
     if schedule.at_time_ms is not None:
         words += f" at {schedule.at_time_ms} ms"
     return words
