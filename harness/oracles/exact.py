@@ -30,7 +30,7 @@ class ExactOracle:
         "counts-stepped-back": "a row lacks records that the row of its key before it holds",
         "beyond-input": "a row counts more records than the input has",
         "order-broken": "in a job without exchange, the row of an offset follows that of a later one",
-        "input-missing": "a record has no effect in the committed output although the run reached its end",
+        "input-missing": "a record has no effect in the committed output although the run ended or a later one has",
         "late-change": "output became visible only after the settle window",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import sub
 from typing import cast
 
 from msgspec import structs
@@ -31,7 +32,7 @@ class NoLossOracle:
     name = "NOLOSS"
     invariant = "Every input has its effect in the committed output, and whatever else is there is a repeat."
     clauses: Mapping[str, str] = {
-        "input-lost": "a record has no effect in the committed output although the run reached its end",
+        "input-lost": "a record has no effect in the committed output although the run ended or a later one has",
         "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
         "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
     }
@@ -61,7 +62,7 @@ def _judge_identities(history: History, findings: Findings) -> str:
     judge_lost_identities(history, found, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
         repeated = listed(found.first_duplicated, found.duplicated)
-        findings.inform(f"{found.duplicated} records have more than one row: {repeated}; {UNCLAIMED}")
+        findings.inform(f"{found.duplicated} records have more than one row, and {UNCLAIMED}: {repeated}")
     return "" if history.end.reached else NOT_OVER
 
 
@@ -108,20 +109,31 @@ def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequenc
         for row in cast(Iterator[FoldRow], found.output.rows()):
             if row.key in rows:
                 rows[row.key].append(row)
-    unexplained = []
+    unexplained: list[str] = []
+    repeated: list[str] = []
     for key, theirs in rows.items():
+        last, totals = theirs[-1], model.totals[model.codes[key]]
         excess = explain_excess(model, theirs)
         if excess is None:
             unexplained.append(repr(key))
             continue
-        whole = model.expected(key, model.totals[model.codes[key]])
-        if whole is None or (theirs[-1].value - excess.value - whole[0]) & MASK:
+        repeats = Culprit(repeated=excess.shares)
+        beside = tuple(map(sub, last.counts, excess.counts))
+        once = model.expected(key, beside)
+        if beside != totals:
+            lost = with_remainder(model, last, repeats)
+            findings.violated(
+                "input-lost", f"lost: the last row of key {key!r} counts {last.counts} of {totals}: {lost}"
+            )
+        elif once is None or (last.value - excess.value - once[0]) & MASK:
             message = f"the last row of key {key!r} has a value that its records and their repeats do not add up to"
-            findings.violated("extra-not-a-repeat", message)
-        elif Guarantee.NO_DUPLICATE not in history.claims.output:
-            repeats = "; ".join(map(str, excess.shares))
-            findings.inform(f"key {key!r}: {repeats} took effect twice; {UNCLAIMED}")
+            findings.violated("extra-not-a-repeat", f"{message} ({repeats})")
+        else:
+            repeated.append(f"key {key!r}: {repeats}")
+    if repeated and Guarantee.NO_DUPLICATE not in history.claims.output:
+        first = "; ".join(repeated[:ANOMALIES_PER_CLAUSE])
+        findings.inform(f"{len(repeated)} keys hold repeats, and {UNCLAIMED}: {first}")
     if not unexplained:
         return ""
-    named_keys = ", ".join(unexplained[:ANOMALIES_PER_CLAUSE])
-    return f"excess-unexplained: no runs of records explain what {len(unexplained)} keys ({named_keys}) hold twice"
+    some = ", ".join(unexplained[:ANOMALIES_PER_CLAUSE])
+    return f"excess-unexplained: no runs of records explain what {len(unexplained)} keys ({some}) hold twice"

@@ -10,7 +10,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.noloss import NoLossOracle
 from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.noloss import identity_seen_twice, repeated
+from holdfast.suites.selfcheck.oracles.histories.noloss import identity_seen_twice, repeated, repeats_hide_a_loss
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     STOPPED,
@@ -66,13 +66,21 @@ def test_repeats_of_several_restarts_are_followed_from_row_to_row() -> None:
     verdict = ORACLE.judge(repeated(first, second, third))
     assert verdict.outcome is Outcome.PASS
     assert verdict.information == (
-        "key 'a': partition 0, offset 0; partition 1, offset 0; partition 0, offsets 2 and 4 took effect twice; "
-        "exactly-once was not claimed",
+        "1 keys hold repeats, and exactly-once was not claimed: key 'a': partition 0, offset 0 took effect twice; "
+        "partition 1, offset 0 took effect twice; partition 0, offsets 2 and 4 took effect twice",
+    )
+
+
+def test_a_loss_behind_repeats_is_named() -> None:
+    verdict = ORACLE.judge(repeats_hide_a_loss())
+    assert verdict.anomalies[0].message == (
+        "lost: the last row of key 'a' counts (4, 3) of (3, 2): partition 0, offsets 0 and 2 took effect twice; "
+        "partition 1, offset 0 took effect twice; partition 0, offset 4 took no effect"
     )
 
 
 def test_rows_of_a_record_seen_twice_are_information_unless_exactly_once_is_claimed() -> None:
-    note = "1 records have more than one row: offset 1 of partition 0; exactly-once was not claimed"
+    note = "1 records have more than one row, and exactly-once was not claimed: offset 1 of partition 0"
     history = identity_seen_twice()
     assert ORACLE.judge(history).information == (note,)
     claimed = story(job=REBALANCE, inputs=history.inputs, units=history.output.units, claimed=EXACTLY_ONCE)

@@ -30,6 +30,11 @@ def one_lost_and_one_repeated() -> History:
 
 
 @bad("input-lost")
+def repeats_hide_a_loss() -> History:
+    return repeated(fold("a", (0, 2, 0, 2), (0, 2, 0)))
+
+
+@bad("input-lost")
 def key_never_seen() -> History:
     return repeated()
 
