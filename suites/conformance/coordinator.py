@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import Plan, Topology
+from holdfast.harness.model.target import Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
@@ -21,7 +24,6 @@ from holdfast.suites.conformance.plans import (
 )
 
 SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "60 ms", **TOLERANT}
-TASKS = subtasks(KEYED_SUM, Topology())
 
 
 def _withheld(vertex: str) -> Plan:
@@ -30,14 +32,15 @@ def _withheld(vertex: str) -> Plan:
     return plan(stuck, options={**SHORT_TIMEOUT, **STATE_IN_FILES}, records={"records": 240})
 
 
-def _declined(subtask: str) -> Plan:
+def _declined(worker: Target, subtask: str) -> Plan:
     """A subtask declines when its worker is about to send the last acknowledgement of three, and others have acked."""
-    worker = WORKERS[int(subtask[-2])]
     declines = forge("decline", subtask, after_checkpoint=1, gate=gate("acknowledge", worker, occurrence=3))
     return plan(declines, options={**TOLERANT, **STATE_IN_FILES})
 
 
-DECLINES = tuple(_declined(subtask) for subtask in TASKS)
+TASKS = subtasks(KEYED_SUM, Topology())
+DECLINES = tuple(_declined(worker, subtask) for worker, subtask in zip(cycle(WORKERS), TASKS, strict=False))
+"""Worker i hosts subtask i of every vertex."""
 DUPLICATES = plan(
     pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
     forge("acknowledge", "source[0]", after_checkpoint=1, at_event="transaction_precommitted"),

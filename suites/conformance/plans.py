@@ -58,16 +58,14 @@ def plan(
     **fields: Any,
 ) -> Plan:
     """A plan of two workers; what is not said is as above."""
-    return Plan(
-        **{
-            "job": job,
-            "workload": WorkloadSpec("synthetic", {**RECORDS, **records}),
-            "options": {**OPTIONS, **options},
-            "faults": faults,
-            "bounds": BOUNDS,
-            **fields,
-        }
+    whole = Plan(
+        job=job,
+        workload=WorkloadSpec("synthetic", {**RECORDS, **records}),
+        options={**OPTIONS, **options},
+        faults=faults,
+        bounds=BOUNDS,
     )
+    return replace(whole, **fields)
 
 
 def with_needs(*cases: Case) -> tuple[Case, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import FORWARD
 from holdfast.suites.conformance.plans import (
@@ -18,6 +19,7 @@ from holdfast.suites.conformance.plans import (
     with_needs,
 )
 
+TWO_PHASE_COMMIT = frozenset({Capability.TWO_PHASE_COMMIT})
 DECLINED = plan(
     forge("decline", "source[0]", after_checkpoint=1, at_event="transaction_precommitted"), options=TOLERANT
 )
@@ -49,6 +51,7 @@ CASES = with_needs(
             Decision("TPC-01", "TXN", ("committed-before-completion",), "commits-on-barrier"),
         ),
         plan=plan(),
+        needs=TWO_PHASE_COMMIT,
         tiers=EVERYWHERE,
     ),
     Case(
@@ -58,6 +61,7 @@ CASES = with_needs(
         passes="It is not committed before its own notice.",
         decides=(Decision("TPC-02", "TXN", ("committed-above-notice",), "commits-above-notice"),),
         plan=OVERLAPPING,
+        needs=TWO_PHASE_COMMIT,
     ),
     Case(
         id="transactions/aborted-checkpoint",
@@ -69,6 +73,7 @@ CASES = with_needs(
             Decision("TPC-02", "TXN", ("not-committed",), "commits-only-noticed"),
         ),
         plan=DECLINED,
+        needs=TWO_PHASE_COMMIT,
     ),
     Case(
         id="transactions/recovered-committed",
@@ -77,6 +82,7 @@ CASES = with_needs(
         passes="Every transaction that a restored sink finds in its state is committed.",
         decides=(Decision("TPC-04", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),),
         plan=each_of(CRASHES),
+        needs=TWO_PHASE_COMMIT,
         runs=len(CRASHES),
     ),
     Case(
@@ -86,6 +92,7 @@ CASES = with_needs(
         passes="The transaction of the dead attempt is aborted.",
         decides=(Decision("TPC-04", "TXN", ("open-not-aborted",), "leaves-open-transactions"),),
         plan=CRASH_BEFORE_ACK,
+        needs=TWO_PHASE_COMMIT,
         tiers=EVERYWHERE,
     ),
 )
