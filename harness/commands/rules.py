@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
@@ -18,11 +17,11 @@ from holdfast.harness.model.rule import Subject
 
 
 def show_rules(name: str, root: Path) -> int:
-    """One rule in full, or all in a table."""
+    """One rule in full, or all by area."""
     results = _results(root)
     console = consoles.results()
     if not name:
-        console.print(_table(results))
+        _list(console, results)
         return 0
     found = next((result for result in results if result.rule.id == name), None)
     if found is None:
@@ -39,12 +38,17 @@ def _results(root: Path) -> tuple[RuleResult, ...]:
     return rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
 
 
-def _table(results: tuple[RuleResult, ...]) -> Table:
-    table = Table("rule", "status", "level", "title", "cases", "mutants", box=None)
+def _list(console: Console, results: tuple[RuleResult, ...]) -> None:
+    """One line for each rule, by area."""
+    area = ""
     for result in results:
         rule = result.rule
-        table.add_row(rule.id, result.status, rule.level, rule.title, " ".join(result.cases), " ".join(result.mutants))
-    return table
+        if rule.area != area:
+            area = rule.area
+            console.print(Text(f"{rule.area}  {rule.title}", "bold"))
+        cases = f"  {', '.join(result.cases)}" if result.cases else ""
+        mutants = f"  (mutants {', '.join(result.mutants)})" if result.mutants else ""
+        console.print(Text(f"  {rule.id}  {rule.level:<6}  {result.status:<14}{cases}{mutants}"))
 
 
 def _show(console: Console, result: RuleResult) -> None:

@@ -6,6 +6,7 @@ Looked up once and kept; nothing is imported before it is asked for, so that a c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.workload import Workload
 
 GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants")
+LISTED = 20
+"""How many names a sentence can hold."""
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "tiers", "capabilities", "gates", "profile", "supplied_by_author",
                    "claims", "evidence", "account", "deploy")  # fmt: skip
@@ -114,9 +117,12 @@ def mutants() -> tuple[Mutant, ...]:
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
-    """The one sentence for a name that does not exist."""
-    names = ", ".join(sorted(known)) or "none is installed"
-    return UsageError(f"unknown {noun} {name!r}; known: {names}.")
+    """The one sentence for a name that does not exist; of many names it lists the nearest."""
+    names = sorted(known)
+    if len(names) <= LISTED:
+        return UsageError(f"unknown {noun} {name!r}; known: {', '.join(names) or 'none is installed'}.")
+    near = get_close_matches(name, names, n=5, cutoff=0) or names[:5]
+    return UsageError(f"unknown {noun} {name!r}; of {len(names)} known the nearest are {', '.join(near)}.")
 
 
 @cache

@@ -53,6 +53,8 @@ def test_unknown_names_list_what_exists() -> None:
         str(registry.unknown("rule", "BAR-99", ["BAR-02", "BAR-01"])) == "unknown rule 'BAR-99'; known: BAR-01, BAR-02."
     )
     assert "none is installed" in str(registry.unknown("case", "x", []))
+    many = [f"BAR-{number:02d}" for number in range(99)]
+    assert "of 99 known the nearest are BAR-" in str(registry.unknown("rule", "BAR-99", many))
 
 
 def test_asking_for_names_imports_nothing_heavy() -> None:
