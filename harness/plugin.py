@@ -1,1 +1,125 @@
-"""The pytest plugin: entry point `pytest11`. It imports nothing heavy at startup."""
+"""The pytest plugin (entry point `pytest11`): the registry of cases as tests, and tiers that are skipped with a reason.
+
+    from holdfast.harness.plugin import case_parameters
+
+    @pytest.mark.parametrize(("case", "tier"), case_parameters("reference"))
+    def test_case(case, tier, ask_case):
+        ask_case("reference", case, tier)
+
+Loaded into every pytest run of whoever has Holdfast installed, so it imports nothing of ours before it is asked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from holdfast.harness.model.case import Case, Tier
+    from holdfast.harness.model.journal import CaseResult
+
+AskCase = Callable[["str", "Case", "Tier"], "CaseResult"]
+_RESULTS = Path("holdfast-out") / "pytest"
+_CONTAINERS = "containers"
+
+
+def case_parameters(system: str) -> list[object]:
+    """(case, tier) for every case that a system can be asked, each with the mark of its tier."""
+    from holdfast.harness.engine import registry
+    from holdfast.harness.engine.swarm import cases_for
+
+    return [
+        pytest.param(case, tier, id=f"{case.id}-{tier}", marks=pytest.mark.tier(tier.value))
+        for case in cases_for(registry.system(system))
+        for tier in case.tiers
+    ]
+
+
+@pytest.fixture
+def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) -> AskCase:
+    """Asks a case and fails unless it passes; each case writes a result file of its own, safe under xdist."""
+
+    def ask(name: str, case: Case, tier: Tier) -> CaseResult:
+        from holdfast.harness.engine.campaign import ask_case as result_of
+
+        result = result_of(name, case, tier, first_seed=holdfast_seed, folder=tmp_path)
+        _write(pytestconfig.rootpath / _RESULTS, result)
+        if result.status == "NOT_APPLICABLE":
+            pytest.skip(result.reason)
+        assert result.status == "PASS", result.reason
+        for rule, status in result.rules.items():
+            assert status in ("PASS", "UNOBSERVED"), f"{rule} is {status}: {result.rule_reasons[rule]}"
+        return result
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def holdfast_seed(pytestconfig: pytest.Config) -> int:
+    """First draw seed of the cases that draw their plans."""
+    return int(pytestconfig.getoption("--holdfast-seed"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("holdfast")
+    group.addoption("--holdfast-seed", type=int, default=1, metavar="N", help="First draw seed.")
+    group.addoption(
+        "--require-tier", action="append", default=[], metavar="TIER", help="Fail instead of skipping what needs it."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "tier(name): needs a tier of this machine: sim, process, spark or containers.")
+    required = config.getoption("--require-tier")
+    if required:
+        from holdfast.harness.model.case import Tier
+
+        for name in required:
+            if name not in list(Tier):
+                raise pytest.UsageError(f"--require-tier is {name!r}; allowed are {', '.join(Tier)}.")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"holdfast: {', '.join(f'{name} ({reason})' if reason else name for name, reason in _tiers().items())}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Containers are shared, so that under xdist their tests stay in one process."""
+    for item in items:
+        if _CONTAINERS in _tiers_of(item) and item.config.pluginmanager.hasplugin("xdist"):
+            item.add_marker(pytest.mark.xdist_group(_CONTAINERS))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name in _tiers_of(item):
+        reason = _tiers().get(name, "is no tier")
+        if not reason:
+            continue
+        if name in item.config.getoption("--require-tier"):
+            pytest.fail(f"tier {name} is required, but {reason}", pytrace=False)
+        pytest.skip(f"tier {name} {reason}")
+
+
+def _tiers_of(item: pytest.Item) -> list[str]:
+    return [str(mark.args[0]) for mark in item.iter_markers("tier")]
+
+
+def _tiers() -> dict[str, str]:
+    """By tier, what this machine lacks for it; empty if it can run."""
+    from holdfast.harness.engine.machine import lacking
+    from holdfast.harness.model.case import Tier
+
+    return {tier.value: lacking(tier) for tier in Tier}
+
+
+def _write(folder: Path, result: CaseResult) -> None:
+    import msgspec
+
+    from holdfast.harness.engine.run_folder import write_atomically
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{result.case.replace('/', '-')}-{result.tier}.json"
+    write_atomically(folder / name, msgspec.json.encode(result))

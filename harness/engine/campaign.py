@@ -17,14 +17,16 @@ import msgspec
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import discard_run_folder, open_run_folder
-from holdfast.harness.engine.cases import plan_of
+from holdfast.harness.engine.cases import is_control, plan_of, why_not_applicable
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.results import broken_result, run_id, run_result
 from holdfast.harness.engine.run import Run, run_plan, uninterrupted
+from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.engine.swarm import case_for
+from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import System
 
@@ -100,6 +102,18 @@ def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answ
         yield from _ask_drawn(question, demanded - first.counts, jobs)
     else:
         yield from _ask_written(question, demanded, first)
+
+
+def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
+    """Put one case to a system, from beginning to end."""
+    accused = registry.system(case.plan_for(first_seed).system if is_control(case) else system)
+    tools = registry.toolbox()
+    if reason := why_not_applicable(case, accused, tier, tools):
+        return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
+    tally = Tally()
+    for answer in ask_until(Question(case, accused, tier, tools, first_seed, folder), case.runs):
+        tally.add(answer.result)
+    return case_result(case, tier, case.runs, tally, tools.oracles, accused.evidence())
 
 
 def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[Answer]:

@@ -19,8 +19,6 @@ from holdfast.harness.sim.streams import Stream
 
 _COORDINATOR = Target(Role.COORDINATOR)
 _STORAGE = Target(Role.STORAGE)
-_STEPS = (0, 0, 1, 1, 1)
-"""How many checkpoints further a fault waits than the one before it."""
 _STARTS = (0, 1, 1, 1)
 """How many checkpoints the first fault waits for."""
 _STEPS = (0, 1, 1)
