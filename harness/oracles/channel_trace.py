@@ -14,7 +14,6 @@ from holdfast.harness.model.events import (
     BatchProcessed,
     BatchSent,
     DeclineSent,
-    Event,
     NotificationReceived,
     SnapshotTaken,
     SourceEmitted,
@@ -45,13 +44,13 @@ class Channel:
 
 
 class Subtask:
-    """One subtask in one attempt.
+    """One subtask in one attempt. It does not know its input channels: they know it, and a cycle costs a collection.
 
     Attributes:
         aligning: the checkpoint whose barrier has come on some inputs and not on all, or -1.
         settled: the highest checkpoint that was aligned or given up, or -1.
         arrived: while aligning, each input that brought the barrier, with how much it had delivered by then.
-        delivered: while aligning, how much all inputs had delivered when it began.
+        processed: how many batches it has processed; `before`: by the time the alignment began.
         next_offsets: of a source, where each partition goes on.
         emissions: of a source, how often it has emitted.
         last_ns: of a source, when it last emitted; 0 after a snapshot, until it emits again.
@@ -60,16 +59,16 @@ class Subtask:
     """
 
     __slots__ = (
-        "aligning", "arrived", "delivered", "emissions", "inputs", "last_ns", "name", "next_offsets", "outputs",
-        "settled", "snapshots", "windows",
+        "aligning", "arrived", "before", "emissions", "input_count", "last_ns", "name", "next_offsets", "outputs",
+        "processed", "settled", "snapshots", "windows",
     )  # fmt: skip
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, input_count: int) -> None:
         self.name = name
-        self.inputs: list[Channel] = []
+        self.input_count = input_count
         self.outputs: list[Channel] = []
         self.aligning = self.settled = -1
-        self.delivered = self.emissions = self.last_ns = 0
+        self.processed = self.before = self.emissions = self.last_ns = 0
         self.arrived: list[tuple[Channel, int]] = []
         self.next_offsets: dict[int, int] = {}
         self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
@@ -82,12 +81,12 @@ class Attempt:
     __slots__ = ("channels", "subtasks")
 
     def __init__(self, number: int, layout: Layout) -> None:
-        self.subtasks = {name: Subtask(name) for name in layout.subtasks}
-        self.channels: dict[str, Channel] = {}
-        for subtask in self.subtasks.values():
-            for name in layout.inputs[subtask.name]:
-                channel = self.channels[name] = Channel(name, number, subtask)
-                subtask.inputs.append(channel)
+        self.subtasks = {name: Subtask(name, len(inputs)) for name, inputs in layout.inputs.items()}
+        self.channels = {
+            name: Channel(name, number, self.subtasks[receiver])
+            for receiver, inputs in layout.inputs.items()
+            for name in inputs
+        }
         for subtask in self.subtasks.values():
             subtask.outputs = [self.channels[name] for name in layout.outputs[subtask.name]]
 
@@ -105,17 +104,17 @@ class Attempts(dict[int, Attempt]):
 
 
 class Alignment(NamedTuple):
-    """An alignment that ended.
+    """An alignment that ended, and during which something was processed.
 
     Attributes:
         checkpoint: what it was for.
-        progressed: batches were processed while it lasted.
+        progressed: batches were.
         leaks: channels that were processed behind their barrier, each with the place of the first such batch.
     """
 
     checkpoint: int
     progressed: bool
-    leaks: tuple[tuple[Channel, int], ...]
+    leaks: list[tuple[Channel, int]]
 
 
 class SourceWindow(NamedTuple):
@@ -182,6 +181,7 @@ class ChannelTrace:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.received.append(event.position)
+            channel.receiver.processed += 1
 
     def _barrier_sent(self, event: BarrierSent) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
@@ -193,7 +193,7 @@ class ChannelTrace:
         if channel is None:
             return
         subtask, checkpoint = channel.receiver, event.checkpoint
-        aligns = len(subtask.inputs) > 1 and checkpoint > subtask.settled and checkpoint >= subtask.aligning
+        aligns = subtask.input_count > 1 and checkpoint > subtask.settled and checkpoint >= subtask.aligning
         if aligns and 0 <= subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
             self._end(subtask)
         channel.received.append(~checkpoint)
@@ -201,21 +201,20 @@ class ChannelTrace:
             return
         if subtask.aligning < 0:
             subtask.aligning = checkpoint
-            subtask.delivered = sum(len(each.received) for each in subtask.inputs)
+            subtask.before = subtask.processed
             self.begun.append(checkpoint)
         subtask.arrived.append((channel, len(channel.received)))
-        if len(subtask.arrived) == len(subtask.inputs):
+        if len(subtask.arrived) == subtask.input_count:
             self._end(subtask)
             subtask.settled = checkpoint
 
     def _end(self, subtask: Subtask) -> None:
         """Its alignment is over, because it is complete, was given up, or the history ends."""
-        arrived = subtask.arrived
-        delivered = sum(len(channel.received) for channel in subtask.inputs)
-        progressed = delivered - subtask.delivered >= len(arrived)
-        leaks = tuple((channel, place) for channel, place in arrived if len(channel.received) > place)
-        self.alignments.append(Alignment(subtask.aligning, progressed, leaks))
-        for channel, place in arrived:
+        progressed = subtask.processed > subtask.before
+        leaks = [(channel, place) for channel, place in subtask.arrived if len(channel.received) > place]
+        if progressed or leaks:
+            self.alignments.append(Alignment(subtask.aligning, progressed, leaks))
+        for channel, place in subtask.arrived:
             if len(channel.sent) > place:
                 channel.held.append((place, len(channel.sent)))
         subtask.aligning = -1
@@ -268,15 +267,18 @@ class ChannelTrace:
             return
         subtask.next_offsets[event.partition] = event.next_offset
         subtask.emissions += 1
-        if subtask.last_ns:
-            self.longest_gap_ns = max(self.longest_gap_ns, event.time_ns - subtask.last_ns)
+        if subtask.last_ns and event.time_ns - subtask.last_ns > self.longest_gap_ns:
+            self.longest_gap_ns = event.time_ns - subtask.last_ns
         subtask.last_ns = event.time_ns
 
 
-def elements(history: History, channel: Channel, *kinds: type[Event]) -> list[Event]:
+ChannelEvent = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
+
+
+def elements(history: History, channel: Channel, *kinds: type[ChannelEvent]) -> list[ChannelEvent]:
     """The events of these kinds on one channel in one attempt, in order: the witnesses to a place in it."""
     return [
         event
         for event in history.events
-        if type(event) in kinds and event.attempt == channel.attempt and getattr(event, "channel", "") == channel.name
+        if isinstance(event, kinds) and event.attempt == channel.attempt and event.channel == channel.name
     ]

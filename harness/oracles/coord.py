@@ -13,7 +13,6 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
-    FaultInjected,
     MetadataPublished,
     NodeDied,
     NotificationSent,
@@ -21,11 +20,10 @@ from holdfast.harness.model.events import (
     StorageListed,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.target import Role
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator_model import CoordinatorModel
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, milliseconds
+from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, coordinator_paused, milliseconds
 
 DEFAULT_TIMEOUT_MS = 600_000
 SLACK_NS = 50 * NS_PER_MS
@@ -71,10 +69,8 @@ class CoordOracle:
 
 def _judge_time(history: History, coordinator: CoordinatorModel, findings: Findings) -> None:
     """Expiry and the freed slot. The end of the run stands on the harness's clock: one machine has one."""
-    faults = history.plan.faults
-    hit = [faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)]
-    if any(fault.kind == "pause" and fault.target.role is Role.COORDINATOR for fault in hit):
-        return  # A paused coordinator is late with everything
+    if coordinator_paused(history):
+        return
     dead = {death.dead_node for death in history.of(NodeDied)}
     timeout_ns = milliseconds(history.plan, TIMEOUT, DEFAULT_TIMEOUT_MS) * NS_PER_MS
     limit_ns = timeout_ns + timeout_ns // 10 + SLACK_NS

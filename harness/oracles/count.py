@@ -25,7 +25,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, milliseconds, number
+from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, coordinator_paused, milliseconds, number
 
 STRATEGY, OLD_STRATEGY = "restart-strategy.type", "restart-strategy"
 FIXED_DELAY = "restart-strategy.fixed-delay"
@@ -156,6 +156,7 @@ class _Accounts:
         self.failure: FailureCounted | None = None
         self.allowed: bool | None = None
         self.restarting: FailureCounted | None = None
+        self.paused = coordinator_paused(history)
         self.dead = {death.dead_node for death in history.of(NodeDied)}
         if not history.of(FailureCounted):
             return
@@ -230,7 +231,7 @@ class _Accounts:
             self._restarts(self.failure, event)
             self.failure, self.restarting = None, self.failure
         delay_ms = self.strategy.delay_ms
-        if self.restarting is None or delay_ms is None:
+        if self.restarting is None or delay_ms is None or self.paused:
             return
         self.findings.check("delay-too-short")
         waited_ns = event.time_ns - self.restarting.time_ns

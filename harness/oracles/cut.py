@@ -100,27 +100,38 @@ def _element(element: int) -> str:
 
 
 def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> None:
-    """Barrier n stands in every output where snapshot n was taken."""
+    """Barrier n stands in every output where snapshot n was taken, and nowhere else."""
     placed = 0
     for index, (snapshot, marks) in enumerate(subtask.snapshots):
-        checkpoint = snapshot.checkpoint
+        barrier = ~snapshot.checkpoint
         for channel, mark in zip(subtask.outputs, marks, strict=True):
-            count = channel.sent.count(~checkpoint)
-            if count == 1:
+            if barrier in channel.sent[max(mark - 1, 0) : mark + 1]:
                 placed += 1
-                if ~checkpoint not in channel.sent[max(mark - 1, 0) : mark + 1]:
-                    message = (
-                        f"{subtask.name} sends a batch on {channel.name} between snapshot and barrier {checkpoint}"
-                    )
-                    first, last = sorted((mark, channel.sent.index(~checkpoint)))
-                    between = elements(history, channel, BatchSent, BarrierSent)[first : last + 1]
-                    findings.violated("emission-after-snapshot", message, snapshot, *between)
-            elif count or index + 1 < len(subtask.snapshots) or _sent_since(subtask, marks):
-                findings.check("barrier-once")
-                message = f"{subtask.name} sends barrier {checkpoint} {count} times on {channel.name}"
+            elif barrier in channel.sent:
+                placed += 1
+                _accuse_emission(history, snapshot, channel, mark, findings)
+            elif index + 1 < len(subtask.snapshots) or _sent_since(subtask, marks):
+                message = f"{subtask.name} never sends barrier {snapshot.checkpoint} on {channel.name}"
                 findings.violated("barrier-once", message, snapshot)
     findings.check("barrier-once", placed)
     findings.check("emission-after-snapshot", placed)
+    for channel in subtask.outputs:
+        barriers = [element for element in channel.sent if element < 0]
+        if len(set(barriers)) < len(barriers):
+            repeated = next(element for element in barriers if barriers.count(element) > 1)
+            message = f"{subtask.name} sends barrier {~repeated} {barriers.count(repeated)} times on {channel.name}"
+            places = [place for place, element in enumerate(channel.sent) if element == repeated]
+            sent = elements(history, channel, BatchSent, BarrierSent)
+            findings.violated("barrier-once", message, *(sent[place] for place in places))
+
+
+def _accuse_emission(
+    history: History, snapshot: SnapshotTaken, channel: Channel, mark: int, findings: Findings
+) -> None:
+    first, last = sorted((mark, channel.sent.index(~snapshot.checkpoint)))
+    between = elements(history, channel, BatchSent, BarrierSent)[first : last + 1]
+    message = f"{snapshot.subtask} sends a batch on {channel.name} between snapshot and barrier {snapshot.checkpoint}"
+    findings.violated("emission-after-snapshot", message, snapshot, *between)
 
 
 def _sent_since(subtask: Subtask, marks: list[int]) -> bool:
@@ -151,7 +162,7 @@ def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, a
         channel
         for attempt in trace.attempts.values()
         for channel in attempt.channels.values()
-        if len(channel.receiver.inputs) == 1
+        if channel.receiver.input_count == 1
     ]
     findings.check("waited-with-one-input", sum(element < 0 for channel in lone for element in channel.received))
     for event in history.of(ChannelBlocked):
@@ -245,20 +256,19 @@ def _judge_state(
     digest_off = (digests - digest) % MODULUS if digests or not held else 0
     value_off = (sum(state.value for state in states) - value) % MODULUS
     exact = not (surplus or value_off or digest_off)
-    culprit = "" if exact else fold.culprit(surplus, digest_off)
     for clause, guarantee, broken in (
         ("state-extra", Guarantee.NO_DUPLICATE, not exact and surplus >= 0),
         ("state-missing", Guarantee.NO_LOSS, not exact and surplus <= 0),
     ):
         if guarantee not in history.claims.state:
             continue
-        # A surplus that is not understood may hide a loss: then nothing is decided about the loss
-        if exact or broken or culprit:
-            findings.check(clause)
+        # What is neither exact nor broken decides nothing: a surplus that is not denied may hide a loss
+        findings.check(clause, exact or broken)
         if broken:
             kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
+            culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
             message = (
                 f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} holds {held} records, "
-                f"{records} are before its source positions; {kind}: {culprit or 'no two records and no one range'}"
+                f"{records} are before its source positions; {kind}: {culprit}"
             )
             findings.violated(clause, message, *snapshots)

@@ -1,8 +1,11 @@
-"""The options of a plan as an oracle reads them: Flink's keys and defaults; what cannot be read counts as not given."""
+"""A plan as an oracle reads it: Flink's keys, where what cannot be read counts as not given, and what it broke."""
 
 from __future__ import annotations
 
+from holdfast.harness.model.events import FaultInjected
+from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import Role
 from holdfast.harness.model.units import duration_ms
 
 INTERVAL = "execution.checkpointing.interval"
@@ -32,3 +35,10 @@ def number(plan: Plan, key: str, default: int) -> int:
 def at_least_once(plan: Plan) -> bool:
     """Whether barriers are counted instead of aligned."""
     return plan.options.get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
+
+
+def coordinator_paused(history: History) -> bool:
+    """Whether the coordinator stood still for a while: then its timers say nothing."""
+    faults = history.plan.faults
+    hit = [faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)]
+    return any(fault.kind == "pause" and fault.target.role is Role.COORDINATOR for fault in hit)

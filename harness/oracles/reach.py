@@ -68,19 +68,20 @@ class _Storage:
         checkpoint = metadata.checkpoint
         dropped = self.dropped.get(checkpoint)
         withdrawn = None if checkpoint in self.completed else self.deleted.get(metadata.path)
-        paths = dict.fromkeys([metadata.path, *(file.path for file in metadata.files)])
-        for path in paths:
+        for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
             findings.check("file-missing")
             deleted = self.deleted.get(path)
-            if deleted is not None and self._too_early(deleted, dropped or withdrawn):
+            if deleted is None:
+                if dropped is None and self.listed is not None and path not in self.listed:
+                    message = f"{path}, a file of checkpoint {checkpoint}, is not in the storage"
+                    findings.violated("file-missing", message, metadata)
+            elif self._too_early(deleted, dropped or withdrawn):
                 message = f"{path}, a file of checkpoint {checkpoint}, is deleted while the checkpoint is retained"
                 findings.violated("file-missing", message, metadata, deleted)
-            elif deleted is None and dropped is None and self.listed is not None and path not in self.listed:
-                message = f"{path}, a file of checkpoint {checkpoint}, is not in the storage"
-                findings.violated("file-missing", message, metadata)
         for file in metadata.files:
-            for where, found in self._versions(file.path):
-                findings.check("file-differs")
+            versions = self._versions(file.path)
+            findings.check("file-differs", len(versions))
+            for where, found in versions:
                 if found != file:
                     message = (
                         f"{file.path} has {found.length} bytes, checksum {found.checksum:#010x} {where}, and "
@@ -96,6 +97,8 @@ class _Storage:
         """
         if allowed is None or deleted.node in self.workers:
             return True
+        if deleted.node == allowed.node:
+            return deleted.sequence < allowed.sequence
         return self.history.position(deleted) < self.history.position(allowed)
 
     def _versions(self, path: str) -> list[tuple[str, FileReference]]:

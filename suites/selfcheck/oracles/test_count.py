@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.harness.model.events import AttemptStarted, FailureCounted, FaultInjected, RestartScheduled
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.oracles.count import CountOracle
+from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 
 
@@ -14,3 +19,17 @@ def test_exhibit(name: str) -> None:
 
 def test_every_clause_is_shown_broken_and_kept() -> None:
     check_complete("COUNT")
+
+
+def test_a_paused_coordinator_is_late_with_everything() -> None:
+    """It counts the failure after the pause and restarts by a timer that it had set before."""
+    pause = FaultSpec("pause", Target(Role.COORDINATOR))
+    hit = FaultInjected(fault=0, fault_kind="pause", target="coordinator[0]")
+    verdict = CountOracle().judge(
+        story(
+            AttemptStarted(), hit, FailureCounted(cause="expired"), RestartScheduled(delay_ms=1_000), AttemptStarted(),
+            options={"restart-strategy.type": "fixed-delay"}, faults=(pause,),
+        )
+    )  # fmt: skip
+    assert not verdict.anomalies
+    assert "delay-too-short" not in verdict.checked

@@ -241,8 +241,8 @@ def missing_though_at_least_once() -> History:
 
 
 @near("state-missing")
-def excess_where_none_was_denied() -> History:
-    return story(*_cut(BEFORE[:4], [*BEFORE[4:], (1, 4), (1, 5)]), claimed=AT_LEAST_ONCE, options=COUNTING)
+def complete_and_at_least_once() -> History:
+    return story(*_cut(BEFORE[:4], BEFORE[4:]), claimed=AT_LEAST_ONCE, options=COUNTING)
 
 
 def _recorded(*positions: tuple[int, int]) -> History:
