@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from holdfast.harness.model.events import (
     AckOutcome,
@@ -62,16 +62,17 @@ class CoordOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         coordinator = CoordinatorModel(history, findings)
-        _judge_time(history, coordinator, findings)
+        if not coordinator_paused(history):  # It would be late with everything
+            dead = {death.dead_node for death in history.of(NodeDied)}
+            # The end of the run stands on the harness's clock: the simulator has one clock, and so has one machine
+            _judge_expiry(history, coordinator, dead, findings)
+            _judge_slot(history, coordinator, dead, findings)
         _judge_discards(history, coordinator, findings)
         return findings.verdict(history)
 
 
-def _judge_time(history: History, coordinator: CoordinatorModel, findings: Findings) -> None:
-    """Expiry and the freed slot. The end of the run stands on the harness's clock: one machine has one."""
-    if coordinator_paused(history):
-        return
-    dead = {death.dead_node for death in history.of(NodeDied)}
+def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str], findings: Findings) -> None:
+    """A checkpoint that waits for acks ends when its timeout has passed."""
     timeout_ns = milliseconds(history.plan, TIMEOUT, DEFAULT_TIMEOUT_MS) * NS_PER_MS
     limit_ns = timeout_ns + timeout_ns // 10 + SLACK_NS
     for checkpoint in coordinator.checkpoints.values():
@@ -91,14 +92,18 @@ def _judge_time(history: History, coordinator: CoordinatorModel, findings: Findi
                     f"its timeout is {timeout_ns // NS_PER_MS} ms"
                 )
                 findings.violated("not-expired", message, triggered, *([ended] if ended else []))
+
+
+def _judge_slot(history: History, coordinator: CoordinatorModel, dead: Set[str], findings: Findings) -> None:
+    """After an abort the next checkpoint is triggered, once nothing is broken any more and two intervals passed."""
     waiting = coordinator.slot_awaits
-    if waiting is not None and waiting.node not in dead:
-        pause_ms = milliseconds(history.plan, INTERVAL, 0) + milliseconds(history.plan, MIN_PAUSE, 0)
-        idle_ns = history.end.ended_ns - max(waiting.time_ns, history.end.healed_ns)
-        if INTERVAL in history.plan.options and idle_ns > 2 * pause_ms * NS_PER_MS + SLACK_NS:
-            findings.check("slot-not-freed")
-            message = f"nothing is triggered in the {idle_ns // NS_PER_MS} ms after checkpoint {waiting.checkpoint}"
-            findings.violated("slot-not-freed", message, waiting)
+    if waiting is None or waiting.node in dead or INTERVAL not in history.plan.options:
+        return
+    pause_ms = milliseconds(history.plan, INTERVAL, 0) + milliseconds(history.plan, MIN_PAUSE, 0)
+    idle_ns = history.end.ended_ns - max(waiting.time_ns, history.end.healed_ns)
+    if idle_ns > 2 * pause_ms * NS_PER_MS + SLACK_NS:
+        message = f"nothing is triggered in the {idle_ns // NS_PER_MS} ms after checkpoint {waiting.checkpoint}"
+        findings.violated("slot-not-freed", message, waiting)
 
 
 def _judge_discards(history: History, coordinator: CoordinatorModel, findings: Findings) -> None:
@@ -114,9 +119,9 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, findings: F
         checkpoint = coordinator.checkpoints.get(ack.checkpoint)
         if not files or checkpoint is None:
             continue
-        since: Event = ack
         if ack.outcome is AckOutcome.DUPLICATE:
             continue
+        since: Event = ack
         if ack.outcome is AckOutcome.SUCCESS:
             # With all acks in, the publication failed: if its outcome is unknown, the files stay on purpose (CRD-11)
             if not isinstance(checkpoint.ended, CheckpointAborted) or checkpoint.full_ns is not None:
