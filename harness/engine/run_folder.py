@@ -34,8 +34,8 @@ def undo_writer(folder: Path) -> Callable[[UndoRecord], None]:
 
 
 def new_work_folder(folder: Path) -> Path:
-    """An empty folder of its own for the accused, below that of the run."""
-    work = folder / WORK
+    """An empty folder of its own for the accused, below that of the run; absolute, as it runs where it likes."""
+    work = folder.resolve() / WORK
     work.mkdir(parents=True)
     return work
 

@@ -154,7 +154,7 @@ class System(Protocol):
             plan: validated and accounted for.
             inputs: the workload's log; the deployment feeds it by itself, preloaded records first.
             tier: one of `tiers`.
-            folder: an empty folder of its own for whatever it writes; None on the simulator.
+            folder: an empty folder of its own for whatever it writes, absolute; None on the simulator.
 
         Raises:
             OSError: it cannot stand here (a port in use, a missing program); one sentence that says what to do.
