@@ -167,7 +167,7 @@ def execute(arguments: list[str]) -> int:
         # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
         complaint = getattr(error, "format_message", None)
         if complaint is not None:
-            return _refuse(f"{complaint()} See holdfast --help.")
+            return _refuse(f"{complaint().rstrip('.')}. See holdfast --help.")
         print_exc()
         return HARNESS_ERROR
 
@@ -184,3 +184,7 @@ def _seconds(option: str, text: str) -> float | None:
         return duration_ms(text) / 1_000 if text else None
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from error
+
+
+if __name__ == "__main__":
+    main()

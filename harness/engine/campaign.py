@@ -132,12 +132,15 @@ def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[A
 def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:
     """The next draws; more than are wanted, if some miss."""
     numbers = range(1, 2 * wanted + 20)
-    answers = (ask(question, number) for number in numbers) if jobs < 2 else _ask_elsewhere(question, numbers, jobs)
-    for answer in answers:
-        if wanted <= 0 or question.interrupted():
-            return
+    if wanted <= 0 or question.interrupted():
+        return
+    for answer in (
+        (ask(question, number) for number in numbers) if jobs < 2 else _ask_elsewhere(question, numbers, jobs)
+    ):
         wanted -= answer.counts
         yield answer
+        if wanted <= 0 or question.interrupted():
+            return
 
 
 def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[Answer]:

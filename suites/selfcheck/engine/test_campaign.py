@@ -1,0 +1,127 @@
+"""Many runs of one case: what is tried again, when it ends, and that a broken run is no end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine.artefacts import is_unfinished
+from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
+from holdfast.harness.engine.keeper import LIMITS, Keeper
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.engine.results import case
+from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
+
+KILLED = plan(FaultSpec("kill", WORKER))
+
+
+class Moody(ScriptedOracle):
+    """Cannot tell about some plans."""
+
+    def __init__(self, doubts: Callable[[Plan], bool]) -> None:
+        super().__init__("MOODY", Outcome.INCONCLUSIVE)
+        self._doubts = doubts
+
+    def applies(self, history: object) -> bool:
+        return self._doubts(history.plan)  # type: ignore[attr-defined]
+
+
+def question(of_case: Case, *oracles: ScriptedOracle, **fields: object) -> Question:
+    system = ScriptedSystem(Checkpoints())
+    return msgspec.structs.replace(Question(of_case, system, Tier.SIM, toolbox(*oracles)), **fields)
+
+
+def drawn(seed: int) -> Plan:
+    return plan(draw_seed=seed, run_seed=seed)
+
+
+def asked(answers: Question, demanded: int, jobs: int = 1) -> list[tuple[int, str]]:
+    return [(each.result.run_seed, each.result.outcome.value) for each in ask_until(answers, demanded, jobs)]
+
+
+def test_a_written_plan_is_asked_as_often_as_demanded() -> None:
+    assert asked(question(case()), 2) == [(0, "pass"), (0, "pass")]
+
+
+def test_a_written_plan_that_missed_is_asked_again_with_other_random_numbers() -> None:
+    doubts = Moody(lambda each: each.run_seed < 2)
+    assert asked(question(case(), ScriptedOracle("P"), doubts), 1) == [
+        (0, "inconclusive"),
+        (1, "inconclusive"),
+        (2, "pass"),
+    ]
+
+
+def test_a_written_plan_that_always_misses_is_given_up() -> None:
+    assert len(asked(question(case(), Moody(lambda each: True)), 1)) == ATTEMPTS
+
+
+def test_a_drawn_plan_that_missed_is_replaced_by_the_next_draw() -> None:
+    doubts = Moody(lambda each: each.draw_seed in (5, 7))
+    answers = asked(question(case(plan=drawn), ScriptedOracle("P"), doubts, first_seed=5), 3)
+    assert answers == [(5, "inconclusive"), (6, "pass"), (7, "inconclusive"), (8, "pass"), (9, "pass")]
+
+
+def test_a_campaign_that_only_misses_ends() -> None:
+    assert 10 < len(asked(question(case(plan=drawn), Moody(lambda each: True)), 10)) < 60
+
+
+def test_an_interruption_ends_it_after_the_run() -> None:
+    begun = []
+
+    def generate(seed: int) -> Plan:
+        begun.append(seed)
+        return drawn(seed)
+
+    asking = question(case(plan=generate), interrupted=lambda: "x" if len(begun) > 1 else "")
+    assert len(asked(asking, 100)) == 2
+
+
+def test_a_run_that_breaks_the_harness_is_counted_and_the_next_one_runs() -> None:
+    class Breaks(ScriptedSystem):
+        def deploy(self, *arguments: object) -> object:  # type: ignore[override]
+            raise KeyError("boom")
+
+    broken = ask(question(case(), system=Breaks()), 0).result
+    assert (broken.outcome, broken.reason) == (Outcome.INCONCLUSIVE, "harness error: KeyError: 'boom'")
+
+
+def test_real_tiers_get_a_folder_that_holds_the_plan_before_anything_happens(tmp_path: Path) -> None:
+    answer = ask(question(case(plan=KILLED), tier=Tier.PROCESS, folder=tmp_path), 0)
+    assert answer.part is not None
+    assert is_unfinished(answer.part)
+    assert {path.name for path in answer.part.iterdir()} == {"owner.json", "plan.json", "undo.jsonl", "work"}
+
+
+def test_the_keeper_keeps_failures_examples_and_every_real_run(tmp_path: Path) -> None:
+    failing = question(case(plan=drawn), ScriptedOracle("F", Outcome.FAIL))
+    keeper = Keeper(tmp_path, failing.tools.faults)
+    kept = [keeper.keep(answer, failing) for answer in ask_until(failing, 20)]
+    assert [each is not None for each in kept] == [True] * LIMITS[Outcome.FAIL] + [False] * (20 - LIMITS[Outcome.FAIL])
+    assert kept[0] is not None
+    assert kept[0].artefacts == "runs/area-case-sim-0000"
+    assert kept[0].replay == f"holdfast replay {tmp_path / 'runs' / 'area-case-sim-0000'}"
+    assert kept[0].timeline is not None
+    real = question(case(), tier=Tier.PROCESS, folder=keeper.runs)
+    assert all(keeper.keep(answer, real) for answer in ask_until(real, 3))
+    assert sorted(path.name for path in keeper.runs.iterdir() if "process" in path.name) == [
+        f"area-case-process-000{number}" for number in range(3)
+    ]
+
+
+@pytest.mark.parametrize("demanded", [30])
+def test_worker_processes_give_the_same_results_in_the_same_order(demanded: int) -> None:
+    """With the reference runtime, because worker processes look system and case up by name."""
+    from holdfast.harness.engine import registry
+    from holdfast.harness.engine.swarm import swarm_case
+
+    system = registry.system("reference")
+    asking = Question(swarm_case(system), system, Tier.SIM, registry.toolbox())
+    alone, together = asked(asking, demanded), asked(asking, demanded, jobs=2)
+    assert alone == together
+    assert len(alone) >= demanded

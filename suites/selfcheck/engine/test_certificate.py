@@ -1,0 +1,142 @@
+"""The card: title, what is missing, the bound, and the exit code that follows."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine.certificate import certificate, rule_results
+from holdfast.harness.engine.certify import exit_code
+from holdfast.harness.engine.standing import case_not_run, case_result
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, Title
+from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
+from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
+from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
+
+CASE = case()
+ORACLES = [ScriptedOracle("CUT")]
+
+
+def rule(name: str = "BAR-01", level: Level = Level.MUST, subject: Subject = Subject.RUNTIME) -> Rule:
+    return Rule(
+        id=name, area=name[:3], title="t", level=level, subjects=(subject,), decidability=Decidability.TRACE,
+        text="t", oracle="o", sources=("s",),
+    )  # fmt: skip
+
+
+def certified(
+    *runs: object, rules: tuple[Rule, ...] = (rule(),), skipped: tuple[CaseResult, ...] = ()
+) -> tuple[Certificate, tuple[RuleResult, ...], tuple[CaseResult, ...]]:
+    counted = tally(*runs)  # type: ignore[arg-type]
+    results = (case_result(CASE, Tier.SIM, 1, counted, ORACLES, {}), *skipped)
+    of_rules = rule_results(rules, [CASE], results, {(CASE.id, "sim"): counted}, "RT")
+    return certificate(of_rules, results, [counted], "RT", ()), of_rules, results
+
+
+@pytest.mark.parametrize(
+    ("card", "title", "missing"),
+    [
+        (certified(result()), Title.CERTIFIED, ""),
+        (certified(result(), rules=(rule(), rule("BAR-02", Level.SHOULD))), Title.CERTIFIED, ""),
+        (certified(result(), rules=(rule(), rule("STO-01", subject=Subject.SINK))), Title.CERTIFIED, ""),
+        (certified(result(), rules=(rule(), rule("BAR-02"))), Title.PARTIAL, "1 MUST rule is UNTESTED: BAR-02."),
+        (certified(result(failing())), Title.REFUSED, "1 MUST rule is FAIL: BAR-01."),
+        (certified(missed()), Title.REFUSED, "1 MUST rule is INCONCLUSIVE: BAR-01."),
+        (
+            certified(result(failing("TXN", "lost"), result().verdicts[0])),
+            Title.REFUSED,
+            "Case area/case on sim is FAIL",
+        ),
+        (
+            certified(result(), skipped=(case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux"),)),
+            Title.PARTIAL,
+            "Case area/case on process is UNTESTED: needs Linux.",
+        ),
+        (certified(result(), rules=(rule(subject=Subject.SINK),)), Title.PARTIAL, ""),
+    ],
+    ids=range(9),
+)
+def test_the_title_follows_from_what_was_executed(
+    card: tuple[Certificate, object, object], title: Title, missing: str
+) -> None:
+    assert card[0].title is title
+    assert missing in " ".join(card[0].missing)
+
+
+def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() -> None:
+    skipped = case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux")
+    _, rules, _ = certified(result(), skipped=(skipped,))
+    assert (rules[0].status, rules[0].tiers) == (Status.PASS, (Tier.SIM,))
+    _, rules, _ = certified(result(failing()), skipped=(skipped,))
+    assert (rules[0].status, rules[0].failed_runs) == (Status.FAIL, ("area-case-sim-0000",))
+    assert rules[0].reason.startswith("area/case on sim: CUT/order in 1 of 1 runs")
+
+
+def test_a_rule_names_its_clauses_and_mutants() -> None:
+    _, rules, _ = certified(result())
+    assert (rules[0].cases, rules[0].oracles, rules[0].mutants) == (("area/case",), ("CUT/order", "CUT/loss"), ("A3",))
+
+
+@pytest.mark.parametrize(
+    ("runs", "bound", "drawn"),
+    [
+        ([result(draw_seed=n) for n in range(1, 301)], 0.01, 300),
+        ([result(draw_seed=1)], 1.0, 1),
+        ([result(draw_seed=1), result(failing(), draw_seed=2)], None, 2),
+        ([result(draw_seed=1), missed(draw_seed=2)], 1.0, 1),
+        ([result()], None, 0),
+    ],
+    ids=range(5),
+)
+def test_the_bound_is_over_drawn_plans_that_counted(runs: list[object], bound: float | None, drawn: int) -> None:
+    card, _, _ = certified(*runs)
+    assert (card.failure_bound, card.drawn_plans) == (bound, drawn)
+
+
+def test_guarantees_and_windows() -> None:
+    claims = "state exactly-once, output exactly-once"
+    card, _, _ = certified(
+        result(claims=claims, windows={"kill worker before commit": True, "cut channel before commit": False}),
+        result(failing("EXACT", "row"), claims=claims, id="r-2"),
+    )
+    assert card.guarantees == (
+        "output exactly-once: refuted in run r-2 (EXACT/row)",
+        "state exactly-once: not refuted in 2 runs",
+    )
+    assert card.windows_hit == {"kill worker before commit": 1}
+    assert card.windows_missed == ("cut channel before commit",)
+
+
+@pytest.mark.parametrize(
+    ("run", "required", "code"),
+    [
+        (result(), False, 0),
+        (result(), True, 0),
+        (result(failing()), False, 1),
+        (missed(), False, 2),
+        (missed("harness error: boom"), False, 4),
+    ],
+    ids=range(5),
+)
+def test_exit_codes(run: object, required: bool, code: int) -> None:
+    card, rules, results = certified(run)
+    assert exit_code(journal(card, rules, results), require_certified=required) == code
+
+
+def test_partial_is_enough_unless_certified_is_required() -> None:
+    found = journal(*certified(result(), rules=(rule(), rule("BAR-02"))))
+    assert found.certificate.title is Title.PARTIAL
+    assert exit_code(found) == 0
+    assert exit_code(found, require_certified=True) == 2
+
+
+def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[CaseResult, ...]) -> Journal:
+    made = Journal(
+        command="", system="scripted", subject="RT", profile="", claims="", evidence={"x": Evidence.NATIVE}, started="",
+        duration_s=0.0, interrupted="", versions={}, seed=0, plans_digest="", history_digest="", tiers=(),
+        cases=results, rules=rules, runs=(), certificate=card,
+    )  # fmt: skip
+    assert msgspec.json.decode(msgspec.json.encode(made), type=Journal) == made
+    return made

@@ -1,0 +1,159 @@
+"""The command line: exit codes, one sentence for whatever is wrong, and nothing left half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time  # noqa: TID251 - a process of ours is waited for
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.commands.folders import free_folder
+from holdfast.harness.engine.artefacts import open_run_folder, write_plan
+from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.owner import Owner, owner_lives
+from holdfast.harness.model.journal import Journal, Status, Title
+
+REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["certfy"], "No such command 'certfy'"),
+        (["certify"], "Missing argument 'SYSTEM'"),
+        (["certify", "reference", "--seed", "x"], "Invalid value for '--seed'"),
+        (["certify", "nonesuch"], "unknown system 'nonesuch'; known: "),
+        (["certify", "reference+Z9"], "system 'reference+Z9': "),
+        (["certify", "reference", "--rule", "BAR-99"], "unknown rule 'BAR-99'; of 158 known the nearest are BAR-"),
+        (["certify", "reference", "--area", "BARS"], "unknown area 'BARS'"),
+        (["certify", "reference", "--budget", "soon"], "--budget: 'soon' is not a duration"),
+        (["certify", "reference", "--require", "all"], "--require is 'all'; allowed is certified"),
+        (["run", "nonesuch.json"], "nonesuch.json: cannot be read"),
+        (["replay", "nowhere"], "plan.json: cannot be read"),
+        (["judge", "nowhere"], "plan.json: cannot be read"),
+        (["rules", "BAR-99"], "unknown rule 'BAR-99'"),
+        (["mutants", "Z9"], "unknown mutant 'Z9'"),
+    ],
+    ids=range(14),
+)
+def test_wrong_usage_is_one_sentence_and_exit_code_3(
+    arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(arguments) == cli.WRONG_USAGE
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert list(here.iterdir()) == []
+
+
+def test_what_breaks_in_the_harness_is_exit_code_4(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("holdfast.harness.commands.doctor.examine", lambda: 1 // 0)
+    assert cli.execute(["doctor"]) == cli.HARNESS_ERROR
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from holdfast.harness import cli; cli.execute(['--help']); cli.execute(['doctor']);"
+        "print([name for name in ('numpy', 'pyarrow') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+    assert "certify" in done.stdout
+
+
+def test_run_replay_and_judge_agree(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_plan(here / "plan.json", REFERENCE_PLAN)
+    assert cli.execute(["run", "plan.json", "--tier", "sim"]) == 0
+    stored = next((here / "holdfast-out").iterdir())
+    assert {path.name for path in stored.iterdir()} == {"plan.json", "history", "verdicts.json"}
+    capsys.readouterr()
+    assert cli.execute(["replay", str(stored)]) == 0
+    assert "same trace: " in capsys.readouterr().out
+    assert cli.execute(["judge", str(stored)]) == 0
+    assert capsys.readouterr().out.count("PASS") == 1
+    edited = (stored / "verdicts.json").read_bytes().replace(b'"trace_hash": "', b'"trace_hash": "0')
+    (stored / "verdicts.json").write_bytes(edited)
+    assert cli.execute(["replay", str(stored)]) == cli.HARNESS_ERROR
+    assert "another trace" in capsys.readouterr().out
+
+
+def test_a_mutant_is_refuted_with_a_replay_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["certify", "reference+A3", "--tier", "sim", "--rule", "BAR-03", "--out", "out"]) == 1
+    journal = msgspec.json.decode((here / "out" / "latest" / "results.json").read_bytes(), type=Journal)
+    assert journal.certificate.title is Title.REFUSED
+    failed = [run for run in journal.runs if run.outcome == "fail"]
+    assert failed
+    capsys.readouterr()
+    assert cli.execute(failed[0].replay.split()[1:]) == 1
+    assert "same trace" in capsys.readouterr().out
+
+
+def test_certify_narrowed_to_a_rule(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["certify", "reference", "--tier", "sim", "--rule", "BAR-03", "--json"]) == 0
+    journal = msgspec.json.decode(capsys.readouterr().out, type=Journal)
+    assert journal.certificate.title is Title.PARTIAL
+    assert {rule.rule.id for rule in journal.rules if rule.status is Status.PASS} == {"BAR-03"}
+    assert (here / "holdfast-out" / "latest" / "report.html").is_file()
+    assert cli.execute(["certify", "reference", "--tier", "sim", "--rule", "BAR-03", "--require", "certified"]) == 2
+
+
+def test_free_folder_never_names_one_that_exists(tmp_path: Path) -> None:
+    first = free_folder(tmp_path)
+    first.mkdir()
+    assert free_folder(tmp_path) != first
+
+
+def test_a_signal_writes_the_report_so_far(here: Path) -> None:
+    command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "reference", "--tier", "sim", "--budget", "60s"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=here)
+    try:
+        runs = here / "holdfast-out"
+        deadline = time.monotonic() + 60
+        while not list(runs.glob("*/runs/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()
+    journal = msgspec.json.decode((runs / "latest" / "results.json").read_bytes(), type=Journal)
+    assert journal.interrupted == "SIGTERM"
+    assert (runs / "latest" / "report.html").is_file()
+    assert not list(runs.rglob("*.part"))
+
+
+def test_sweep_removes_what_a_killed_harness_left_and_nothing_else(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lives = open_run_folder(here / "holdfast-out" / "a" / "runs" / "one", REFERENCE_PLAN)
+    left = open_run_folder(here / "holdfast-out" / "a" / "runs" / "two", REFERENCE_PLAN)
+    (left / "owner.json").write_bytes(msgspec.json.encode(Owner(pid=2**22 + 5, start_time=1)))
+    assert owner_lives(lives)
+    assert not owner_lives(left)
+    assert cli.execute(["sweep"]) == 0
+    assert "two.part: removed." in capsys.readouterr().out
+    assert (lives.exists(), left.exists()) == (True, False)
+    assert cli.execute(["sweep"]) == 0
+    assert "nothing to sweep" in capsys.readouterr().out
+
+
+def test_an_owner_is_known_by_its_start_time_too(tmp_path: Path) -> None:
+    folder = open_run_folder(tmp_path / "run", REFERENCE_PLAN)
+    (folder / "owner.json").write_bytes(msgspec.json.encode(Owner(os.getpid(), start_time=1)))
+    assert not owner_lives(folder)

@@ -1,0 +1,89 @@
+"""The swarm: the same plan from the same seed, valid by construction, and restricted to what a system declares."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.mix import NEEDS, SWARM, mix_for
+from holdfast.harness.engine.plan_digest import plan_digest
+from holdfast.harness.engine.validate import check_options, check_plan
+from holdfast.harness.engine.words import attack
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
+
+SEEDS = range(1, 401)
+
+
+def test_every_drawn_plan_is_valid_for_the_system_that_it_is_drawn_for() -> None:
+    system, tools = registry.system("reference"), registry.toolbox()
+    mix = mix_for(system)
+    for seed in SEEDS:
+        plan = draw_plan(seed, mix)
+        check_plan(plan, system, Tier.SIM, tools)
+        check_options(plan, system)
+        tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+        assert plan.draw_seed == seed
+
+
+def test_the_distribution_is_what_certify_promises() -> None:
+    plans = [draw_plan(seed) for seed in SEEDS]
+    attacks = Counter(attack(spec).split(" ")[0] for plan in plans for spec in plan.faults)
+    assert all(plan.topology.parallelism >= 2 for plan in plans)
+    assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
+    assert set(attacks) == {"kill", "pause", "cut", "slow", "storage-error"}
+    assert min(attacks.values()) >= 0.05 * len(plans)
+    assert len({plan.expected_end for plan in plans}) == 2
+    assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
+    assert len({plan_digest(plan) for plan in plans}) == len(plans)
+
+
+def test_a_plan_that_must_fail_ends_with_the_kill_that_its_policy_does_not_allow() -> None:
+    for plan in map(draw_plan, SEEDS):
+        if plan.expected_end is ExpectedEnd.FAILED:
+            allowed = next(int(value) for key, value in plan.options.items() if "attempts" in key or "max-fail" in key)
+            assert sum(spec.kind == "kill" for spec in plan.faults) == allowed + 1
+
+
+def test_the_same_seed_is_the_same_plan_in_another_process_with_another_hash_seed() -> None:
+    code = (
+        "from holdfast.harness.engine.draw import draw_plan;"
+        "from holdfast.harness.engine.plan_digest import plan_digest;"
+        "print(plan_digest(draw_plan(17)))"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for seed in ("1", "2")
+    ]
+    assert said == [plan_digest(draw_plan(17))] * 2
+
+
+@pytest.mark.parametrize("kept", [Capability.KILL_WORKER, Capability.CUT_CHANNEL])
+def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> None:
+    class Narrow(ScriptedSystem):
+        capabilities = frozenset({kept})
+
+    mix = mix_for(Narrow())
+    plans = [draw_plan(seed, mix) for seed in range(1, 100)]
+    assert {NEEDS[name] for name in mix.attacks} == {kept}
+    assert {spec.kind for plan in plans for spec in plan.faults} == {
+        "kill" if kept is Capability.KILL_WORKER else "cut"
+    }
+    assert all(plan.options == {} and plan.system == "scripted" for plan in plans)
+    assert not any(spec.schedule.gate or spec.schedule.after_checkpoint for plan in plans for spec in plan.faults)
+
+
+def test_a_mix_is_data() -> None:
+    only_cuts = msgspec.structs.replace(SWARM, attacks={"cut": 1}, boundary_percent=0, jobs={"keyed-sum": 1})
+    drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}
+    assert drawn == {"cut"}

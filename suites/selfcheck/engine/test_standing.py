@@ -1,0 +1,106 @@
+"""Where a case stands after its runs, and each rule that it decides: the lattice, row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.engine.standing import case_not_run, case_result, worst_of
+from holdfast.harness.engine.tally import Tally
+from holdfast.harness.model.case import Decision, Tier
+from holdfast.harness.model.events import SnapshotTaken
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.journal import CaseResult, Status
+from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.suites.selfcheck.engine.results import PASSING, case, failing, missed, result, tally
+from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
+
+CUT = ScriptedOracle("CUT", evidence=(SnapshotTaken,))
+SUPPLIED = {"snapshot_taken": Evidence.NATIVE}
+BROKEN = missed("harness error: KeyError: 'x'")
+HALF = Verdict("CUT", Outcome.PASS, checked={"order": 2})
+AIMED = {"kill worker before commit": False}
+
+
+def stands(runs: Tally, demanded: int = 1, **fields: object) -> CaseResult:
+    return case_result(case(**fields), Tier.SIM, demanded, runs, [CUT], SUPPLIED)
+
+
+@pytest.mark.parametrize(
+    ("runs", "demanded", "of_case", "of_rule", "reason"),
+    [
+        (tally(result()), 1, Status.PASS, Status.PASS, ""),
+        (tally(result(), missed()), 1, Status.PASS, Status.PASS, ""),
+        (tally(result(), result(failing())), 2, Status.FAIL, Status.FAIL, "CUT/order in 1 of 2 runs, first in area-"),
+        (tally(missed(), result(failing())), 2, Status.FAIL, Status.FAIL, "CUT/order in 1 of 2 runs"),
+        (tally(result(PASSING, failing("TXN", "lost"))), 1, Status.FAIL, Status.PASS, ""),
+        (tally(result(), missed()), 2, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "1 of 2 runs counted; most often (1)"),
+        (tally(), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "0 of 1 runs counted; the campaign ended early"),
+        (tally(result(HALF)), 1, Status.PASS, Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 runs"),
+        (tally(result(windows=AIMED)), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "never hit: kill worker before"),
+        (tally(result(windows=AIMED), result(windows=dict.fromkeys(AIMED, True))), 2, Status.PASS, Status.PASS, ""),
+        (tally(result(), BROKEN), 1, Status.ERROR, Status.ERROR, "harness error: KeyError"),
+    ],
+    ids=range(11),
+)
+def test_a_rule_stands_by_its_own_clauses(
+    runs: Tally, demanded: int, of_case: Status, of_rule: Status, reason: str
+) -> None:
+    found = stands(runs, demanded)
+    assert (found.status, found.rules["BAR-01"]) == (of_case, of_rule)
+    assert reason in found.rule_reasons.get("BAR-01", "")
+    assert bool(reason) is ("BAR-01" in found.rule_reasons)
+
+
+def test_missing_evidence_is_unobserved_and_an_anomaly_still_fails() -> None:
+    blind = case_result(case(), Tier.SIM, 1, tally(result(HALF)), [CUT], {})
+    assert blind.rules == {"BAR-01": Status.UNOBSERVED}
+    assert "CUT needs snapshot_taken" in blind.rule_reasons["BAR-01"]
+    seen = case_result(case(), Tier.SIM, 1, tally(result(failing())), [CUT], {})
+    assert seen.rules == {"BAR-01": Status.FAIL}
+
+
+def test_several_decisions_of_a_rule_must_all_stand() -> None:
+    decides = (Decision("BAR-01", "CUT", ("order",), "A3"), Decision("BAR-01", "TXN", ("lost",), "H7"))
+    found = case_result(case(*decides), Tier.SIM, 1, tally(result()), [CUT], SUPPLIED)
+    assert found.rules == {"BAR-01": Status.INCONCLUSIVE}
+    assert found.rule_reasons == {"BAR-01": "TXN/lost had nothing to decide in 1 runs"}
+
+
+@pytest.mark.parametrize(
+    ("runs", "status"),
+    [
+        (tally(result(failing())), Status.PASS),
+        (tally(result()), Status.ERROR),
+        (tally(result(failing()), result()), Status.ERROR),
+        (tally(missed()), Status.INCONCLUSIVE),
+    ],
+    ids=range(4),
+)
+def test_a_negative_control_must_fail_and_if_not_the_harness_did(runs: Tally, status: Status) -> None:
+    assert stands(runs, expected=Outcome.FAIL).status is status
+
+
+def test_a_case_that_was_not_asked_gives_its_status_to_its_rules() -> None:
+    skipped = case_not_run(case(), Tier.SPARK, Status.UNTESTED, "needs Java")
+    assert (skipped.status, skipped.rules, skipped.runs_demanded) == (Status.UNTESTED, {"BAR-01": Status.UNTESTED}, 0)
+
+
+def test_the_worst_standing_wins_and_a_pass_beats_not_applicable() -> None:
+    ladder = [(status, status.value) for status in Status]
+    assert worst_of(ladder) == (Status.FAIL, "FAIL")
+    assert worst_of([(Status.NOT_APPLICABLE, "n"), (Status.PASS, "")]) == (Status.PASS, "")
+    assert worst_of([(Status.UNTESTED, "u"), (Status.WAIVED, "w"), (Status.PASS, "")]) == (Status.UNTESTED, "u")
+
+
+def test_a_tally_counts_what_the_certificate_needs() -> None:
+    runs = tally(
+        result(draw_seed=4, claims="state exactly-once, output exactly-once", landed={"kill worker": 2}),
+        result(failing("EXACT", "row"), draw_seed=5, claims="state exactly-once, output exactly-once", id="r-2"),
+        missed("fault 13 (cut) never acted", draw_seed=6),
+        missed("fault 2 (cut) never acted", draw_seed=7),
+    )
+    assert (runs.runs, runs.passed, runs.failed, runs.inconclusive) == (4, 1, 1, 2)
+    assert (runs.drawn, runs.drawn_failed, runs.two_landed) == (2, 1, 1)
+    assert runs.causes == {"fault n (cut) never acted": 2}
+    assert runs.claims == {"state exactly-once": 2, "output exactly-once": 2}
+    assert runs.refuted_claims == {"output exactly-once": "run r-2 (EXACT/row)"}
