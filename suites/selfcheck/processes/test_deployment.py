@@ -90,7 +90,7 @@ def processes(folder: Path) -> list[Process]:
 def assert_passes(judged: Run) -> None:
     anomalies = [(verdict.oracle, verdict.anomalies) for verdict in judged.verdicts if verdict.anomalies]
     assert not anomalies
-    # A busy machine can starve the reader of its ten looks per checkpoint; the run then says so and proves nothing else.
+    # A busy machine can starve the reader of its ten looks per checkpoint; the run then says so, and nothing else.
     starved = judged.outcome is Outcome.INCONCLUSIVE and "reader-too-slow" in judged.reason
     assert starved or (judged.outcome, judged.reason) == (Outcome.PASS, "")
 
