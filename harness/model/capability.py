@@ -26,8 +26,8 @@ class Capability(StrEnum):
     OPTIONS = "options"
     TWO_PHASE_COMMIT = "two-phase-commit"
     START_AT_LATEST = "start-at-latest"
-    STORE_SWEEP = "store-sweep"
-    """The checkpoint storage can be driven alone, crashed before every one of its operations."""
+    ACKNOWLEDGES_INPUT = "acknowledges-input"
+    """It tells its feeder which input has taken effect; what it did not acknowledge is sent again after a restart."""
 
 
 class Guarantee(StrEnum):

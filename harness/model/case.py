@@ -29,8 +29,8 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         oracle: its name, such as `CUT`.
         clauses: the clauses that decide; each must have been exercised for a PASS.
         mutant: name of a variant of the reference runtime (`A3`) on which one of these clauses must name its anomaly,
-            on this case's own plan or on `mutant_plan`; or `history:NAME`, a hand-made history, only where no system
-            can produce the anomaly.
+            on this case's own plan or on `mutant_plan`; or `system:NAME`, a wrong system of another kind; or
+            `history:NAME`, a hand-made history, only where no system can produce the anomaly.
     """
 
     rule: str

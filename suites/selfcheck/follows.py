@@ -45,4 +45,5 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "source-skips-one": ("RESTORE/position-differs", "GOLDEN/final-value", *LOST),
     "starts-empty": ("LOUD/started-empty", *EXTRA),
     "tells-before-durable": ("TXN/committed-before-completion",),
+    "system:acknowledges-first": LOST,
 }

@@ -4,6 +4,7 @@ that do not follow from that step stay silent. That the runtime itself passes is
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +12,14 @@ from holdfast.fixtures.mutants import VARIANTS
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.judge import judge
 from holdfast.harness.engine.run import run_plan
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.suites.selfcheck.follows import FOLLOWS
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
 HISTORY = "history:"
+SYSTEM = "system:"
 PAIRS = [
     pytest.param(case, decision, id=f"{case.id}-{decision.rule}-{decision.mutant}")
     for case in registry.cases()
@@ -40,14 +42,17 @@ def test_pair_is_complete(case: Case, decision: Decision) -> None:
     assert decision.rule in {rule.id for rule in registry.rules()}
     assert decision.clauses
     assert set(decision.clauses) <= set(clauses[decision.oracle])
-    assert decision.mutant in VARIANTS or decision.mutant.removeprefix(HISTORY) in HISTORIES
+    if decision.mutant.startswith(SYSTEM):
+        assert registry.system(decision.mutant.removeprefix(SYSTEM)).capabilities >= case.needs
+    else:
+        assert decision.mutant in VARIANTS or decision.mutant.removeprefix(HISTORY) in HISTORIES
 
 
 @pytest.mark.parametrize(("case", "decision"), PAIRS)
-def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision) -> None:
+def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision, tmp_path: Path) -> None:
     named = {
         f"{verdict.oracle}/{anomaly.clause}"
-        for verdicts in _trials(case, decision.mutant)
+        for verdicts in _trials(case, decision.mutant, tmp_path)
         for verdict in verdicts
         for anomaly in verdict.anomalies
     }
@@ -56,11 +61,16 @@ def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decis
     assert named <= deciding.union(FOLLOWS.get(decision.mutant, ()))
 
 
-def _trials(case: Case, mutant: str) -> Iterator[tuple[Verdict, ...]]:
+def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ...]]:
     """The verdicts on the mutant, on every plan of the case or on the one that is made for it."""
     tools = registry.toolbox()
     if mutant.startswith(HISTORY):
         yield judge(HISTORIES[mutant.removeprefix(HISTORY)](), tools.oracles)
+        return
+    if mutant.startswith(SYSTEM):
+        yield run_plan(
+            case.plan_for(0), registry.system(mutant.removeprefix(SYSTEM)), tools, Tier.PROCESS, folder
+        ).verdicts
         return
     system = registry.system(f"reference+{mutant}")
     for number in range(case.runs):
