@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.harness.engine.standing import Standing, worst_of
 from holdfast.harness.engine.tally import Tally
+from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.case import Case
 from holdfast.harness.model.journal import (
     STATUS_RANK,
@@ -163,6 +164,9 @@ def _guarantees(tallies: Sequence[Tally]) -> tuple[str, ...]:
         runs += tally.claims
         refuted = {**tally.refuted_claims, **refuted}
     return tuple(
-        f"{claim}: refuted in {refuted[claim]}" if claim in refuted else f"{claim}: not refuted in {count} runs"
+        f"{claim}: refuted in {refuted[claim]}"
+        if claim in refuted
+        else f"{claim}: not refuted in {count} {'run' if count == 1 else 'runs'}"
         for claim, count in sorted(runs.items())
+        if not claim.endswith(guarantee_name(frozenset()))
     )
