@@ -27,7 +27,11 @@ COMPILED = (
     "fixtures/reference/operators/plain.py",
     "fixtures/reference/drivers/simulated/*.py",
 )
-INTERPRETED = ("__init__.py", "messages.py", "effects.py",)
+INTERPRETED = (
+    "__init__.py",
+    "messages.py",
+    "effects.py",
+)
 """Structs of msgspec are C already."""
 SETUP = """
 import sys
