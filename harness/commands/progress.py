@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -9,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from holdfast.harness.commands.console import command_line
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
@@ -52,6 +54,9 @@ class CaseProgress:
             self._progress.advance(self._task, result.outcome is not Outcome.INCONCLUSIVE)
         if kept is not None and kept.outcome is Outcome.FAIL and kept.replay:
             self._say(Text(f"FAIL {kept.id}: ", "bold red") + Text(kept.replay))
+
+    def shrunk(self, result: RunResult, plan: Path) -> None:
+        self._say(Text(f"     {result.id} shrunk: {command_line('run', plan)}"))
 
     def end(self, result: CaseResult) -> None:
         if self._task is not None:

@@ -26,11 +26,14 @@ from holdfast.harness.engine.swarm import cases_for
 from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
+from holdfast.harness.model.verdict import Outcome
 
 SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
+MOST_SHRUNK = 3
+"""Failing cases whose plan is shrunk."""
 _LIBRARIES = ("holdfast", "msgspec", "numpy", "pyarrow")
 
 
@@ -72,6 +75,9 @@ class Observer(Protocol):
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
         """A run is over; `kept` if it was stored."""
 
+    def shrunk(self, result: RunResult, plan: Path) -> None:
+        """A smaller plan shows what this run showed; it was stored under this path."""
+
     def end(self, result: CaseResult) -> None:
         """A case is over, or was skipped."""
 
@@ -97,6 +103,7 @@ class Certification:
         self._tallies: dict[tuple[str, str], Tally] = {}
         self._results: list[CaseResult] = []
         self._runs: list[RunResult] = []
+        self._shrunk = 0
 
     def run(self) -> Journal:
         """Ask every case on every tier; the journal of what was done, also after an interruption."""
@@ -149,7 +156,18 @@ class Certification:
             self._observer.ran(answer.result, kept)
             if self._late():
                 break
+        self._shrink_first_failure(question)
         return tally
+
+    def _shrink_first_failure(self, question: Question) -> None:
+        """Of a case on the simulator, a few times: explaining must not take longer than testing."""
+        failure = next((each for each in self._runs if _is_failure(each, question)), None)
+        if failure is None or is_control(question.case) or self._interruption.signal or self._shrunk >= MOST_SHRUNK:
+            return
+        self._shrunk += 1
+        small = self._keeper.shrink(failure, question.system, question.tools)
+        if small is not None:
+            self._observer.shrunk(failure, small)
 
     def _late(self) -> bool:
         budget_s = self._request.budget_s
@@ -198,14 +216,18 @@ class Certification:
         return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
 
 
+def _is_failure(result: RunResult, question: Question) -> bool:
+    return (result.case, result.tier) == (question.case.id, Tier.SIM) and result.outcome is Outcome.FAIL
+
+
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
-    """0 certified or partial, 1 violated, 2 inconclusive, 4 harness error."""
+    """0 certified or partial, 1 violated, 2 inconclusive (also where nothing ran), 4 harness error."""
     statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
     if Status.FAIL in statuses:
         return 1
     if Status.ERROR in statuses:
         return 4
-    if journal.certificate.title is Title.REFUSED:
+    if journal.certificate.title is Title.REFUSED or not any(tier.ran for tier in journal.tiers):
         return 2
     return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
 

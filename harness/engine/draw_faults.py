@@ -187,7 +187,7 @@ def _schedule(scene: Scene, progress: int, target: Target, *, timed: bool = Fals
 def _unaimed(scene: Scene, progress: int) -> Schedule:
     stream, mix = scene.stream, scene.mix
     if not mix.checkpoints:
-        return Schedule(after_rows=progress * stream.between(1, 4))
+        return Schedule(after_rows=progress * stream.between(4, 16))
     event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
     if event in _SINK_EVENTS and progress > _EARLY:
         event = ""

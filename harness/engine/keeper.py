@@ -11,18 +11,25 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, store_run
+from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, read_plan_file, store_run, write_plan
 from holdfast.harness.engine.campaign import Answer, Question, ask
 from holdfast.harness.engine.history_files import MANIFEST
 from holdfast.harness.engine.owner import remove_owner
+from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import Run
+from holdfast.harness.engine.run_folder import PLAN
+from holdfast.harness.engine.shrink import shows, shrink
 from holdfast.harness.engine.timeline import timeline
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import Fault
+from holdfast.harness.spi.system import System
 
 RUNS = "runs"
+SHRUNK = "shrunk.json"
+SHRINK_TRIES = 150
+"""Bounded, because a report is waited for; `shrink` alone takes its time."""
 LIMITS = {Outcome.FAIL: 5, Outcome.INCONCLUSIVE: 2, Outcome.PASS: 1}
 """How many simulated runs of a case are kept by outcome; runs on real tiers are kept all."""
 
@@ -68,6 +75,19 @@ class Keeper:
             replay=replay_command(folder, result.tier),
             timeline=timeline(run.history, self._faults, run.precisions),
         )
+
+    def shrink(self, result: RunResult, system: System, tools: Toolbox) -> Path | None:
+        """Store beside a simulated run that failed a smaller plan that shows the same; None if there is no smaller."""
+        folder = self.runs / result.id
+        plan = read_plan_file(folder / PLAN)
+        oracle, clause = next(
+            (verdict.oracle, verdict.anomalies[0].clause) for verdict in result.verdicts if verdict.anomalies
+        )
+        small = shrink(plan, lambda candidate: shows(candidate, system, tools, oracle, clause), SHRINK_TRIES)
+        if small == plan:
+            return None
+        write_plan(folder / SHRUNK, small)
+        return folder / SHRUNK
 
     def _wanted(self, result: RunResult) -> bool:
         if result.tier is not Tier.SIM:

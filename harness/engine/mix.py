@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.job import JOBS
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.system import System
 
 Weights = dict[str, int]
@@ -69,6 +71,9 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     options: bool = True
 
 
+WIDTHS = (1, 2, 3)
+"""Parallelisms that a system is asked about."""
+
 SWARM = Mix(
     system="reference",
     jobs={"keyed-sum": 7, "forward": 1, "rebalance": 2},
@@ -111,7 +116,7 @@ SWARM = Mix(
 
 
 def mix_for(system: System, mix: Mix = SWARM) -> Mix:
-    """The part of a mix that a system declares itself able to take."""
+    """The part of a mix that a system declares itself able to take, with the jobs and widths that it accepts."""
     able = system.capabilities
     gates = system.gates if Capability.GATES in able else frozenset[str]()
     held = {
@@ -123,12 +128,26 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "latest_percent": Capability.START_AT_LATEST,
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
     }
+    jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
+    widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}
     return msgspec.structs.replace(
         mix,
         system=system.name,
+        jobs=jobs or mix.jobs,
+        parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
+        or {min(widths, default=1): 1},
         attacks={name: weight for name, weight in mix.attacks.items() if NEEDS[name] in able},
         checkpoints=Capability.CHECKPOINTS in able,
         options=Capability.OPTIONS in able,
         **held,
         **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},
     )
+
+
+def _accepts(system: System, job: str, width: int) -> bool:
+    plan = Plan(system=system.name, job=JOBS[job], topology=Topology(width), workload=WorkloadSpec("synthetic"))
+    try:
+        system.account(plan)
+    except ValueError:
+        return False
+    return True

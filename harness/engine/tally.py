@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from holdfast.harness.engine.results import HARNESS_ERROR
+from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Outcome
 
@@ -14,6 +15,7 @@ ClauseKey = tuple[str, str]
 """Oracle and clause."""
 _OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN"})
 _STATE_ORACLES = frozenset({"CUT", "RESTORE"})
+NO_GUARANTEE = guarantee_name(frozenset())
 _NUMBER = re.compile(r"\d+")
 
 
@@ -93,7 +95,9 @@ class Tally:
                 self.refuted.setdefault((verdict.oracle, clause), []).append(result.id)
 
     def _add_claims(self, result: RunResult) -> None:
-        for claim in filter(None, result.claims.split(", ")):
+        for claim in result.claims.split(", "):
+            if not claim or claim.endswith(NO_GUARANTEE):
+                continue
             self.claims[claim] += 1
             oracles = _STATE_ORACLES if claim.startswith("state") else _OUTPUT_ORACLES
             for verdict in result.verdicts:

@@ -10,7 +10,7 @@ from holdfast.harness.engine.certify import exit_code
 from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, Title
+from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport, Title
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
@@ -132,10 +132,17 @@ def test_partial_is_enough_unless_certified_is_required() -> None:
     assert exit_code(found, require_certified=True) == 2
 
 
-def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[CaseResult, ...]) -> Journal:
+def test_where_nothing_ran_nothing_was_shown() -> None:
+    skipped = case_not_run(CASE, Tier.SIM, Status.NOT_APPLICABLE, "it lacks everything")
+    rules = rule_results((rule(),), [CASE], [skipped], {}, "RT")
+    assert exit_code(journal(certificate(rules, [skipped], [], "RT", ()), rules, (skipped,), ran=0)) == 2
+
+
+def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[CaseResult, ...], ran: int = 1) -> Journal:
     made = Journal(
         command="", system="scripted", subject="RT", profile="", claims="", evidence={"x": Evidence.NATIVE}, started="",
-        duration_s=0.0, interrupted="", versions={}, seed=0, plans_digest="", history_digest="", tiers=(),
+        duration_s=0.0, interrupted="", versions={}, seed=0, plans_digest="", history_digest="",
+        tiers=(TierReport(Tier.SIM, ran=bool(ran), reason="", runs=ran),),
         cases=results, rules=rules, runs=(), certificate=card,
     )  # fmt: skip
     assert msgspec.json.decode(msgspec.json.encode(made), type=Journal) == made
