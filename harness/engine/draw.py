@@ -17,7 +17,7 @@ Options = dict[str, str]
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _MANY = "1000"
 _SAFETY_INTERVALS = 30
-_ARRIVAL_INTERVALS = (3, 6)
+_ARRIVAL_INTERVALS = (3, 5)
 
 
 def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
@@ -62,7 +62,7 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
         "execution.checkpointing.num-retained": stream.choice(("1", "1", "2", "3")),
         _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
-        "source.max-batch-records": str(stream.between(6, 20)),
+        "source.max-batch-records": str(stream.between(8, 20)),
         "taskmanager.network.memory.buffers-per-channel": str(stream.between(2, 8)),
     }
 
@@ -95,7 +95,7 @@ def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, 
 
 
 def _strategy(scene: Scene, name: str, limit: str) -> Options:
-    delay = f"{scene.stream.between(5, scene.interval_ms)} ms"
+    delay = f"{scene.stream.between(5, scene.interval_ms // 2)} ms"
     prefix = f"restart-strategy.{name}"
     if name == "fixed-delay":
         return {"restart-strategy.type": name, f"{prefix}.attempts": limit, f"{prefix}.delay": delay}
