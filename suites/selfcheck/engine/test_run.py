@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,7 @@ from holdfast.suites.selfcheck.engine.scripted import (
     WORKER,
     Checkpoints,
     Effect,
+    Item,
     ScriptedOracle,
     ScriptedSystem,
     failed,
@@ -129,7 +131,7 @@ def test_a_job_that_fails_ends_the_wait_at_once() -> None:
 
 
 @pytest.mark.parametrize(("script", "reached"), [([failed(120)], True), ([], False)])
-def test_expected_failure_is_reached_by_failing(script: list, reached: bool) -> None:
+def test_expected_failure_is_reached_by_failing(script: list[Item], reached: bool) -> None:
     run, _ = played(ScriptedSystem(script, Checkpoints(until_ms=3_000)), plan(expected_end=ExpectedEnd.FAILED))
     assert run.history.end.reached is reached
     assert run.history.end.reason == ("" if reached else "the job did not fail")
@@ -138,7 +140,7 @@ def test_expected_failure_is_reached_by_failing(script: list, reached: bool) -> 
 @pytest.mark.parametrize(
     ("script", "reached"), [([(90.0, RecoveryFailed(checkpoint=1, reason="gone"))], True), ([], False)]
 )
-def test_correctly_unavailable_means_that_it_says_so(script: list, reached: bool) -> None:
+def test_correctly_unavailable_means_that_it_says_so(script: list[Item], reached: bool) -> None:
     run, _ = played(ScriptedSystem(script), plan(expected_end=ExpectedEnd.UNAVAILABLE))
     assert run.history.end.reached is reached
 
@@ -199,7 +201,7 @@ def test_an_interruption_heals_and_closes_and_is_the_cause() -> None:
 
 def test_progress_then_event_then_gate() -> None:
     fault = kill(after_checkpoint=1, after_rows=4, at_event="checkpoint_triggered", gate=Gate("commit", WORKER))
-    script = [
+    script: list[Item] = [
         (90.0, Effect("commit")),
         (150.0, RowsVisible(name="u", poll=1, records=3, checksum=0)),
         (250.0, RowsVisible(name="v", poll=2, records=1, checksum=0)),
@@ -321,7 +323,7 @@ def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp
 
     class StuckAfterFault(ScriptedSystem):
         @property
-        def scripts(self) -> list:
+        def scripts(self) -> list[Iterable[Item]]:
             return [Checkpoints()] if len(self.deployments) == 1 else [[]]
 
     (tmp_path / "second").mkdir()
