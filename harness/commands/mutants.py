@@ -27,7 +27,8 @@ def try_mutants(names: list[str]) -> int:
     ):
         for mutant in mutants:
             task = bar.add_task(f"{mutant.name}: swarm", total=mutant.swarm_seeds)
-            trial = try_mutant(mutant, registry.toolbox(), interruption.reason, partial(_advance, bar, task))
+            with interruption.breakable():
+                trial = try_mutant(mutant, registry.toolbox(), interruption.reason, partial(_advance, bar, task))
             bar.remove_task(task)
             if interruption.signal:
                 break

@@ -116,7 +116,8 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
     check_options(plan, system)
     part = open_run_folder(folder, plan)
     try:
-        run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
+        with interruption.breakable():
+            run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
     except BaseException:
         discard_run_folder(part)
         raise

@@ -5,12 +5,15 @@ A generator, so that whoever asks sees every result at once, may stop at any tim
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import count, islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from time import perf_counter  # noqa: TID251 - what a run cost; no decision depends on it
 
 import msgspec
@@ -19,6 +22,7 @@ from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases import is_control, plan_of, why_not_applicable
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.interruption import leave_to_parent
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.results import broken_result, run_id, run_result
 from holdfast.harness.engine.run import Run, run_plan, uninterrupted
@@ -85,7 +89,7 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
     start = perf_counter()
     try:
         run = run_plan(plan, question.system, question.tools, tier, part, question.interrupted)
-    except UsageError:
+    except (UsageError, KeyboardInterrupt):
         if part is not None:
             discard_run_folder(part)
         raise
@@ -147,7 +151,7 @@ def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[An
     """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
     names = (question.system.name, question.case.id, question.tier.value, question.first_seed)
     chunks = iter(range(numbers.start, numbers.stop, CHUNK))
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
     try:
         waiting = deque(
             pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, CHUNKS_AHEAD * jobs)
@@ -157,8 +161,20 @@ def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[An
             waiting.extend(pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, 1))
             for result in results:
                 yield Answer(result)
+    except BrokenProcessPool:
+        # A signal may have been meant for all of us, before they knew to leave it to us.
+        if not question.interrupted():
+            raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _live_with_parent() -> None:
+    """In a worker process: signals are the parent's business, and nothing is left when the parent is killed."""
+    leave_to_parent()
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from holdfast.harness.engine import registry
-from holdfast.harness.engine.campaign import Question, ask_until
+from holdfast.harness.engine.campaign import Answer, Question, ask_until
 from holdfast.harness.engine.cases import chosen, is_control, why_not_applicable
 from holdfast.harness.engine.certificate import certificate, rule_results
 from holdfast.harness.engine.errors import UsageError
@@ -148,7 +148,8 @@ class Certification:
         tally = self._tallies[case.id, question.tier] = Tally()
         goal = MANY if request.budget_s is not None and self._is_drawn(case) else demanded
         self._observer.begin(case.id, question.tier, demanded)
-        for answer in ask_until(question, goal, request.jobs if question.tier is Tier.SIM else 1):
+        answers = ask_until(question, goal, request.jobs if question.tier is Tier.SIM else 1)
+        while (answer := self._next(answers)) is not None:
             tally.add(answer.result)
             kept = self._keeper.keep(answer, question)
             if kept is not None:
@@ -158,6 +159,14 @@ class Certification:
                 break
         self._shrink_first_failure(question)
         return tally
+
+    def _next(self, answers: Iterator[Answer]) -> Answer | None:
+        """The next answer, if there is one and it is not broken off."""
+        try:
+            with self._interruption.breakable():
+                return next(answers, None)
+        except KeyboardInterrupt:
+            return None
 
     def _shrink_first_failure(self, question: Question) -> None:
         """Of a case on the simulator, a few times: explaining must not take longer than testing."""

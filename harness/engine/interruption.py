@@ -5,10 +5,13 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic  # noqa: TID251 - how far apart two signals are; no run depends on it
 from types import FrameType
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 EXIT_CODE_BASE = 128
+ONE_PRESS_S = 0.5
+"""Ctrl-C often comes twice, from the terminal and from whoever started us: so close together it counts once."""
 
 
 class Interruption:
@@ -20,6 +23,8 @@ class Interruption:
 
     def __init__(self) -> None:
         self.signal = ""
+        self._since_s = 0.0
+        self._breakable = False
 
     def reason(self) -> str:
         """Why to end early, or an empty text."""
@@ -30,20 +35,46 @@ class Interruption:
         return EXIT_CODE_BASE + signal.Signals[self.signal].value
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
-        """The handler. A second Ctrl-C does not wait for the next step."""
-        if self.signal and number == signal.SIGINT:
+        """The handler."""
+        if not self.signal:
+            self.signal = signal.Signals(number).name
+            self._since_s = monotonic()
+        elif self._breakable and number == signal.SIGINT and monotonic() - self._since_s > ONE_PRESS_S:
+            self._breakable = False
             raise KeyboardInterrupt
-        self.signal = self.signal or signal.Signals(number).name
+
+    @contextmanager
+    def breakable(self) -> Iterator[None]:
+        """Within, a second Ctrl-C does not wait for the next step: KeyboardInterrupt, once.
+
+        Elsewhere it changes nothing, so that what heals, ends and writes is done to its end.
+        """
+        self._breakable = True
+        try:
+            yield
+        finally:
+            self._breakable = False
 
 
 @contextmanager
 def listening() -> Iterator[Interruption]:
-    """Hear the signals that ask a process to end, as far as the platform has them."""
+    """Hear the signals that ask a process to end, as far as the platform has them. SIGHUP stays ignored under nohup."""
     interruption = Interruption()
-    numbers = [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
-    before = {number: signal.signal(number, interruption.hear) for number in numbers}
+    numbers = _numbers()
+    unheard = {number for number in numbers if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN}
+    before = {number: signal.signal(number, interruption.hear) for number in numbers if number not in unheard}
     try:
         yield interruption
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def leave_to_parent() -> None:
+    """For a worker process: a signal for all of us is heard by the parent, which ends us in good order."""
+    for number in _numbers():
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _numbers() -> list[signal.Signals]:
+    return [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]

@@ -189,9 +189,11 @@ def _execute(setting: _Setting) -> _Execution:
     except OSError as error:
         end, recording = RunEnd(reached=False, problem=str(error)), NOTHING_RECORDED
     finally:
-        with suppress(OSError):
-            conductor.heal()
-        deployment.close()
+        try:
+            with suppress(OSError):
+                conductor.heal()
+        finally:
+            deployment.close()
     return _Execution(end, recording, conductor.acted(), conductor.troubles(), conductor.precisions, phases.timed_out)
 
 
