@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from holdfast.suites.bench.figures import load, table, with_spread
-from holdfast.suites.bench.peers.children import heed_termination
+from holdfast.suites.bench.peers.children import run_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PARTIAL_OR_CERTIFIED = 0
@@ -57,7 +57,6 @@ def main(
     fresh: Annotated[bool, typer.Option(help="install into a virtual environment of its own first")] = False,
 ) -> None:
     """Measure."""
-    heed_termination()
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         rows = []
         python = Path(sys.executable)
@@ -80,4 +79,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_script(lambda: typer.run(main))

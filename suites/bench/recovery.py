@@ -36,7 +36,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topol
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.bench.figures import load, number, percentile, table
-from holdfast.suites.bench.peers.children import heed_termination
+from holdfast.suites.bench.peers.children import run_script
 
 RECORDS_PER_YEAR = 336_776
 ORIGINS = 3
@@ -132,7 +132,6 @@ def main(
     cores: Annotated[str, typer.Option(help="that every process is pinned to, with commas")] = "0,1",
 ) -> None:
     """Measure."""
-    heed_termination()
     os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
     columns = (
         "interval",
@@ -160,4 +159,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_script(lambda: typer.run(main))

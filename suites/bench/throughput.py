@@ -2,125 +2,46 @@
 
 The same keyed sum and count by the same key, a checkpoint every second to the local disk, exactly-once, parallelism 2,
 the same cores. The runtime also keeps a digest of every contributing record and commits its output through files, which
-the peers do not; and every one of its runs is judged by all oracles, and counts only if none fails.
+the peers do not. Before anything is measured, a run over JUDGED_YEARS is judged by every oracle; the measured runs are
+longer, so those oracles that would hold all of the input in memory give way to a comparison of the final sums.
 
 python -m holdfast.suites.bench.throughput [--no-peers]
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from rich.console import Console
 
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted
-from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
-from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
-from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.bench.figures import load, median, number, percentile, table
-from holdfast.suites.bench.observed import Batches, ObservedReference, processor_time
 from holdfast.suites.bench.peers import flink, spark
 from holdfast.suites.bench.peers.cache import DEFAULT_CACHE, PeerCache
-from holdfast.suites.bench.peers.children import heed_termination
+from holdfast.suites.bench.peers.children import run_script
 from holdfast.suites.bench.peers.flights_input import Columns
 from holdfast.suites.bench.peers.peer import Demand, Latency, Throughput, latency_table, throughput_table
-from holdfast.suites.bench.peers.progress import Sample, rates_of
+from holdfast.suites.bench.reference_run import ENGINE, RECORDS_PER_YEAR, judge, paced, saturated
 
-RECORDS_PER_YEAR = 336_776
-ORIGINS = 3
-AT_ONCE_S = 1e-6
-"""Cold is until the output of the first checkpoint is visible, warm from there to that of the last one that did not
-wait for input to end. So what is counted is committed, with all the work that a checkpoint and its output take."""
-SETTLED_AFTER_S = 2.0
-ENGINE, MODE = "Holdfast reference", "real processes"
+JUDGED_YEARS = 300
+PARTS_PER_YEAR = 10
+BUSY_OFFERED = 5_000_000
+LATENCY_S = 20.0
+"""Of Holdfast's own runs: it has nothing to warm up, and its whole input is in memory."""
 
 console = Console(stderr=True)
-
-
-def measure_throughput(demand: Demand, years: int) -> tuple[Throughput, tuple[float, ...], tuple[float, ...]]:
-    """Take all years as fast as possible.
-
-    Returns:
-        What the peers answer too, and milliseconds from every batch's leaving its source until it was in the sums, and
-        until the output of its checkpoint was visible.
-
-    Raises:
-        OSError: the run says nothing, or an oracle refused it.
-    """
-    accused = ObservedReference()
-    with processor_time() as spent:
-        run = _run(accused, demand, {"repeat": years}, seconds=demand.seconds * 10)
-    batches = Batches(run.history)
-    samples = [Sample(time_ns / 1e9, records) for time_ns, records in batches.committed_samples()]
-    rates = rates_of(samples, spent, cold_s=AT_ONCE_S, warm_after_s=AT_ONCE_S)
-    measured = Throughput(ENGINE, MODE, rates, _checkpoint_durations(run.history))
-    return (
-        measured,
-        tuple((batches.applied_ns(batch) - batch.time_ns) / 1e6 for batch in batches.emitted),
-        tuple((batches.visible_ns(batch) - batch.time_ns) / 1e6 for batch in batches.emitted),
-    )
-
-
-def measure_latency(demand: Demand, offered: int) -> Latency:
-    """Let records arrive at a rate; latency counts from the planned arrival of the first record of each batch that the
-    sources emit, so it is an upper bound for the records of the batch.
-
-    Raises:
-        OSError: the run says nothing, or an oracle refused it.
-    """
-    accused = ObservedReference()
-    years = max(1, round(offered * (SETTLED_AFTER_S + demand.seconds) / RECORDS_PER_YEAR))
-    rate = max(1, offered // ORIGINS)
-    run = _run(accused, demand, {"repeat": years, "records_per_second": rate}, seconds=demand.seconds * 2 + 60)
-    batches = Batches(run.history)
-
-    def arrived_ns(batch: SourceEmitted) -> float:
-        return accused.zero_ns + batch.first_offset * 1e9 / rate
-
-    settled = [each for each in batches.emitted if arrived_ns(each) - accused.zero_ns >= SETTLED_AFTER_S * 1e9]
-    return Latency(
-        engine=ENGINE,
-        mode=MODE,
-        offered=rate * ORIGINS,
-        applied_ms=tuple((batches.applied_ns(each) - arrived_ns(each)) / 1e6 for each in settled),
-        committed_ms=tuple((batches.visible_ns(each) - arrived_ns(each)) / 1e6 for each in settled),
-    )
-
-
-def _run(accused: ObservedReference, demand: Demand, parameters: dict[str, int | str], seconds: float) -> Run:
-    plan = Plan(
-        job=KEYED_SUM,
-        workload=WorkloadSpec("flights", {"key": demand.key, **parameters}),
-        options={"execution.checkpointing.interval": "1 s"},
-        bounds=Bounds(safety_ms=100, liveness_ms=int(seconds * 1000)),
-    )
-    with tempfile.TemporaryDirectory(dir=demand.folder) as folder:
-        run = run_plan(plan, accused, toolbox(), Tier.PROCESS, Path(folder))
-    failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
-    if failed or run.outcome is not Outcome.PASS:
-        raise OSError(f"the run does not count: {run.outcome.value} {run.reason} {failed}")
-    return run
-
-
-def _checkpoint_durations(history: History) -> tuple[float, ...]:
-    triggered = {event.checkpoint: event.time_ns for event in history.of(CheckpointTriggered)}
-    return tuple((event.time_ns - triggered[event.checkpoint]) / 1e6 for event in history.of(CheckpointCompleted))
 
 
 def main(
     cache: Annotated[Path, typer.Option(help="where the peers are installed")] = DEFAULT_CACHE,
     cores: Annotated[str, typer.Option(help="that every engine is pinned to, with commas")] = "0,1",
     key: Annotated[str, typer.Option(help="carrier (16 keys) or tailnum (4,044)")] = "tailnum",
-    years: Annotated[int, typer.Option(min=1, help="of 336,776 records, for Holdfast")] = 300,
+    years: Annotated[int, typer.Option(min=1, help="of 336,776 records, for Holdfast; 16 bytes of memory each")] = 900,
+    judged_years: Annotated[int, typer.Option(min=0, help="judged by every oracle first; 0: none")] = JUDGED_YEARS,
     seconds: Annotated[float, typer.Option(help="of every peer's run, from its first record")] = 60.0,
     repeats: Annotated[int, typer.Option(min=1)] = 3,
     offered: Annotated[list[int] | None, typer.Option(help="rates for latency, in records per second")] = None,
@@ -129,19 +50,18 @@ def main(
     folder: Annotated[Path | None, typer.Option(help="for inputs and checkpoints, on a local disk")] = None,
 ) -> None:
     """Measure."""
-    heed_termination()
     chosen = tuple(int(core) for core in cores.split(","))
-    os.sched_setaffinity(0, chosen)
     installed = PeerCache(cache)
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=folder) as name:
         # The same whole numbers as in Holdfast's own log: the input format that suits the peers best.
         demand = Demand(Path(name), chosen, key, Columns.NUMBER, 500_000_000, seconds)
+        if judged_years:
+            with console.status(f"{judged_years} years judged by every oracle"):
+                judge(demand, judged_years)
+            print(f"{judged_years * RECORDS_PER_YEAR:,} records: passed by every oracle")
         _compare_throughput(demand, installed, years, repeats, peers=peers)
         if latency:
-            measured = [measure_latency(demand, rate) for rate in offered or (RECORDS_PER_YEAR, 5_000_000)]
-            if peers:
-                measured += [flink.latency(installed, demand, mode, 10) for mode in flink.MODES]
-                measured.append(spark.latency(installed, demand, 10))
+            measured = _latencies(demand, installed, offered or [RECORDS_PER_YEAR, BUSY_OFFERED], peers=peers)
             print(f"\n{latency_table(f'Latency, {key}, cores {cores}; {load()}', measured)}")
     print(f"\ncommand: python -m holdfast.suites.bench.throughput --years {years}")
 
@@ -154,10 +74,10 @@ def _compare_throughput(demand: Demand, cache: PeerCache, years: int, repeats: i
     theirs: dict[str, list[Throughput]] = {mode: [] for mode in modes}
     for repeat in range(repeats):
         with console.status(f"repeat {repeat + 1} of {repeats}: {ENGINE}"):
-            measured, applied_ms, visible_ms = measure_throughput(demand, years)
-        ours.append(measured)
-        applied += applied_ms
-        visible += visible_ms
+            measured = saturated(demand, years)
+        ours.append(measured.throughput)
+        applied += measured.applied_ms
+        visible += measured.visible_ms
         for mode, group in theirs.items():
             with console.status(f"repeat {repeat + 1} of {repeats}: {mode}"):
                 group.append(
@@ -172,6 +92,15 @@ def _compare_throughput(demand: Demand, cache: PeerCache, years: int, repeats: i
         f"\n{ENGINE}, saturated: from leaving the source to the sums p99 {number(percentile(applied, 99), 0)} ms, "
         f"to visible committed output p99 {number(percentile(visible, 99), 0)} ms"
     )
+
+
+def _latencies(demand: Demand, cache: PeerCache, offered: Sequence[int], *, peers: bool) -> list[Latency]:
+    short = msgspec.structs.replace(demand, seconds=min(demand.seconds, LATENCY_S))
+    measured = [paced(short, rate) for rate in offered]
+    if peers:
+        measured += [flink.latency(cache, demand, mode, PARTS_PER_YEAR) for mode in flink.MODES]
+        measured.append(spark.latency(cache, demand, PARTS_PER_YEAR))
+    return measured
 
 
 def _ratios(ours: Sequence[Throughput], theirs: Sequence[Sequence[Throughput]]) -> str:
@@ -190,4 +119,4 @@ def _ratios(ours: Sequence[Throughput], theirs: Sequence[Sequence[Throughput]]) 
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_script(lambda: typer.run(main))

@@ -16,7 +16,7 @@ from rich.console import Console
 from holdfast.suites.bench.figures import load
 from holdfast.suites.bench.peers import flink, spark
 from holdfast.suites.bench.peers.cache import DEFAULT_CACHE, PeerCache
-from holdfast.suites.bench.peers.children import heed_termination
+from holdfast.suites.bench.peers.children import run_script
 from holdfast.suites.bench.peers.flights_input import Columns
 from holdfast.suites.bench.peers.peer import Demand, Latency, Throughput, latency_table, throughput_table
 
@@ -38,7 +38,6 @@ def main(
     latencies: Annotated[bool, typer.Option("--latency/--no-latency")] = True,
 ) -> None:
     """Measure."""
-    heed_termination()
     installed = PeerCache(cache)
     chosen = tuple(int(core) for core in cores.split(","))
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
@@ -80,4 +79,4 @@ def _wanted(mode: str, only: str) -> bool:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_script(lambda: typer.run(main))

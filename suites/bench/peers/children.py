@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,9 +21,14 @@ def pinned(command: Sequence[str], cores: Sequence[int]) -> list[str]:
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", listed, *command]
 
 
-def heed_termination() -> None:
-    """From now on SIGTERM ends this process as an interruption does: what was started is ended, folders are removed."""
+def run_script(main: Callable[[], object]) -> None:
+    """Run a benchmark: what goes wrong is one sentence, and SIGTERM ends it as an interruption does, so that what it
+    started is ended and its folders are removed."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        main()
+    except OSError as error:
+        sys.exit(str(error))
 
 
 class Child:
