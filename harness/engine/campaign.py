@@ -172,9 +172,14 @@ def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[An
 def _live_with_parent() -> None:
     """In a worker process: signals are the parent's business, and nothing is left when the parent is killed."""
     leave_to_parent()
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
-        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        parent.join()
+        os._exit(1)
 
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:
