@@ -10,10 +10,9 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import point_latest, write_journal
+from holdfast.harness.engine.artefacts import make_folder, point_latest, write_journal
 from holdfast.harness.engine.certify import Certification, Request, exit_code
 from holdfast.harness.engine.interruption import listening
-from holdfast.harness.engine.sweep import unfinished
 from holdfast.harness.model.journal import Journal
 
 HARNESS_ERROR = 4
@@ -22,11 +21,10 @@ HARNESS_ERROR = 4
 def certify(request: Request, *, json: bool, verbose: bool, require_certified: bool) -> int:
     """Certify and report. The report is written also after an interruption."""
     progress = consoles.progress()
-    if left := unfinished(request.folder.parent):
-        progress.print(f"{len(left)} runs were cut off earlier: holdfast sweep {request.folder.parent}")
+    consoles.offer_sweep(progress, request.folder.parent)
     with listening() as interruption, CaseProgress(progress, quiet=json) as observer:
         certification = Certification(request, observer, interruption)
-        request.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(request.folder)
         journal = certification.run()
         broken = _write(journal, request.folder, progress)
     if json:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from holdfast.harness.engine.sweep import unfinished
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
@@ -41,6 +42,13 @@ def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
                 console.print(Text(f"      {witness}", "dim"))
         for note in verdict.information:
             console.print(Text(f"    {note}", "dim"))
+
+
+def offer_sweep(console: Console, root: Path) -> None:
+    """Say it if a harness that was killed left something below an output folder."""
+    if left := len(unfinished(root)):
+        what = "run was" if left == 1 else "runs were"
+        console.print(f"{left} {what} cut off earlier: {command_line('sweep', root)}")
 
 
 def command_line(*words: str | Path) -> str:

@@ -35,6 +35,7 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path) -> int:
     plan = read_plan_file(path)
     if system:
         plan = msgspec.structs.replace(plan, system=system)
+    consoles.offer_sweep(consoles.progress(), folder.parent)
     with listening() as interruption:
         run, stored = _executed(plan, tier, folder, interruption)
     console = consoles.results()
@@ -126,9 +127,11 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
 
 
 def _say(run: Run) -> None:
+    """The outcome, and what every oracle found; a run that came to nothing has nothing to find."""
     console = consoles.results()
     consoles.say_outcome(console, run.outcome, run.reason)
-    consoles.say_verdicts(console, run.verdicts)
+    if run.outcome is Outcome.FAIL or not run.history.end.problem:
+        consoles.say_verdicts(console, run.verdicts)
 
 
 def _shown(verdicts: tuple[Verdict, ...]) -> set[tuple[str, str]]:

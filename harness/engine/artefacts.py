@@ -33,6 +33,8 @@ HISTORY = "history"
 VERDICTS = "verdicts.json"
 LATEST = "latest"
 _PART = ".part"
+PARTS = f".*{_PART}"
+"""What folders of runs that are not over are called."""
 
 
 class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,18 +50,27 @@ class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trace_hash: str
 
 
+def make_folder(folder: Path) -> None:
+    """Make a new folder.
+
+    Raises:
+        UsageError: it cannot be made there.
+    """
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder.parent}: no folder can be made in it ({error.strerror}); choose another one with --out."
+        ) from error
+
+
 def open_run_folder(folder: Path, plan: Plan) -> Path:
     """Make the folder in which a run can begin: it holds the plan and gets its real name when the run is over."""
     part = folder.with_name(f".{folder.name}{_PART}")
-    part.mkdir(parents=True)
+    make_folder(part)
     write_owner(part)
     write_plan(part / PLAN, plan)
     return part
-
-
-def is_unfinished(folder: Path) -> bool:
-    """Whether this is the folder of a run that was cut off."""
-    return folder.name.startswith(".") and folder.name.endswith(_PART)
 
 
 def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
@@ -74,8 +85,8 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     if run.outcome is Outcome.PASS:
         for name in (WORK, CONTROL):
             shutil.rmtree(part / name, ignore_errors=True)
-    remove_owner(part)
     os.replace(part, folder)
+    remove_owner(folder)
     return folder
 
 

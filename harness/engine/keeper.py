@@ -65,8 +65,8 @@ class Keeper:
         folder = self.runs / result.id
         if run is None:
             if answer.part is not None:
-                remove_owner(answer.part)
                 os.replace(answer.part, folder)
+                remove_owner(folder)
             return result
         self._store(run, answer.part, folder)
         return msgspec.structs.replace(

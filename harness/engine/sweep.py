@@ -9,20 +9,22 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import is_unfinished, read_plan_file
+from holdfast.harness.engine.artefacts import PARTS, read_plan_file
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.owner import owner_lives
 from holdfast.harness.engine.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
-_LOCKS = "*.lock"
-
 
 def unfinished(root: Path) -> list[Path]:
     """Folders of runs whose harness is gone."""
-    folders = (path.parent for path in root.rglob(PLAN)) if root.is_dir() else ()
-    return sorted(folder for folder in folders if is_unfinished(folder) and not owner_lives(folder))
+    return sorted(
+        folder
+        for folder in root.rglob(PARTS)
+        # Who makes one says at once that it is theirs: an empty one may belong to somebody who is about to.
+        if folder.is_dir() and any(folder.iterdir()) and not owner_lives(folder)
+    )
 
 
 def sweep(root: Path) -> Iterator[str]:
@@ -31,9 +33,6 @@ def sweep(root: Path) -> Iterator[str]:
         yield from _swept(folder)
         shutil.rmtree(folder, ignore_errors=True)
         yield f"{folder}: removed."
-    for lock in sorted(root.rglob(_LOCKS)):
-        lock.unlink(missing_ok=True)
-        yield f"{lock}: removed."
 
 
 def _swept(folder: Path) -> Iterator[str]:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from holdfast.harness.engine.artefacts import is_unfinished, open_run_folder, point_latest, read_run, store_run
+from holdfast.harness.engine.artefacts import PARTS, open_run_folder, point_latest, read_run, store_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.history_files import read_history, write_history
 from holdfast.harness.engine.plan_digest import plan_digest
@@ -176,7 +176,7 @@ def test_only_a_dead_node_may_leave_a_torn_line(tmp_path: Path, node: str, accep
 def test_a_run_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox())
     begun = open_run_folder(tmp_path / "run-1", run.history.plan)
-    assert is_unfinished(begun)
+    assert begun.match(PARTS)
     assert not (tmp_path / "run-1").exists()
     folder = store_run(tmp_path / "run-2", run)
     assert {path.name for path in folder.iterdir()} == {"plan.json", "history", "verdicts.json"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts import is_unfinished
+from holdfast.harness.engine.artefacts import PARTS
 from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
 from holdfast.harness.engine.keeper import LIMITS, Keeper
 from holdfast.harness.model.case import Case, Tier
@@ -94,7 +94,7 @@ def test_a_run_that_breaks_the_harness_is_counted_and_the_next_one_runs() -> Non
 def test_real_tiers_get_a_folder_that_holds_the_plan_before_anything_happens(tmp_path: Path) -> None:
     answer = ask(question(case(plan=KILLED), tier=Tier.PROCESS, folder=tmp_path), 0)
     assert answer.part is not None
-    assert is_unfinished(answer.part)
+    assert answer.part.match(PARTS)
     assert {path.name for path in answer.part.iterdir()} == {"owner.json", "plan.json", "undo.jsonl", "work"}
 
 
