@@ -58,4 +58,4 @@ def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:
     if summary is None:
         console.print(f"{journal.certificate.title.value}: {report}")
     else:
-        summary(journal, Console(highlight=False), verbose, report)
+        summary(journal, consoles.results(soft_wrap=False), verbose, report)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
+from typing import IO, cast
 
 from rich.console import Console
 from rich.text import Text
 
+from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.sweep import unfinished
 from holdfast.harness.model.verdict import Outcome, Verdict
 
@@ -15,14 +18,19 @@ EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
 _STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow"}
 
 
-def results() -> Console:
+def results(*, soft_wrap: bool = True) -> Console:
     """Standard output."""
-    return Console(highlight=False, soft_wrap=True)
+    return Console(file=_text(LastingStream(sys.stdout)), highlight=False, soft_wrap=soft_wrap)
 
 
 def progress() -> Console:
     """Standard error."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(file=_text(LastingStream(sys.stderr)), highlight=False, soft_wrap=True)
+
+
+def _text(stream: LastingStream) -> IO[str]:
+    """The library's name for what it writes to, which asks for more than it uses."""
+    return cast("IO[str]", stream)
 
 
 def say_outcome(console: Console, outcome: Outcome, reason: str) -> None:
