@@ -1,0 +1,70 @@
+"""What every abuse needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.fixtures import systems
+from holdfast.harness.engine.artefacts import read_plan_file, write_plan
+from holdfast.harness.model.plan import Bounds, Plan
+from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, pause, plan
+from holdfast.suites.selfcheck.abuse.invocation import Invocation
+
+Invoke = Callable[..., Invocation]
+LONG_MS = 15_000
+PATIENT = Bounds(safety_ms=LONG_MS, liveness_ms=LONG_MS)
+
+
+@pytest.fixture(autouse=True)
+def linux_only() -> None:
+    if sys.platform != "linux":
+        pytest.skip("processes are found by /proc")
+
+
+@pytest.fixture
+def invoke(tmp_path: Path) -> Iterator[Invoke]:
+    """Starts a command, as often as it is called; nothing outlives the test."""
+    with ExitStack() as stack:
+        count = iter(range(100))
+        yield lambda *arguments, **how: stack.enter_context(
+            closing(Invocation(*arguments, log=tmp_path / f"{next(count)}.log", **how))
+        )
+
+
+@pytest.fixture
+def paused_worker(tmp_path: Path) -> Path:
+    """A plan that stops a worker for long."""
+    return _written(tmp_path, plan(pause(WORKERS[0], LONG_MS, after_checkpoint=1), bounds=PATIENT))
+
+
+@pytest.fixture
+def paused_coordinator(tmp_path: Path) -> Path:
+    """A plan that stops the coordinator for long."""
+    return _written(tmp_path, plan(pause(COORDINATOR, LONG_MS, after_checkpoint=1), bounds=PATIENT))
+
+
+@pytest.fixture
+def any_plan(tmp_path: Path) -> Path:
+    """A plan that would pass."""
+    return _written(tmp_path, plan())
+
+
+@pytest.fixture
+def program_plan(tmp_path: Path) -> Path:
+    """A plan for a program over JSON lines, which stops it for long."""
+    killing = read_plan_file(Path(systems.__file__).parent / "plans" / "kill.json")
+    return _written(
+        tmp_path, msgspec.structs.replace(killing, faults=(pause(WORKERS[0], LONG_MS, after_rows=1),), bounds=PATIENT)
+    )
+
+
+def _written(folder: Path, wanted: Plan) -> Path:
+    path = folder / "plan.json"
+    write_plan(path, wanted)
+    return path

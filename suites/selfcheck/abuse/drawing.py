@@ -1,0 +1,26 @@
+"""Run as a script: draws plans in two worker processes until it is told to stop. The argument is a file to touch."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.campaign import Question, ask_until
+from holdfast.harness.engine.interruption import listening
+from holdfast.harness.engine.swarm import swarm_case
+from holdfast.harness.model.case import Tier
+
+
+def main() -> None:
+    system = registry.system("reference")
+    with listening() as interruption:
+        question = Question(swarm_case(system), system, Tier.SIM, registry.toolbox(), interrupted=interruption.reason)
+        for number, _ in enumerate(ask_until(question, 1_000_000, jobs=2)):
+            if number == 1:
+                Path(sys.argv[1]).touch()
+    sys.exit(interruption.exit_code if interruption.signal else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""SIGKILL of the harness: nothing lives on, and the sweep undoes the rest."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems import programs
+from holdfast.harness.cli import execute
+from holdfast.suites.selfcheck.abuse.conftest import Invoke
+
+
+def swept(out: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What a sweep says; it always ends well."""
+    assert execute(["sweep", str(out)]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("whose", ["paused_worker", "paused_coordinator"])
+def test_with_a_paused_process_nothing_lives_on(
+    invoke: Invoke, tmp_path: Path, whose: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    running = invoke("run", request.getfixturevalue(whose), "--tier", "process", "--out", out)
+    running.wait_until_one_is_paused()
+    running.send(signal.SIGKILL)
+    assert running.exit_code() == -signal.SIGKILL
+    assert running.left() == []
+    [part] = out.iterdir()
+    assert execute(["run", str(tmp_path / "plan.json"), "--system", "nonsense", "--out", str(out)]) == 3
+    assert capsys.readouterr().err.startswith(f"1 run was cut off earlier: holdfast sweep {out}\n")
+    assert swept(out, capsys) == [
+        f"{part}: fault 0 (pause) is gone with the processes that it acted on.",
+        f"{part}: removed.",
+    ]
+    assert swept(out, capsys) == [f"{out}: nothing to sweep."]
+    assert list(out.iterdir()) == []
+
+
+def test_what_a_program_left_running_is_ended_by_the_sweep(
+    invoke: Invoke, tmp_path: Path, program_plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, program = tmp_path / "out", tmp_path / "program.sh"
+    twin = Path(programs.__file__).with_name("persists_first.py")
+    program.write_text(f"#!/bin/sh\nsetsid sleep 60 &\nexec {sys.executable} -I {twin}\n")
+    program.chmod(0o755)
+    running = invoke("run", program_plan, "--system", f"json-lines+{program}", "--out", out)
+    running.wait_until_one_is_paused()
+    running.send(signal.SIGKILL)
+    running.exit_code()
+    running.wait_gone("json_lines", twin.name)
+    assert [process.command for process in running.living()] == ["sleep 60 "]
+    [part] = out.iterdir()
+    assert swept(out, capsys) == [f"{part}: ended 1 process of the program.", f"{part}: removed."]
+    assert running.left() == []
+    assert swept(out, capsys) == [f"{out}: nothing to sweep."]
+
+
+def test_a_run_that_goes_on_is_not_swept(
+    invoke: Invoke, tmp_path: Path, paused_worker: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    running = invoke("run", paused_worker, "--tier", "process", "--out", out)
+    running.wait_until_one_is_paused()
+    assert swept(out, capsys) == [f"{out}: nothing to sweep."]
+    running.send(signal.SIGINT)
+    assert running.exit_code() == 130

@@ -1,0 +1,67 @@
+"""What the harness is given may be broken: one sentence, the right exit code, no orphan."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from holdfast.suites.selfcheck.abuse.conftest import Invoke
+
+BROKEN = "holdfast.suites.selfcheck.abuse.broken"
+
+
+def test_a_worker_that_dies_before_it_registers(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
+    out = tmp_path / "out"
+    running = invoke("run", any_plan, "--system", f"{BROKEN}:WorkersDie", "--tier", "process", "--out", out)
+    assert running.exit_code() == 2
+    assert running.left() == []
+    [sentence] = [line for line in running.said().splitlines() if line.startswith("INCONCLUSIVE: ")]
+    assert "worker-" in sentence
+    assert "ended before it registered: exit code 1 (ModuleNotFoundError: No module named 'holdfast.nowhere')" in (
+        sentence
+    )
+
+
+def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
+    """Nobody has to name one: the coordinator takes a free port. If an adapter names one, it is heard what is wrong."""
+    out = tmp_path / "out"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        running = invoke("run", any_plan, "--system", f"{BROKEN}:OnPort+{port}", "--tier", "process", "--out", out)
+        assert running.exit_code() == 2
+    assert running.left() == []
+    assert f"Port {port} of 127.0.0.1 cannot be listened on (Address already in use): is it in use?" in running.said()
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ("exec cat", 'answered \'{"type":"init"'),
+        ("exec yes", "answered 'y', which is no message of the protocol"),
+        ("exec sleep 1000", "said nothing for 300 ms, and owes a message that it is ready."),
+        ("setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "answered 'nonsense'"),
+        ("echo out of luck >&2; exit 7", "ended (exit code 7) before it said ready: out of luck"),
+    ],
+)
+def test_a_program_that_is_of_no_use(
+    invoke: Invoke, tmp_path: Path, program_plan: Path, lines: str, complaint: str
+) -> None:
+    program, out = tmp_path / "program.sh", tmp_path / "out"
+    program.write_text(f"#!/bin/sh\n{lines}\n")
+    program.chmod(0o755)
+    running = invoke("run", program_plan, "--system", f"{BROKEN}:impatient+{program}", "--out", out)
+    assert running.exit_code() == 2
+    assert running.left() == []
+    _, sentence, where = running.said().splitlines()
+    assert sentence.startswith(f"INCONCLUSIVE: program {program} {complaint}")
+    assert where.startswith("stored in ")
+
+
+def test_an_output_folder_that_cannot_be_made(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
+    for command in (["certify", "reference"], ["run", any_plan]):
+        refused = invoke(*command, "--out", any_plan / "below")
+        assert refused.exit_code() == 3
+        assert refused.said().count("\n") == 1
+        assert "no folder can be made in it" in refused.said()
