@@ -78,12 +78,13 @@ def rerun(folder: Path, times: int, target: Path) -> int:
     with listening() as interruption:
         for number in range(times):
             run, place = _executed(history.plan, stored.tier, target / f"rerun-{number:04d}", interruption)
+            if interruption.signal:
+                progress.print(f"{number + 1} of {times}: {run.reason} {place}")
+                break
             outcomes.append(run.outcome)
             same = bool(wanted & _shown(run.verdicts)) if wanted else run.outcome is stored.outcome
             again += same
             progress.print(f"{number + 1} of {times}: {run.outcome.value} {run.reason} {place}")
-            if interruption.signal:
-                break
     what = ", ".join(sorted(f"{oracle}/{clause}" for oracle, clause in wanted)) or stored.outcome.value
     console.print(f"{again} of {len(outcomes)} runs reproduced {what}")
     if interruption.signal:
