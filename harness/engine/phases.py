@@ -73,6 +73,7 @@ class Phases:
             missing = progress.missing()
             self.timed_out = bool(missing) and progress.failure is None
             self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
+            missing = missing or progress.taken_back()
             problem = self._interrupted()
         else:
             missing = problem

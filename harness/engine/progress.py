@@ -90,6 +90,15 @@ class Progress:
             return "" if self._drained() else "not all input has taken effect"
         return self._missing_to_run()
 
+    def taken_back(self) -> str:
+        """What ended an expected end after it was reached, in words; empty while it stands.
+
+        A running job goes on taking checkpoints, so a transaction that is under way takes nothing back.
+        """
+        if self._expected is ExpectedEnd.RUNNING:
+            return "" if self.failure is None else f"the job failed: {self.failure}"
+        return self.missing()
+
     def _missing_to_run(self) -> str:
         if self._new_completed < NEW_CHECKPOINTS:
             return f"{self._new_completed} of {NEW_CHECKPOINTS} checkpoints triggered after the heal completed"

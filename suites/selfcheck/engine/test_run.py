@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
     TransactionPrecommitted,
 )
-from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import UndoRecord
@@ -128,6 +128,36 @@ def test_a_job_that_fails_ends_the_wait_at_once() -> None:
     run, _ = played(ScriptedSystem([failed(120)], Checkpoints()), plan())
     assert run.history.end.reason == "the job failed: policy"
     assert run.history.end.ended_ns == 170_000_000
+
+
+@pytest.mark.parametrize(("failed_ms", "reached"), [(270.0, False), (300.0, True)])
+def test_a_job_that_fails_in_the_settle_window_did_not_end_well(failed_ms: float, reached: bool) -> None:
+    # The expected end is reached at 240 ms, the settle window closes at 290 ms.
+    run, _ = played(ScriptedSystem(Checkpoints(), [failed(failed_ms)]), plan())
+    assert run.history.end.reached is reached
+    assert run.history.end.reason == ("" if reached else "the job failed: policy")
+    assert run.history.end.ended_ns == 290_000_000
+
+
+def test_an_expected_failure_stands_through_the_settle_window() -> None:
+    script = [failed(120), failed(150, "again")]
+    run, _ = played(ScriptedSystem(script), plan(expected_end=ExpectedEnd.FAILED))
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == 170_000_000
+
+
+def test_a_failure_that_comes_after_its_bound_comes_too_late() -> None:
+    script = [failed(3_020)]  # Within the settle window: the bound is 3,000 ms after a heal at 0 ms.
+    changes = {"expected_end": ExpectedEnd.FAILED, "bounds": Bounds(1_000, 3_000, 50)}
+    run, _ = played(ScriptedSystem(script), plan(**changes))
+    assert run.history.end.reason == "the job did not fail"
+
+
+def test_a_transaction_under_way_when_the_settle_window_closes_is_not_missed() -> None:
+    late = [(305.0, TransactionPrecommitted(subtask="sink[0]", transaction="t3", checkpoint=3, records=1))]
+    run, _ = played(ScriptedSystem(Checkpoints(), late), plan(bounds=Bounds(1_000, 2_000, 100)))
+    assert run.history.end.ended_ns == 340_000_000  # Checkpoint 3 completes at this moment.
+    assert run.history.end.reached
 
 
 @pytest.mark.parametrize(("script", "reached"), [([failed(120)], True), ([], False)])
