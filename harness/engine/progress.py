@@ -83,7 +83,9 @@ class Progress:
         if self._expected is ExpectedEnd.FAILED:
             return "the job did not fail" if self.failure is None else ""
         if self._expected is ExpectedEnd.UNAVAILABLE:
-            return "" if self._unavailable or self.failure is not None else "the job did not say that it is unavailable"
+            return (
+                "" if self._unavailable or self.failure is not None else "the job does not say that it is unavailable"
+            )
         if self.failure is not None:
             return f"the job failed: {self.failure}"
         if self._drained is not None:
@@ -137,6 +139,8 @@ class Progress:
     def _switch(self, event: JobSwitched) -> None:
         if event.status is JobStatus.FAILED:
             self.failure = event.reason or "no reason given"
+        elif event.status is JobStatus.RUNNING:
+            self._unavailable = False
 
 
 _NOTICES: dict[type, Callable[[Progress, Any], None]] = {

@@ -15,6 +15,8 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     FaultHealed,
     FaultInjected,
+    JobStatus,
+    JobSwitched,
     RecoveryFailed,
     RowsVisible,
     SnapshotTaken,
@@ -39,6 +41,11 @@ from holdfast.suites.selfcheck.engine.scripted import (
 )
 
 CHANNEL = Target(Role.CHANNEL, 1)
+GONE = RecoveryFailed(checkpoint=1, reason="gone")
+
+
+def switched(status: JobStatus) -> JobSwitched:
+    return JobSwitched(status=status)
 
 
 def kill(target: Target = WORKER, **schedule: object) -> FaultSpec:
@@ -168,9 +175,19 @@ def test_expected_failure_is_reached_by_failing(script: list[Item], reached: boo
 
 
 @pytest.mark.parametrize(
-    ("script", "reached"), [([(90.0, RecoveryFailed(checkpoint=1, reason="gone"))], True), ([], False)]
+    ("script", "reached"),
+    [
+        ([], False),
+        ([(90.0, GONE)], True),
+        ([(90.0, GONE), (95.0, switched(JobStatus.RESTARTING))], True),
+        ([(90.0, GONE), failed(95)], True),
+        ([(80.0, switched(JobStatus.RUNNING)), (90.0, GONE)], True),
+        ([(90.0, GONE), (120.0, switched(JobStatus.RUNNING))], False),
+        ([(90.0, GONE), (120.0, switched(JobStatus.RUNNING)), (130.0, GONE)], True),
+    ],
+    ids=["silent", "said", "tries-again", "gives-up", "ran-before", "runs-on", "runs-on-and-is-gone-again"],
 )
-def test_correctly_unavailable_means_that_it_says_so(script: list[Item], reached: bool) -> None:
+def test_correctly_unavailable_means_that_it_says_so_to_the_end(script: list[Item], reached: bool) -> None:
     run, _ = played(ScriptedSystem(script), plan(expected_end=ExpectedEnd.UNAVAILABLE))
     assert run.history.end.reached is reached
 
