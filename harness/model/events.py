@@ -74,7 +74,7 @@ class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_field
         version: schema version of the line.
         node: which life of which process it happened in.
         sequence: dense from 0 within a node.
-        time_ns: monotonic clock of the node.
+        time_ns: since the start of the run, on the clock of `Deployment.now_ms`; one origin for all nodes.
         attempt: execution attempt (epoch) of the job that it belongs to, 0 before the first.
         evidence: how the fact is known.
     """

@@ -23,8 +23,8 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         reached: the expected end was reached within its bound.
         reason: what was missing, if it was not.
-        healed_ns: when every fault had been undone, on the clock of the harness.
-        ended_ns: when the settle window closed.
+        healed_ns: when every fault had been undone, since the start of the run as `Event.time_ns`.
+        ended_ns: when the settle window closed, on the same clock.
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
         faults_landed: by index in the plan, proved from durable facts; None: this fault never acted.
         fault_troubles: by index in the plan, why a fault could not act when it was due; else empty.

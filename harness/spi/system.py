@@ -46,6 +46,8 @@ class GateReached(msgspec.Struct, frozen=True):
 class Recording(msgspec.Struct, frozen=True):
     """What a deployment saw.
 
+    The times of all events count from the start of the run, on the clock of `Deployment.now_ms`.
+
     Attributes:
         nodes: events of each node in sequence, or one list in causal order when `ordered`.
         ordered: `nodes` has one entry, already in causal order.

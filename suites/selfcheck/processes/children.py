@@ -59,7 +59,7 @@ def count(arguments: bytes, descriptors: Sequence[int]) -> None:
         recorder.record([TriggerSent(checkpoint=0, subtask=message)])
 
     leash = Leash(loop, socket.socket(fileno=descriptors[0]), on_forge, lambda: recorder.close())
-    recorder = Recorder(Path(folder), node, leash.tell)
+    recorder = Recorder(Path(folder), node, 0, leash.tell)
     recorder.record([NodeStarted()])
     checkpoint = 0
     while True:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
+    FaultHealed,
     NodeDied,
     NodeStarted,
     RowsVisible,
@@ -168,6 +170,20 @@ def test_it_survives_one_fault_after_the_other(tmp_path: Path) -> None:
     assert {event.dead_node for event in judged.history.of(NodeDied)} == {"worker-0.0", "coordinator.0", "worker-1.0"}
 
 
+def test_all_times_of_a_run_count_from_its_start(tmp_path: Path) -> None:
+    before_ns = time.monotonic_ns()
+    judged = run(plan(FaultSpec("kill", WORKER, after(1))), tmp_path)
+    took_ns = time.monotonic_ns() - before_ns
+    history = judged.history
+    times = {event.node: event.time_ns for event in reversed(history.events)}  # the first of each node
+    assert {"harness", "coordinator.0", "worker-0.1", "reader.0", "audit"} <= set(times)
+    assert all(0 <= event.time_ns <= took_ns for event in history.events)
+    (healed,) = history.of(FaultHealed)
+    checkpoints = [event.time_ns for event in history.of(CheckpointCompleted)]
+    assert healed.time_ns <= history.end.healed_ns <= history.end.ended_ns <= times["audit"]
+    assert checkpoints[0] < history.end.healed_ns < checkpoints[-1] < history.end.ended_ns
+
+
 def test_a_mutant_is_refuted_on_real_processes_too(tmp_path: Path) -> None:
     """G1 writes metadata in place: killed in the middle, it takes the torn piece for a checkpoint."""
     killed = FaultSpec("kill", COORDINATOR, after(2, Gate("during-publish-metadata", COORDINATOR)))
@@ -217,6 +233,7 @@ def advance_to_the_end(deployment: ProcessDeployment) -> None:
 
 HARNESS = """
 import sys
+import time
 from pathlib import Path
 from holdfast.suites.selfcheck.processes.test_deployment import deploy
 deployment = deploy(Path(sys.argv[1]))

@@ -99,7 +99,9 @@ def test_a_torn_unit_counts_without_rows_and_becoming_whole_is_a_change(folder: 
 
 def test_the_process_tells_what_it_sees_and_ends_with_a_final_read(supervisor: Supervisor, folder: Path) -> None:
     def arguments(node: str) -> bytes:
-        return msgspec.msgpack.encode(ReaderSettings(str(folder), str(supervisor.events_folder), node, interval_ms=2))
+        return msgspec.msgpack.encode(
+            ReaderSettings(str(folder), str(supervisor.events_folder), node, interval_ms=2, started_ns=0)
+        )
 
     supervisor.launch("reader", Program(reader.ENTRY, arguments, respawns=False))
     commit(folder, "a", 3)
