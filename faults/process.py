@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from holdfast.faults.gates import died_in_window
 from holdfast.faults.landing import Window, injection, silence_in, window_of
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import Event, NodeDied, NodeStarted, RowsVisible
+from holdfast.harness.model.events import CheckpointCompleted, Event, FaultInjected, NodeDied, NodeStarted, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -42,17 +42,32 @@ class Kill:
         return controls.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
-        """A life of the process ended by kill; if the fault was aimed, in front of the effect it was aimed at."""
+        """A life of the process ended by kill, after the checkpoints that the fault had to wait for; if the fault was
+        aimed, in front of the effect it was aimed at. A death is the work of one fault: the first that it can prove."""
         injected = injection(history, fault)
         if injected is None:
             return False
-        spec = history.plan.faults[fault]
-        process = process_name(spec.target)
-        for died in _deaths(history, process, injected.time_ns):
-            if died.cause in _KILLED:
-                gate = spec.schedule.gate
-                return gate is None or died_in_window(history, died.dead_node, gate)
-        return False
+        died = self._victims(history, process_name(history.plan.faults[fault].target)).get(fault)
+        if died is None:
+            return False
+        schedule = history.plan.faults[fault].schedule
+        if not _after_checkpoints(history, died, schedule.after_checkpoint):
+            return False
+        return schedule.gate is None or died_in_window(history, died.dead_node, schedule.gate)
+
+    def _victims(self, history: History, process: str) -> dict[int, NodeDied]:
+        """By kill of a process, in the order of their injection: the first death after it that no other kill takes."""
+        specs = history.plan.faults
+        victims: dict[int, NodeDied] = {}
+        for injected in history.of(FaultInjected):
+            fault = injected.fault
+            if fault in victims or specs[fault].kind != self.kind or process_name(specs[fault].target) != process:
+                continue
+            deaths = [died for died in _deaths(history, process, injected.time_ns) if died.cause in _KILLED]
+            free = next((died for died in deaths if all(died is not taken for taken in victims.values())), None)
+            if free is not None:
+                victims[fault] = free
+        return victims
 
 
 class Pause:
@@ -107,3 +122,9 @@ class Pause:
 def _deaths(history: History, process: str, since_ns: int) -> list[NodeDied]:
     """How lives of a process ended, from a time on."""
     return [died for died in history.of(NodeDied) if process_of(died.dead_node) == process and died.time_ns >= since_ns]
+
+
+def _after_checkpoints(history: History, died: NodeDied, wanted: int) -> bool:
+    """Whether so many checkpoints had completed when a process died."""
+    completed = history.of(CheckpointCompleted)[:wanted]
+    return len(completed) == wanted and all(history.position(each) < history.position(died) for each in completed)

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    CheckpointCompleted,
     Event,
     FaultHealed,
     FaultInjected,
@@ -111,6 +112,46 @@ class TestKill:
 
     def test_the_coordinator_is_a_process_too(self) -> None:
         assert landed(FaultSpec("kill", Target(Role.COORDINATOR)), self.died("coordinator.0"))
+
+    @pytest.mark.parametrize(("completed_ms", "expected"), [((60, 99), True), ((60,), False), ((60, 102), False)])
+    def test_the_checkpoints_that_it_waited_for_completed_before_the_death(
+        self, completed_ms: tuple[float, ...], expected: bool
+    ) -> None:
+        spec = FaultSpec("kill", WORKER, Schedule(after_checkpoint=2))
+        completed = [at(ms, "coordinator.0", CheckpointCompleted(checkpoint=n)) for n, ms in enumerate(completed_ms, 1)]
+        assert landed(spec, [*completed, *self.died("worker-1.0")]) is expected
+
+
+class TestKillsOfOneProcess:
+    """A death is the work of one kill."""
+
+    def landed(self, deaths_ms: Iterable[float], kills: Iterable[tuple[Target, float]]) -> list[bool]:
+        """Whether each of several kills landed, given when it acted and when lives of worker 1 ended."""
+        events: list[Event] = []
+        specs = []
+        for fault, (target, time_ms) in enumerate(kills):
+            specs.append(FaultSpec("kill", target))
+            events.append(at(time_ms, "harness.0", FaultInjected(fault=fault, fault_kind="kill", target=str(target))))
+        for life, time_ms in enumerate(deaths_ms):
+            events.append(at(time_ms, "harness.0", NodeDied(dead_node=f"worker-1.{life}", cause="kill")))
+        plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=tuple(specs))
+        ordered = sorted(events, key=lambda event: event.time_ns)
+        history = History(plan, Claims(), InputLog((), ()), Output(), ordered, RunEnd(reached=True))
+        return [BY_KIND["kill"].landed(history, fault) for fault in range(len(specs))]
+
+    def test_one_death_proves_the_first(self) -> None:
+        assert self.landed([102], [(WORKER, 100), (WORKER, 101)]) == [True, False]
+        assert self.landed([102], [(WORKER, 101), (WORKER, 100)]) == [False, True]
+
+    def test_two_deaths_prove_both(self) -> None:
+        assert self.landed([102, 103], [(WORKER, 100), (WORKER, 101)]) == [True, True]
+        assert self.landed([100, 201], [(WORKER, 100), (WORKER, 200)]) == [True, True]
+
+    def test_a_death_before_the_second_is_not_its_work(self) -> None:
+        assert self.landed([102, 103], [(WORKER, 100), (WORKER, 200)]) == [True, False]
+
+    def test_the_kill_of_another_process_takes_no_death(self) -> None:
+        assert self.landed([102], [(Target(Role.WORKER, 0), 100), (WORKER, 101)]) == [False, True]
 
 
 class TestAimedKill:
