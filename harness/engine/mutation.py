@@ -8,11 +8,12 @@ import msgspec
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.judge import had_nothing_to_decide
 from holdfast.harness.engine.mix import mix_for
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import Run, run_plan, without_faults
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.spi.mutant import Mutant
 from holdfast.harness.spi.system import System
 
@@ -60,7 +61,7 @@ def try_mutant(
     wrong = registry.system(mutant.system)
     right = registry.system(mutant.system.partition("+")[0])
     directed = _kill(run_plan(_on(wrong, mutant.plan), wrong, tools), mutant.oracles)
-    objections = [*_objections_to_system(mutant, wrong, tools), *_objections_to_plan(mutant.plan, right, tools)]
+    objections = [*objections_to_system(wrong, mutant.plan, tools), *_objections_to_plan(mutant.plan, right, tools)]
     limit = min(mutant.swarm_seeds, SWARM_LIMIT)
     mix = mix_for(right)
     swarm, seed = "", 0
@@ -94,18 +95,29 @@ def _objections_to_plan(plan: Plan, right: System, tools: Toolbox) -> list[str]:
     return [f"{right.name} does not pass this plan either: {run.outcome.value} {run.reason or _first_clause(run)}"]
 
 
-def _objections_to_system(mutant: Mutant, wrong: System, tools: Toolbox) -> list[str]:
-    run = run_plan(_on(wrong, without_faults(mutant.plan)), wrong, tools)
-    verdicts = {verdict.oracle: verdict for verdict in run.verdicts}
-    return [
-        f"without faults {name} does not pass on {mutant.system}, so it is a plain bug"
-        for name in DELIVERY
-        if name in verdicts and verdicts[name].outcome is Outcome.FAIL
-    ] + (
-        []
-        if any(name in verdicts for name in DELIVERY)
-        else [f"without faults nothing judged what {mutant.system} committed"]
-    )
+def objections_to_system(wrong: System, plan: Plan, tools: Toolbox) -> list[str]:
+    """Why a wrong system is not known to be right while nothing is broken, one sentence each.
+
+    Args:
+        wrong: the mutant's system.
+        plan: the mutant's, run without its faults.
+        tools: registered faults, workloads and oracles.
+    """
+    run = run_plan(_on(wrong, without_faults(plan)), wrong, tools)
+    if run.history.end.problem:
+        return [f"without faults {wrong.name} could not be judged: {run.history.end.problem}"]
+    verdicts = [
+        verdict for verdict in run.verdicts if verdict.oracle in DELIVERY and not had_nothing_to_decide(verdict)
+    ]
+    if not verdicts:
+        return [f"without faults nothing judged what {wrong.name} committed"]
+    return [_not_passed(wrong, verdict) for verdict in verdicts if verdict.outcome is not Outcome.PASS]
+
+
+def _not_passed(wrong: System, verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.FAIL:
+        return f"without faults {verdict.oracle} does not pass on {wrong.name}, so it is a plain bug"
+    return f"without faults {verdict.oracle} could not tell whether {wrong.name} is right: {verdict.reason}"
 
 
 def _first_clause(run: Run) -> str:
