@@ -12,30 +12,37 @@ from holdfast.harness.commands.folders import LATEST, RESULTS
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import read_journal
 from holdfast.harness.engine.certificate import rule_results
-from holdfast.harness.model.journal import RuleResult
+from holdfast.harness.model.journal import Journal, RuleResult
 from holdfast.harness.model.rule import Subject
 
 
 def show_rules(name: str, root: Path) -> int:
     """One rule in full, or all by area."""
-    results = _results(root)
+    journal = _last_certified(root)
+    results = journal.rules if journal else rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
     console = consoles.results()
     if not name:
+        console.print(_header(journal, root))
         _list(console, results)
         return 0
     found = next((result for result in results if result.rule.id == name), None)
     if found is None:
         raise registry.unknown("rule", name, (result.rule.id for result in results))
+    console.print(_header(journal, root))
     _show(console, found)
     return 0
 
 
-def _results(root: Path) -> tuple[RuleResult, ...]:
-    """As last certified; UNTESTED where nothing was certified yet."""
+def _last_certified(root: Path) -> Journal | None:
     stored = root / LATEST / RESULTS
-    if stored.is_file():
-        return read_journal(stored).rules
-    return rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
+    return read_journal(stored) if stored.is_file() else None
+
+
+def _header(journal: Journal | None, root: Path) -> Text:
+    """One line: where the statuses come from."""
+    if journal is None:
+        return Text(f"statuses: nothing was certified below {root} yet", "dim")
+    return Text(f"statuses: {journal.system}, started {journal.started}, by {journal.command}", "dim")
 
 
 def _list(console: Console, results: tuple[RuleResult, ...]) -> None:
