@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.events import (
     AckSent,
+    CheckpointAborted,
     CheckpointCompleted,
     CheckpointDropped,
     Event,
@@ -17,7 +18,10 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.options import number
+
+RETAINED = "execution.checkpointing.num-retained"
 
 
 class ReachOracle:
@@ -28,6 +32,7 @@ class ReachOracle:
     clauses: Mapping[str, str] = {
         "file-missing": "a file of a retained checkpoint is deleted, or not in the storage at the end",
         "file-differs": "a file has another length or checksum than the metadata that names it says",
+        "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
     }
     evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
 
@@ -39,6 +44,7 @@ class ReachOracle:
         storage = _Storage(history)
         for metadata in {event.checkpoint: event for event in history.of(MetadataPublished)}.values():
             storage.judge(metadata, findings)
+        _Retention(history, findings)
         return findings.verdict(history)
 
 
@@ -107,3 +113,52 @@ class _Storage:
         if self.listed is not None and path in self.listed:
             found.append(("in the storage", self.listed[path]))
         return found
+
+
+class _Retention:
+    """What must be retained: the newest checkpoints by id, of those that completed or whose metadata is published.
+
+    Published counts because a new coordinator finds what its predecessor could not complete any more. Only the
+    coordinators write these events, and their lives follow each other.
+
+    Attributes:
+        known: by id, the event that made it a recovery point. What was dropped stays, for it does not make an older
+            one newer; what was aborted after its publication goes.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.retained = max(number(history.plan, RETAINED, 1), 1)
+        self.known: dict[int, Event] = {}
+        replay(
+            history,
+            {
+                MetadataPublished: self._published,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                CheckpointDropped: self._dropped,
+            },
+        )
+
+    def _published(self, event: MetadataPublished) -> None:
+        self.known.setdefault(event.checkpoint, event)
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        self.known[event.checkpoint] = event
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        if isinstance(self.known.get(event.checkpoint), MetadataPublished):
+            del self.known[event.checkpoint]
+
+    def _dropped(self, event: CheckpointDropped) -> None:
+        recoverable = self.known.get(event.checkpoint)
+        if recoverable is None:
+            return
+        self.findings.check("dropped-too-early")
+        newest = sorted(self.known)[-self.retained :]
+        if event.checkpoint in newest:
+            message = (
+                f"checkpoint {event.checkpoint} is dropped, {self.retained} must be retained and only "
+                f"{len(newest) - newest.index(event.checkpoint) - 1} newer are there"
+            )
+            self.findings.violated("dropped-too-early", message, recoverable, event)

@@ -12,6 +12,7 @@ from holdfast.harness.model.events import (
     FileReference,
     FileWritten,
     MetadataPublished,
+    NodeDied,
     StorageListed,
 )
 from holdfast.harness.model.history import History
@@ -41,8 +42,9 @@ def deleted(file: FileReference) -> FileDeleted:
     return FileDeleted(path=file.path)
 
 
-def dropped() -> CheckpointDropped:
-    return CheckpointDropped(checkpoint=1)
+def dropped() -> list[Event]:
+    """Checkpoint 1 makes room for a newer one."""
+    return [CheckpointCompleted(checkpoint=2), CheckpointDropped(checkpoint=1)]
 
 
 @bad("file-missing")
@@ -98,3 +100,49 @@ def overwritten_later() -> History:
 @near("file-differs")
 def stored_as_written() -> History:
     return story(*published(), StorageListed(files=(STATE, METADATA)))
+
+
+TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
+
+
+def newer(checkpoint: int) -> MetadataPublished:
+    """A checkpoint that is published and has not completed."""
+    return MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
+
+
+@bad("dropped-too-early")
+def the_latest_is_dropped() -> History:
+    return story(*published(), CheckpointDropped(checkpoint=1))
+
+
+@bad("dropped-too-early")
+def dropped_before_the_newer_completes() -> History:
+    return story(*published(), CheckpointDropped(checkpoint=1), CheckpointCompleted(checkpoint=2))
+
+
+@bad("dropped-too-early")
+def the_second_of_two_is_dropped() -> History:
+    return story(*published(), *dropped(), options=TWO_RETAINED)
+
+
+@bad("dropped-too-early")
+def dropped_for_one_that_is_aborted() -> History:
+    given_up = CheckpointAborted(checkpoint=2, reason="publication failed")
+    return story(*published(), newer(2), given_up, CheckpointDropped(checkpoint=1))
+
+
+@near("dropped-too-early")
+def dropped_for_the_newer() -> History:
+    return story(*published(), *dropped())
+
+
+@near("dropped-too-early")
+def the_third_of_two_is_dropped() -> History:
+    newer_ones = [CheckpointCompleted(checkpoint=checkpoint) for checkpoint in (2, 3)]
+    return story(*published(), newer_ones, CheckpointDropped(checkpoint=1), options=TWO_RETAINED)
+
+
+@near("dropped-too-early")
+def new_coordinator_drops_for_what_it_finds() -> History:
+    died = NodeDied(dead_node="coordinator", cause="killed")
+    return story(*published(), died, newer(2), CheckpointDropped(checkpoint=1))
