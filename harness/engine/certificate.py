@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from holdfast.harness.engine.standing import Standing, worst_of
 from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.capability import guarantee_name
@@ -31,6 +33,8 @@ def rule_results(
     results: Sequence[CaseResult],
     tallies: Mapping[tuple[str, str], Tally],
     subject: str,
+    *,
+    strict: bool = False,
 ) -> tuple[RuleResult, ...]:
     """Every rule of the catalogue with the status that follows from the cases.
 
@@ -40,12 +44,14 @@ def rule_results(
         results: of the cases that were asked or skipped.
         tallies: of the runs, by case and tier.
         subject: of the accused.
+        strict: of the accused; the rules of the results have the level that binds it.
     """
     deciding: dict[str, list[Case]] = {}
     for case in cases:
         for rule in {decision.rule for decision in case.decides}:
             deciding.setdefault(rule, []).append(case)
-    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject) for rule in rules)
+    binding = (_raised(rule) if strict else rule for rule in rules)
+    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject) for rule in binding)
 
 
 def certificate(
@@ -80,6 +86,11 @@ def certificate(
 def owed(rule: RuleResult, subject: str) -> bool:
     """Whether a certificate of this subject rests on the rule."""
     return rule.rule.level is Level.MUST and subject in rule.rule.subjects
+
+
+def _raised(rule: Rule) -> Rule:
+    """The rule as it binds a strict system; a raised rule needs no mark any more."""
+    return msgspec.structs.replace(rule, level=rule.level_for_reference, must_for_reference=False)
 
 
 def _rule_result(

@@ -194,7 +194,9 @@ class Certification:
     def _journal(self) -> Journal:
         system, request = self._system, self._request
         subject = system.subject
-        rules = rule_results(registry.rules(), registry.cases(), self._results, self._tallies, subject)
+        rules = rule_results(
+            registry.rules(), registry.cases(), self._results, self._tallies, subject, strict=system.strict
+        )
         return Journal(
             command=request.command,
             system=system.name,

@@ -32,7 +32,7 @@ LISTED = 20
 """How many names a sentence can hold."""
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "tiers", "capabilities", "gates", "profile", "supplied_by_author",
-                   "claims", "evidence", "account", "deploy")  # fmt: skip
+                   "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
 
 
 class Toolbox(msgspec.Struct, frozen=True):

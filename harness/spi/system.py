@@ -125,6 +125,8 @@ class System(Protocol):
         gates: names of the effects that a gate can hold.
         profile: the version profile whose defaults are in force, such as `flink-2.x`.
         supplied_by_author: parts of the judgement that came with the accused, such as its committed reader.
+        strict: rules that are SHOULD for others and marked `must_for_reference` are MUST for it; False unless it is
+            there to show that all mechanisms can be had at once.
     """
 
     name: str
@@ -134,6 +136,7 @@ class System(Protocol):
     gates: frozenset[str]
     profile: str
     supplied_by_author: tuple[str, ...]
+    strict: bool
 
     def claims(self, plan: Plan) -> Claims:
         """What it claims under this plan."""

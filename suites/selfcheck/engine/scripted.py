@@ -211,6 +211,7 @@ class ScriptedSystem:
     gates = frozenset({"commit", "acknowledge"})
     profile = "flink-2.x"
     supplied_by_author: tuple[str, ...] = ()
+    strict = False
     silent_after_ms = float("inf")
     dead_after_ms = float("inf")
     drained_at_ms = 0.0

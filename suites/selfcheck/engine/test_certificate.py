@@ -65,6 +65,25 @@ def test_the_title_follows_from_what_was_executed(
     assert missing in " ".join(card[0].missing)
 
 
+@pytest.mark.parametrize(
+    ("marked", "strict", "title", "level"),
+    [
+        (True, True, Title.PARTIAL, Level.MUST),
+        (True, False, Title.CERTIFIED, Level.SHOULD),
+        (False, True, Title.CERTIFIED, Level.SHOULD),
+    ],
+)
+def test_a_marked_rule_binds_a_strict_system_as_a_must(marked: bool, strict: bool, title: Title, level: Level) -> None:
+    should = msgspec.structs.replace(rule("BAR-02", Level.SHOULD), must_for_reference=marked)
+    counted = tally(result())
+    results = (case_result(CASE, Tier.SIM, 1, counted, ORACLES, {}),)
+    rules = rule_results((rule(), should), [CASE], results, {(CASE.id, "sim"): counted}, "RT", strict=strict)
+    card = certificate(rules, results, [counted], "RT", ())
+    assert (card.title, rules[1].rule.level) == (title, level)
+    assert card.missing == (("1 MUST rule is UNTESTED: BAR-02.",) if title is Title.PARTIAL else ())
+    journal(card, rules, results)
+
+
 def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() -> None:
     skipped = case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux")
     _, rules, _ = certified(result(), skipped=(skipped,))
