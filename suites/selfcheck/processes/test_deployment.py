@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
+    Event,
     FaultHealed,
     NodeDied,
     NodeStarted,
@@ -217,6 +219,28 @@ def test_closing_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     assert processes(tmp_path) == []
 
 
+def test_what_the_reader_saw_and_is_not_there_any_more_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployment = deploy(tmp_path)
+    while not any(isinstance(event, RowsVisible) for event in deployment.advance(LIMIT_S * 1000)):
+        pass
+    read_logs = deployment._read_logs
+    torn: list[str] = []
+
+    def tear_after_the_last_read() -> list[Sequence[Event]]:
+        file = min((tmp_path / "storage" / "committed").iterdir())
+        file.write_bytes(file.read_bytes()[:-9])
+        torn.append(file.name)
+        return read_logs()
+
+    monkeypatch.setattr(deployment, "_read_logs", tear_after_the_last_read)
+    recording = deployment.stop(audit=False)
+    deployment.close()
+    assert recording.problem.startswith(f"{torn[0]} had ")
+    assert recording.output.units
+
+
 def test_the_loss_of_the_reader_ends_the_run_with_a_problem(tmp_path: Path) -> None:
     deployment = deploy(tmp_path)
     deployment._supervisor._lives["reader"].process.signal(signal.SIGKILL)
@@ -233,7 +257,6 @@ def advance_to_the_end(deployment: ProcessDeployment) -> None:
 
 HARNESS = """
 import sys
-import time
 from pathlib import Path
 from holdfast.suites.selfcheck.processes.test_deployment import deploy
 deployment = deploy(Path(sys.argv[1]))
