@@ -23,6 +23,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, coordinator_paused, milliseconds, number
@@ -243,22 +244,32 @@ class _Accounts:
 
 
 def _judge_deaths(history: History, findings: Findings) -> None:
-    """A worker's death ends the attempt that it runs tasks of: somebody must have counted that."""
+    """A worker's death ends the attempt that it runs tasks of: somebody must have counted a failure of that attempt.
+    No later one will do: a coordinator starts the next attempt only after it counted."""
     deaths = history.of(NodeDied)
     if not deaths:
         return
-    coordinators = {event.node for event in history.of(AttemptStarted)}
-    if any(death.dead_node in coordinators for death in deaths):
-        return  # A new coordinator starts a new attempt by itself
-    counted = [event.attempt for event in (*history.of(FailureCounted), *history.of(RestartRefused))]
-    last_counted = max(counted, default=-1)
+    counted = {event.attempt for event in (*history.of(FailureCounted), *history.of(RestartRefused))}
     stopped = {(event.attempt, event.subtask) for event in history.of(TaskStopped)}
     for death in deaths:
         tasks = [event for event in history.of(TaskStarted) if event.node == death.dead_node]
         attempt = max((event.attempt for event in tasks), default=None)
         if attempt is None or all((attempt, task.subtask) in stopped for task in tasks if task.attempt == attempt):
             continue
-        findings.check("failure-not-counted")
-        if last_counted < attempt:
+        if attempt in counted:
+            findings.check("failure-not-counted")
+        elif not _coordinator_lost(history, attempt):
             message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
             findings.violated("failure-not-counted", message, *tasks[-1:], death)
+
+
+def _coordinator_lost(history: History, attempt: int) -> bool:
+    """Whether the coordinator of an attempt died before it went on: it could not count, and a new one starts a new
+    attempt by itself. A coordinator that started a later attempt has seen this one end."""
+    dead = {death.dead_node for death in history.of(NodeDied)}
+    starts = history.of(AttemptStarted)
+    own = {event.node for event in starts if event.attempt == attempt}
+    if not own:  # The dead may not have got to write it down
+        processes = {process_of(event.node) for event in starts}
+        return any(process_of(node) in processes for node in dead)
+    return own <= dead and not any(event.node in own and event.attempt > attempt for event in starts)

@@ -159,3 +159,39 @@ def death_passes_unnoticed() -> History:
 @near("failure-not-counted")
 def death_is_counted() -> History:
     return _dies(*restarts())
+
+
+def _worker_dies() -> list[Line]:
+    """Worker 1 runs a task of the present attempt and dies."""
+    return [TaskStarted(subtask="sum[1]"), NodeDied(dead_node="worker-1", cause="killed")]
+
+
+def _coordinator_dies() -> list[Line]:
+    """A new coordinator starts the next attempt by itself."""
+    return [NodeDied(dead_node="coordinator", cause="killed"), AttemptStarted()]
+
+
+@bad("failure-not-counted")
+def only_the_next_death_is_counted() -> History:
+    return story(UNNAMED, *_worker_dies(), AttemptStarted(), *_worker_dies(), *restarts())
+
+
+@bad("failure-not-counted")
+def the_coordinator_dies_an_attempt_later() -> History:
+    return story(UNNAMED, *_worker_dies(), AttemptStarted(), *_coordinator_dies())
+
+
+@bad("failure-not-counted")
+def death_under_the_new_coordinator_passes_unnoticed() -> History:
+    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), AttemptStarted())
+
+
+@near("failure-not-counted")
+def the_coordinator_dies_before_it_counts() -> History:
+    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), *restarts())
+
+
+@near("failure-not-counted")
+def two_deaths_of_an_attempt_are_one_failure() -> History:
+    others = [TaskStarted(subtask="sum[0]"), NodeDied(dead_node="worker-0", cause="killed")]
+    return story(UNNAMED, others, *_worker_dies(), *restarts())
