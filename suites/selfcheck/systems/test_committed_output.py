@@ -45,6 +45,18 @@ class TestTableReader:
         assert version(reader.poll(final=False)) == (3, (MORE_ODD,), ())
         assert reader.polls == 4
 
+    def test_the_longest_gap_between_two_polls_is_measured(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        times = iter([100, 130, 190, 200])
+        monkeypatch.setattr("time.monotonic_ns", lambda: next(times))
+        reader = TableReader(tmp_path / "table.json")
+        gaps = []
+        for _ in range(4):
+            reader.poll(final=False)
+            gaps.append(reader.longest_gap_ns)
+        assert gaps == [0, 30, 60, 60]
+
     def test_rows_that_vanish_are_seen(self, tmp_path: Path) -> None:
         table = tmp_path / "table.json"
         reader = TableReader(table)
