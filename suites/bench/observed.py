@@ -31,7 +31,8 @@ SAMPLE_S = 0.1
 
 
 class ObservedReference(ReferenceSystem):
-    """The reference runtime. `zero_ns`: when the last deployment's clock began, on the clock of the events."""
+    """The reference runtime. `zero_ns`: when the last deployment's clock, which is that of the events, began on the
+    monotonic clock."""
 
     zero_ns = 0
 

@@ -118,7 +118,8 @@ def measure_throughput(demand: Demand, years: int) -> Saturated:
     with processor_time() as spent:
         run = _run(accused, demand, {"repeat": years}, seconds=demand.seconds * 10, modelled=False)
     batches = Batches(run.history)
-    samples = [Sample(time_ns / 1e9, records) for time_ns, records in batches.committed_samples()]
+    zero_ns = accused.zero_ns
+    samples = [Sample((zero_ns + time_ns) / 1e9, records) for time_ns, records in batches.committed_samples()]
     if len(samples) < FEWEST_CHECKPOINTS + 1:
         raise OSError(f"{years} years were read before {FEWEST_CHECKPOINTS} checkpoints were complete: ask for more.")
     return Saturated(
@@ -147,9 +148,9 @@ def measure_latency(demand: Demand, offered: int) -> Latency:
     batches = Batches(run.history)
 
     def arrived_ns(batch: SourceEmitted) -> float:
-        return accused.zero_ns + batch.first_offset * 1e9 / rate
+        return batch.first_offset * 1e9 / rate
 
-    settled = [each for each in batches.emitted if arrived_ns(each) - accused.zero_ns >= SETTLED_AFTER_S * 1e9]
+    settled = [each for each in batches.emitted if arrived_ns(each) >= SETTLED_AFTER_S * 1e9]
     return Latency(
         engine=ENGINE,
         mode=MODE,
