@@ -20,17 +20,18 @@ from holdfast.suites.bench.peers.children import run_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PARTIAL_OR_CERTIFIED = 0
+TITLES = ("CERTIFIED", "PARTIAL", "REFUSED")
 
 
 def certify(python: Path, arguments: Sequence[str]) -> tuple[float, int, str]:
-    """Run it once: seconds, exit code and the last line that it printed."""
+    """Run it once: seconds, exit code and the line with the title."""
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         command = [str(python.with_name("holdfast")), "certify", "reference", "--out", folder, *arguments]
         begin = time.perf_counter()
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - begin
-    printed = (done.stdout.strip() or done.stderr.strip()).splitlines()
-    return seconds, done.returncode, printed[-1] if printed else ""
+    titles = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith(TITLES)]
+    return seconds, done.returncode, titles[-1] if titles else "no title"
 
 
 def install(folder: Path) -> tuple[float, Path]:
@@ -73,7 +74,7 @@ def main(
             runs[-1][2],
         )
     )
-    print(table(f"Wall time, {repeats} repeats; {load()}", ("what", "seconds", "exit code", "last line"), rows))
+    print(table(f"Wall time, {repeats} repeats; {load()}", ("what", "seconds", "exit code", "title"), rows))
     print("\ncommand: python -m holdfast.suites.bench.certify")
     raise typer.Exit(0 if codes == [PARTIAL_OR_CERTIFIED] else 1)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import cProfile
 import pstats
-import time
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from holdfast.suites.bench.figures import table
@@ -33,7 +33,7 @@ Function = tuple[str, int, str]
 def profiled(work: Callable[[], object], runs: int) -> str:
     """Do some work under the profiler and say what it cost per run. The profiler itself slows Python down about
     threefold, calls more than loops: read the shares, not the milliseconds."""
-    profiler = cProfile.Profile(time.process_time)
+    profiler = cProfile.Profile()
     profiler.runcall(work)
     statistics = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     total = sum(entry[2] for entry in statistics.values())
@@ -63,14 +63,17 @@ def profiled(work: Callable[[], object], runs: int) -> str:
 
 
 def _group(function: Function) -> str:
-    path = Path(function[0])
-    if not path.is_relative_to(HOUSE):
-        return OTHER
-    relative = path.relative_to(HOUSE).as_posix()
-    return next((name for name, folder in FOLDERS.items() if relative.startswith(f"{folder}/")), OTHER)
+    shown = _shown(function[0])
+    return next((name for name, folder in FOLDERS.items() if shown.startswith(f"{folder}/")), OTHER)
 
 
 def _label(function: Function) -> str:
     path, line, name = function
-    shown = Path(path).relative_to(HOUSE).as_posix() if Path(path).is_relative_to(HOUSE) else Path(path).name
-    return f"{shown}:{line} {name}"
+    return f"{_shown(path)}:{line} {name}"
+
+
+@cache
+def _shown(file: str) -> str:
+    # A package may have been found through a link.
+    path = Path(file).resolve()
+    return path.relative_to(HOUSE).as_posix() if path.is_relative_to(HOUSE) else path.name

@@ -54,7 +54,7 @@ def main(
     installed = PeerCache(cache)
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=folder) as name:
         # The same whole numbers as in Holdfast's own log: the input format that suits the peers best.
-        demand = Demand(Path(name), chosen, key, Columns.NUMBER, 500_000_000, seconds)
+        demand = Demand(Path(name), chosen, key, Columns.NUMBER, 900_000_000, seconds)
         if judged_years:
             with console.status(f"{judged_years} years judged by every oracle"):
                 judge(demand, judged_years)

@@ -30,7 +30,7 @@ def main(
     cores: Annotated[str, typer.Option(help="that every engine is pinned to, with commas")] = "0,1",
     key: Annotated[str, typer.Option(help="carrier (16 keys) or tailnum (4,044)")] = "tailnum",
     columns: Annotated[list[Columns] | None, typer.Option(help="keys as text or as number; default: both")] = None,
-    events: Annotated[int, typer.Option(help="most records of a run")] = 500_000_000,
+    events: Annotated[int, typer.Option(help="most records of a run")] = 900_000_000,
     seconds: Annotated[float, typer.Option(help="longest time of a run, from the first record")] = 60.0,
     repeats: Annotated[int, typer.Option(min=1, help="of every measurement of throughput")] = 3,
     only: Annotated[str, typer.Option(help="flink or spark")] = "",

@@ -29,7 +29,7 @@ SPARK = "pyspark==4.3.0"
 JOB = Path(__file__).with_name("spark_job.py")
 KEY_TYPES = {Columns.TEXT: "string", Columns.NUMBER: "long"}
 MODE = "micro-batches"
-YEARS_PER_BATCH = 24
+YEARS_PER_BATCH = 48
 START_LIMIT_S = 120.0
 END_LIMIT_S = 60.0
 
