@@ -23,6 +23,7 @@ COMPILED = (
     "harness/sim/kernel.py",
     "harness/sim/disk.py",
     "harness/sim/streams.py",
+    "harness/oracles/*.py",
     "fixtures/reference/protocol/*.py",
     "fixtures/reference/operators/plain.py",
     "fixtures/reference/drivers/simulated/*.py",
