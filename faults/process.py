@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from holdfast.faults.gates import died_in_window
 from holdfast.faults.landing import Window, injection, silence_in, window_of
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import CheckpointCompleted, Event, FaultInjected, NodeDied, NodeStarted, RowsVisible
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    Event,
+    FaultInjected,
+    NodeDied,
+    NodeStarted,
+    RowsVisible,
+    SourceEmitted,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -24,7 +32,9 @@ class Kill:
 
     kind = "kill"
     roles = _PROCESSES
-    parameters: Mapping[str, tuple[type, str]] = {}
+    parameters: Mapping[str, tuple[type, str]] = {
+        "unread": (int, "1: it lands only where input was still unread when the process died"),
+    }
     colour = "#d55e00"
     leaves = "the outcome of every operation that the process had under way"
     lasting = False
@@ -52,6 +62,8 @@ class Kill:
             return False
         schedule = history.plan.faults[fault].schedule
         if not _after_checkpoints(history, died, schedule.after_checkpoint):
+            return False
+        if history.plan.faults[fault].parameters.get("unread") and not _input_unread(history, died):
             return False
         return schedule.gate is None or died_in_window(history, died.dead_node, schedule.gate)
 
@@ -128,3 +140,13 @@ def _after_checkpoints(history: History, died: NodeDied, wanted: int) -> bool:
     """Whether so many checkpoints had completed when a process died."""
     completed = history.of(CheckpointCompleted)[:wanted]
     return len(completed) == wanted and all(history.position(each) < history.position(died) for each in completed)
+
+
+def _input_unread(history: History, died: NodeDied) -> bool:
+    """Whether a record that no source had emitted yet was left when a process died."""
+    death = history.position(died)
+    emitted = [0] * len(history.inputs.partitions)
+    for event in history.of(SourceEmitted):
+        if history.position(event) < death:
+            emitted[event.partition] = max(emitted[event.partition], event.next_offset)
+    return any(end < length for end, length in zip(emitted, history.inputs.lengths(), strict=True))

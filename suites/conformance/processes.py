@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
 from holdfast.suites.conformance.plans import (
@@ -24,8 +26,9 @@ OPTIONS = {
 BOUNDS = Bounds(safety_ms=20_000, liveness_ms=30_000, settle_ms=500)
 
 
-def _flights(*faults: FaultSpec, key: str = "carrier") -> Plan:
-    """Delays summed by key while the flights come in for two seconds."""
+def _flights(*kills: FaultSpec, key: str = "carrier") -> Plan:
+    """Delays summed by key while the flights come in for two seconds; a kill counts only while some are unread."""
+    faults = [replace(each, parameters={"unread": 1}) for each in kills]
     workload = WorkloadSpec("flights", {"key": key, "records_per_second": 60_000})
     return plan(*faults, workload=workload, options=OPTIONS, bounds=BOUNDS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 
 from holdfast.faults import FAULTS
@@ -29,7 +30,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 
 MILLISECOND_NS = 1_000_000
@@ -39,8 +40,13 @@ NAME = "source[0]->sum[1]"
 BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
 
 
-def landed(spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200) -> bool:
-    """Whether the fault landed in a run with these events; it acted from `start_ms` to `end_ms`."""
+def landed(
+    spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200, records: int = 0
+) -> bool:
+    """Whether the fault landed in a run with these events and one partition of so many records; it acted from
+    `start_ms` to `end_ms`."""
+    column = np.zeros(records, dtype=np.int64)
+    inputs = InputLog(("key",), (Partition(column, column, records),))
     around: list[Event] = [
         at(start_ms, "harness.0", FaultInjected(fault=0, fault_kind=spec.kind, target=str(spec.target)))
     ]
@@ -48,7 +54,7 @@ def landed(spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, e
         around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
     ordered = sorted([*around, *events], key=lambda event: event.time_ns)
-    history = History(plan, Claims(), InputLog((), ()), Output(), ordered, RunEnd(reached=True))
+    history = History(plan, Claims(), inputs, Output(), ordered, RunEnd(reached=True))
     return BY_KIND[spec.kind].landed(history, 0)
 
 
@@ -120,6 +126,14 @@ class TestKill:
         spec = FaultSpec("kill", WORKER, Schedule(after_checkpoint=2))
         completed = [at(ms, "coordinator.0", CheckpointCompleted(checkpoint=n)) for n, ms in enumerate(completed_ms, 1)]
         assert landed(spec, [*completed, *self.died("worker-1.0")]) is expected
+
+
+@pytest.mark.parametrize(("records", "unread"), [(2, True), (1, False)])
+def test_a_kill_while_input_is_unread(records: int, unread: bool) -> None:
+    spec = FaultSpec("kill", WORKER, parameters={"unread": 1})
+    death = at(101, "harness.0", NodeDied(dead_node="worker-1.0", cause="kill"))
+    later = at(150, "worker-0.0", SourceEmitted(subtask="source[0]", partition=0, first_offset=1, next_offset=records))
+    assert landed(spec, [emitted(50, "worker-0.0"), death, later], records=records) is unread
 
 
 class TestKillsOfOneProcess:
