@@ -8,10 +8,22 @@ Rules of this package:
 """
 
 from holdfast.faults.forge import Forge
-from holdfast.faults.network import Cut, Slow
+from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.process import Kill, Pause
+from holdfast.faults.service import Outage
 from holdfast.faults.storage import StorageError
 from holdfast.harness.spi.fault import FaultFactory
 
-FAULTS: tuple[FaultFactory, ...] = (Kill, Pause, Cut, Slow, StorageError, Forge)
+FAULTS: tuple[FaultFactory, ...] = (
+    Kill,
+    Pause,
+    Cut,
+    Slow,
+    Limit,
+    Reset,
+    BlackHole,
+    Outage,
+    StorageError,
+    Forge,
+)
 """What is registered under `holdfast.faults`, by kind."""

@@ -11,10 +11,18 @@ from holdfast.harness.model.events import (
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    CommitFailed,
+    CommitTried,
+    Event,
     FaultHealed,
     FaultInjected,
+    TransactionCommitted,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.target import Role
 
 
 class Window(NamedTuple):
@@ -33,7 +41,8 @@ class Window(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """A batch or barrier on its way through a channel; `received_ns` is None if it never arrived."""
+    """A batch or barrier on its way through a channel, or a request until its answer; `received_ns` is None if it never
+    arrived."""
 
     sent_ns: int
     received_ns: int | None
@@ -84,3 +93,34 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
     for barrier in history.of(BarrierSent):
         if barrier.channel == channel:
             yield Crossing(barrier.time_ns, barriers.get((barrier.attempt, barrier.checkpoint)))
+
+
+def operations(history: History, role: Role) -> list[Crossing]:
+    """What was asked of a service, until it was done: commits of a broker, where the sink tells of them; else, and of a
+    store, checkpoints, which are complete only when everything is stored."""
+    if role is Role.BROKER and history.of(CommitTried):
+        return _spans(
+            [(each.transaction, each) for each in history.of(CommitTried)],
+            [
+                *((each.transaction, each) for each in history.of(TransactionCommitted)),
+                *((each.transaction, each) for each in history.of(CommitFailed)),
+            ],
+        )
+    return _spans(
+        [(each.checkpoint, each) for each in history.of(CheckpointTriggered)],
+        [
+            *((each.checkpoint, each) for each in history.of(CheckpointCompleted)),
+            *((each.checkpoint, each) for each in history.of(CheckpointAborted)),
+        ],
+    )
+
+
+def _spans(begun: Iterable[tuple[object, Event]], ended: Iterable[tuple[object, Event]]) -> list[Crossing]:
+    """From each beginning to the first end of the same name that is not earlier."""
+    ends: dict[object, list[int]] = {}
+    for name, event in ended:
+        ends.setdefault(name, []).append(event.time_ns)
+    return [
+        Crossing(event.time_ns, min((end for end in ends.get(name, ()) if end >= event.time_ns), default=None))
+        for name, event in begun
+    ]

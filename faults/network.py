@@ -1,86 +1,97 @@
-"""Faults of a channel between two subtasks: nothing passes, or everything passes late."""
+"""Faults of a link: between two subtasks, or between the accused and its storage or broker."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from statistics import median
 
-from holdfast.faults.landing import crossings, silence_in, window_of
+from holdfast.faults.landing import Crossing, crossings, injection, operations, silence_in, window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import CommitFailed, FailureCounted, StorageFailed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import network_channels
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import BOTH, Controls
 
+LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER})
 _MILLISECOND_NS = 1_000_000
 _ROUNDING_NS = 1_000
 """Virtual times are fractions of milliseconds, and cut to whole nanoseconds."""
 _DEFAULT_DELAY_MS = 100
+_DEFAULT_KILOBYTES_PER_SECOND = 1
+_OF_SERVICES = {Role.STORAGE: Capability.IMPAIR_STORAGE, Role.BROKER: Capability.IMPAIR_BROKER}
 
 
-def _channel(history: History, fault: int) -> str:
-    plan = history.plan
-    return network_channels(plan.job, plan.topology)[plan.faults[fault].target.index]
+class LinkFault:
+    """What the faults of a link have in common: they last, and one verb undoes them all."""
 
-
-class Cut:
-    """Everything on a channel is swallowed and delivered after the heal; the connection stays open."""
-
-    kind = "cut"
-    roles = frozenset({Role.CHANNEL})
+    roles = LINKS
     parameters: Mapping[str, tuple[type, str]] = {}
-    colour = "#cc79a7"
-    leaves = "nothing: what was held back arrives in order"
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.CUT_CHANNEL
-
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.cut(spec.target)
+        return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_channel(spec.target)
+        controls.restore_link(spec.target)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True  # The undo returns when the channel is whole again.
+        return controls.whole(spec.target)
+
+
+class Cut(LinkFault):
+    """Everything on a link is held back and delivered after the heal; its connections stay open."""
+
+    kind = "cut"
+    parameters: Mapping[str, tuple[type, str]] = {
+        "direction": (str, "`forward` (from the sender, or from the accused), `backward`; `both` if not given"),
+    }
+    colour = "#cc79a7"
+    leaves = "nothing: what was held back arrives in order"
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        one_way = spec.parameters.get("direction", BOTH) != BOTH
+        return Capability.CUT_CHANNEL if spec.target.role is Role.CHANNEL and not one_way else super().needs(spec)
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.cut(spec.target, str(spec.parameters.get("direction", BOTH)))
 
     def landed(self, history: History, fault: int) -> bool:
-        """Nothing arrived for most of the cut, although something was sent well before the end of that silence."""
-        window = window_of(history, fault)
-        if window is None:
-            return False
-        sent = list(crossings(history, _channel(history, fault)))
-        silence = silence_in(window, (each.received_ns for each in sent if each.received_ns is not None))
-        if silence is None:
-            return False
-        before_its_end = silence._replace(end_ns=silence.end_ns - silence.length_ns // 4)
-        return any(before_its_end.holds(each.sent_ns) for each in sent)
+        """Nothing came through for most of the cut, although something was on its way."""
+        return _held_back(history, fault)
 
 
-class Slow:
-    """Everything on a channel is delayed, in order."""
+class BlackHole(LinkFault):
+    """Everything on a link is taken and never delivered; at the heal its connections are reset."""
+
+    kind = "black-hole"
+    colour = "#882255"
+    leaves = "the outcome of every request that was on its way"
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.black_hole(spec.target)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Nothing came through for most of the time, although something was on its way."""
+        return _held_back(history, fault)
+
+
+class Slow(LinkFault):
+    """Everything on a link is delayed, in order."""
 
     kind = "slow"
-    roles = frozenset({Role.CHANNEL})
     parameters: Mapping[str, tuple[type, str]] = {
-        "delay_ms": (int, f"milliseconds added to every message; {_DEFAULT_DELAY_MS} if not given"),
+        "delay_ms": (int, f"milliseconds added to everything; {_DEFAULT_DELAY_MS} if not given"),
     }
     colour = "#56b4e9"
     leaves = "nothing: everything arrives in order"
-    lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.SLOW_CHANNEL
+        return Capability.SLOW_CHANNEL if spec.target.role is Role.CHANNEL else super().needs(spec)
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
         controls.slow(spec.target, self._delay_ms(spec))
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_channel(spec.target)
-
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True  # The undo returns when the delay is gone.
 
     def landed(self, history: History, fault: int) -> bool:
         """Of what was sent while it was slow, at least half took the delay or longer.
@@ -92,7 +103,7 @@ class Slow:
             return False
         delay_ns = self._delay_ms(history.plan.faults[fault]) * _MILLISECOND_NS
         delayed = undelayed = 0
-        for each in crossings(history, _channel(history, fault)):
+        for each in _passages(history, fault):
             if each.received_ns is not None and window.holds(each.sent_ns):
                 if each.received_ns - each.sent_ns + _ROUNDING_NS >= delay_ns:
                     delayed += 1
@@ -103,3 +114,77 @@ class Slow:
     @staticmethod
     def _delay_ms(spec: FaultSpec) -> int:
         return int(spec.parameters.get("delay_ms", _DEFAULT_DELAY_MS))
+
+
+class Limit(LinkFault):
+    """A link carries only so much."""
+
+    kind = "limit"
+    parameters: Mapping[str, tuple[type, str]] = {
+        "kilobytes_per_second": (int, f"each way; {_DEFAULT_KILOBYTES_PER_SECOND} if not given"),
+    }
+    colour = "#44aa99"
+    leaves = "nothing: everything arrives in order"
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        rate = int(spec.parameters.get("kilobytes_per_second", _DEFAULT_KILOBYTES_PER_SECOND))
+        controls.limit(spec.target, rate)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """What was sent under the limit usually took longer than what was sent without."""
+        window = window_of(history, fault)
+        if window is None:
+            return False
+        inside: list[int] = []
+        outside: list[int] = []
+        for each in _passages(history, fault):
+            if each.received_ns is not None:
+                (inside if window.holds(each.sent_ns) else outside).append(each.received_ns - each.sent_ns)
+        return bool(inside and outside) and median(inside) > median(outside)
+
+
+class Reset(LinkFault):
+    """The connections of a link are reset at both ends, once."""
+
+    kind = "reset"
+    colour = "#999933"
+    leaves = "the outcome of every request that was on its way"
+    lasting = False
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.reset(spec.target)
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        """New connections were never kept out."""
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Somebody complained afterwards: a client that reconnects without a word leaves no proof."""
+        injected = injection(history, fault)
+        return injected is not None and any(
+            complaint.time_ns >= injected.time_ns
+            for kind in (FailureCounted, StorageFailed, CommitFailed)
+            for complaint in history.of(kind)
+        )
+
+
+def _passages(history: History, fault: int) -> Iterable[Crossing]:
+    """What went, or was to go, through the link that a fault aims at."""
+    plan = history.plan
+    target = plan.faults[fault].target
+    if target.role is Role.CHANNEL:
+        return crossings(history, network_channels(plan.job, plan.topology)[target.index])
+    return operations(history, target.role)
+
+
+def _held_back(history: History, fault: int) -> bool:
+    window = window_of(history, fault)
+    if window is None:
+        return False
+    passages = list(_passages(history, fault))
+    silence = silence_in(window, (each.received_ns for each in passages if each.received_ns is not None))
+    if silence is None:
+        return False
+    end_ns = silence.end_ns - silence.length_ns // 4
+    return any(
+        each.sent_ns < end_ns and (each.received_ns is None or each.received_ns >= silence.end_ns) for each in passages
+    )

@@ -20,7 +20,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import process_name, process_of
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import PARTS, Controls
 
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 _KILLED = frozenset({"kill", "killed", "SIGKILL"})
@@ -33,6 +33,7 @@ class Kill:
     kind = "kill"
     roles = _PROCESSES
     parameters: Mapping[str, tuple[type, str]] = {
+        "part": (str, f"which process of a worker, where it has several: {', '.join(PARTS)}"),
         "unread": (int, "1: it lands only where input was still unread when the process died"),
     }
     colour = "#d55e00"
@@ -40,10 +41,12 @@ class Kill:
     lasting = False
 
     def needs(self, spec: FaultSpec) -> Capability:
+        if _part(spec):
+            return Capability.KILL_PART
         return Capability.KILL_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.KILL_WORKER
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.kill(spec.target)
+        controls.kill(spec.target, _part(spec))
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
         pass
@@ -87,16 +90,20 @@ class Pause:
 
     kind = "pause"
     roles = _PROCESSES
-    parameters: Mapping[str, tuple[type, str]] = {}
+    parameters: Mapping[str, tuple[type, str]] = {
+        "part": (str, f"which process of a worker, where it has several: {', '.join(PARTS)}"),
+    }
     colour = "#e69f00"
     leaves = "nothing: the process goes on where it stood"
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
+        if _part(spec):
+            return Capability.KILL_PART
         return Capability.PAUSE_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.PAUSE_WORKER
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.pause(spec.target)
+        controls.pause(spec.target, _part(spec))
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
         controls.resume(spec.target)
@@ -129,6 +136,10 @@ class Pause:
         lives = f"{process}."
         own = [event for event in history.events if event.node.startswith(lives)]
         return own if any(type(event) is not NodeStarted for event in own) else list(history.of(RowsVisible))
+
+
+def _part(spec: FaultSpec) -> str:
+    return str(spec.parameters.get("part", ""))
 
 
 def _deaths(history: History, process: str, since_ns: int) -> list[NodeDied]:

@@ -5,6 +5,7 @@ Exit codes: 0 certified or partial, 1 violated, 2 inconclusive, 3 wrong usage, 4
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.model.case import Tier
 
 WRONG_USAGE = 3
+S3_ACCESS_KEY, S3_SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
+"""Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
 HARNESS_ERROR = 4
 INTERRUPTED = 130
 
@@ -28,9 +31,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+images_app = typer.Typer(help="Images of the services that the containers tier starts.", no_args_is_help=True)
+app.add_typer(images_app, name="images")
+
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
 OUTPUT = Path("holdfast-out")
+KafkaBootstrap = Annotated[str, typer.Option(metavar="HOST:PORT", help="Brokers that exist, instead of our own.")]
+S3Endpoint = Annotated[
+    str,
+    typer.Option(
+        "--s3-endpoint",
+        metavar="URL",
+        help=f"An object store that exists; its keys come from {S3_ACCESS_KEY} and {S3_SECRET_KEY}.",
+    ),
+]
+SparkMaster = Annotated[str, typer.Option(metavar="URL", help="A Spark cluster that exists.")]
+Images = Annotated[
+    list[str] | None, typer.Option("--image", metavar="NAME=IMAGE", help="An image of your own; repeatable.")
+]
+FaultsOn = Annotated[
+    list[str] | None,
+    typer.Option("--allow-faults-on", metavar="NAME", help="Faults may act on this existing service; repeatable."),
+]
 
 
 @app.command()
@@ -48,6 +71,11 @@ def certify(
     out: Out = OUTPUT,
     require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
     require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
 ) -> int:
     """Certify a system: every case that applies, a verdict for every rule, and a report."""
     from holdfast.harness.commands.certify import certify as run_certify
@@ -69,6 +97,7 @@ def certify(
         budget_s=_seconds("--budget", budget),
         jobs=jobs,
     )
+    _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require))
 
 
@@ -78,11 +107,17 @@ def run(
     system: Annotated[str, typer.Option(help="Instead of the one that the plan names.")] = "",
     tier: Annotated[Tier | None, typer.Option(help="Where; the first that can run, if not given.")] = None,
     out: Out = OUTPUT,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
 ) -> int:
     """Execute a plan from a file, judge it and keep the run."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import run_file
 
+    _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     return run_file(plan, system, tier, free_folder(out))
 
 
@@ -142,6 +177,28 @@ def doctor() -> int:
     return examine()
 
 
+@images_app.command("build")
+def build_images(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME ...]", help="Only these.")] = None,
+    base: Annotated[str, typer.Option(metavar="pull|debootstrap", help="Where the Debian base comes from.")] = "",
+    image: Images = None,
+) -> int:
+    """Build the images that are missing."""
+    from holdfast.harness.commands.images import build_images as build
+    from holdfast.harness.commands.images import parse_given
+
+    return build(names or [], base, parse_given(image or []))
+
+
+@images_app.command("check")
+def check_images(image: Images = None) -> int:
+    """Say which images are there; exit with 3 if one is missing."""
+    from holdfast.harness.commands.images import check_images as check
+    from holdfast.harness.commands.images import parse_given
+
+    return check(parse_given(image or []))
+
+
 @app.command()
 def sweep(out: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where reports and runs go.")] = OUTPUT) -> int:
     """Undo, end and remove what a killed harness left."""
@@ -170,6 +227,40 @@ def execute(arguments: list[str]) -> int:
             return _refuse(f"{complaint().rstrip('.')}. See holdfast --help.")
         print_exc()
         return HARNESS_ERROR
+    finally:
+        _close_services()
+
+
+def _settle(kafka: str, s3: str, spark: str, images: list[str] | None, faults_on: list[str] | None) -> None:
+    from holdfast.harness.engine.site import settle
+    from holdfast.harness.spi.service import Site
+
+    named = dict(each.partition("=")[::2] for each in images or ())
+    for name, image in named.items():
+        if not (name and image):
+            raise UsageError(f"--image is {name!r}; write it as NAME=IMAGE, such as kafka=our-kafka:4.1.")
+    keys = {name: os.environ.get(name, "") for name in (S3_ACCESS_KEY, S3_SECRET_KEY)}  # noqa: TID251 - the edge
+    if s3 and not all(keys.values()):
+        missing = " and ".join(name for name, value in keys.items() if not value)
+        raise UsageError(f"--s3-endpoint is {s3!r}, but {missing} is not set: export the keys of that store.")
+    settle(
+        Site(
+            kafka_bootstrap=kafka,
+            s3_endpoint=s3,
+            s3_access_key=keys[S3_ACCESS_KEY],
+            s3_secret_key=keys[S3_SECRET_KEY],
+            spark_master=spark,
+            images=named,
+            allow_faults_on=frozenset(faults_on or ()),
+        )
+    )
+
+
+def _close_services() -> None:
+    """Whatever a command opened; one that opened none has not imported any of this."""
+    site = sys.modules.get("holdfast.harness.engine.site")
+    if site is not None:
+        site.close_services()
 
 
 def _refuse(sentence: str) -> int:

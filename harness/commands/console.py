@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands.stream import LastingStream
+from holdfast.harness.engine.site import abandoned_services
 from holdfast.harness.engine.sweep import unfinished
 from holdfast.harness.model.verdict import Outcome, Verdict
 
@@ -53,10 +54,12 @@ def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
 
 
 def offer_sweep(console: Console, root: Path) -> None:
-    """Say it if a harness that was killed left something below an output folder."""
+    """Say it if a harness that was killed left something, below an output folder or in containers."""
+    sweep = command_line("sweep", root)
     if left := len(unfinished(root)):
-        what = "run was" if left == 1 else "runs were"
-        console.print(f"{left} {what} cut off earlier: {command_line('sweep', root)}")
+        console.print(f"{left} {'run was' if left == 1 else 'runs were'} cut off earlier: {sweep}")
+    if left := len(abandoned_services()):
+        console.print(f"{left} {'container' if left == 1 else 'containers'} of sessions that are gone: {sweep}")
 
 
 def command_line(*words: str | Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.site import sweep_services
 from holdfast.harness.engine.sweep import sweep
 
 
@@ -12,7 +13,7 @@ def sweep_folder(root: Path) -> int:
     """Sweep below an output folder and say what was done."""
     console = consoles.results()
     done = 0
-    for sentence in sweep(root):
+    for sentence in (*sweep(root), *sweep_services()):
         console.print(sentence)
         done += 1
     if not done:

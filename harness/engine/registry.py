@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import Fault
+    from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
     from holdfast.harness.spi.reporter import Reporter
+    from holdfast.harness.spi.service import ServiceProvider
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
@@ -79,7 +82,16 @@ def system(name: str) -> System:
             f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "
             "holdfast.harness.spi.system.System."
         )
+    if isinstance(made, NeedsServices):
+        from holdfast.harness.engine.site import services
+
+        made.attach(services)
     return cast("System", made)
+
+
+def service_provider() -> ServiceProvider | None:
+    """Who provides brokers, object stores and clusters; None if nobody is installed."""
+    return next((cast("ServiceProvider", _made(each)) for each in _group("services").values()), None)
 
 
 def names(group: str) -> tuple[str, ...]:
@@ -96,6 +108,11 @@ def summary() -> Callable[..., None] | None:
     """The registered console summary, called with journal, console, verbose and the path of the report."""
     found = _group("summary")
     return next(iter(found.values()), None)
+
+
+def image_set() -> MakeImageSet | None:
+    """The registered images of services."""
+    return cast("MakeImageSet | None", next(iter(_group("images").values()), None))
 
 
 @cache

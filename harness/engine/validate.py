@@ -16,7 +16,7 @@ from holdfast.harness.model.job import Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import PLAN_VERSION, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
-from holdfast.harness.spi.system import WATCHED, OptionUse, System
+from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
@@ -47,6 +47,8 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         _check_fault(f"faults[{index}]", spec, plan, system, tier, tools)
     if tier not in system.tiers:
         raise NotApplicable(f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.tiers)}.")
+    if isinstance(system, TierAware) and (objection := system.objection(plan, tier)):
+        raise NotApplicable(objection)
     if plan.expected_end is ExpectedEnd.REFUSED:
         _require(
             not plan.faults, f"faults has {len(plan.faults)} entries, but a refused plan starts nothing: remove them."
@@ -137,6 +139,8 @@ def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: 
     needed = fault.needs(spec)
     if needed not in system.capabilities:
         raise NotApplicable(f"system {system.name!r} does not declare {needed}, which {place} ({spec.kind}) needs.")
+    if isinstance(system, TierAware) and needed in system.lacks(tier):
+        raise NotApplicable(f"system {system.name!r} lacks {needed} on tier {tier}, which {place} ({spec.kind}) needs.")
     _check_schedule(f"{place}.schedule", spec.schedule, plan, system, tier)
 
 

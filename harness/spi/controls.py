@@ -2,38 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from holdfast.harness.model.plan import Gate
 from holdfast.harness.model.target import Target
 
+FORWARD, BACKWARD, BOTH = "forward", "backward", "both"
+"""Directions of a link: from sender to receiver, or from the accused to a service; the other way; both."""
+PARTS = ("executor", "python-worker", "container")
+"""Processes of a worker, where it has several."""
 
-class Controls(Protocol):
+
+class Controls:
     """Implemented in part by the simulator, the process driver, Spark and containers.
 
-    A verb that a system lacks raises NotImplementedError; a case that needs it declares the capability instead of
-    finding out. Every verb acts at once and returns when it has acted (on real tiers: when the kernel or the relay
-    confirmed it). Targets are those of the plan; an unknown target raises ValueError naming it. Verbs may be called
-    from the engine's thread only, between two calls of `Deployment.advance`.
+    An implementation derives from this class and leaves out the verbs that its system lacks: they raise
+    NotImplementedError. A case that needs one declares the capability instead of finding out. Every verb acts at once
+    and returns when it has acted (on real tiers: when the kernel or the relay confirmed it). Targets are those of the
+    plan; an unknown target raises ValueError naming it. Verbs may be called from the engine's thread only, between two
+    calls of `Deployment.advance`.
     """
 
-    def kill(self, target: Target) -> None:
-        """End a worker or the coordinator from outside, as SIGKILL does. Its environment starts it again by itself."""
+    def kill(self, target: Target, part: str = "") -> None:
+        """End a worker or the coordinator from outside, as SIGKILL does. Its environment starts it again by itself.
 
-    def pause(self, target: Target) -> None:
+        Args:
+            target: whom.
+            part: which process of it, where it has several: one of PARTS; empty: the one that all others die with.
+        """
+        raise NotImplementedError
+
+    def pause(self, target: Target, part: str = "") -> None:
         """Stop a process without ending it, as SIGSTOP does: it keeps its connections and hears nothing."""
+        raise NotImplementedError
 
     def resume(self, target: Target) -> None:
         """Let a paused process go on. Resuming one that is not paused, or dead, does nothing."""
+        raise NotImplementedError
 
-    def cut(self, channel: Target) -> None:
-        """Swallow everything on a channel without closing it. What was sent is delivered after `restore_channel`."""
+    def cut(self, link: Target, direction: str = BOTH) -> None:
+        """Hold back everything on a link without closing it. What was sent is delivered after `restore_link`.
 
-    def slow(self, channel: Target, delay_ms: int) -> None:
-        """Delay everything on a channel, keeping its order. Replaces an earlier delay."""
+        Args:
+            link: a channel between two subtasks, or the storage or broker that the accused is linked to.
+            direction: FORWARD, BACKWARD or BOTH.
+        """
+        raise NotImplementedError
 
-    def restore_channel(self, channel: Target) -> None:
-        """Undo `cut` and `slow`."""
+    def slow(self, link: Target, delay_ms: int) -> None:
+        """Delay everything on a link, keeping its order. Replaces an earlier delay."""
+        raise NotImplementedError
+
+    def limit(self, link: Target, kilobytes_per_second: int) -> None:
+        """Let no more than this through a link, each way."""
+        raise NotImplementedError
+
+    def black_hole(self, link: Target) -> None:
+        """Take everything on a link and deliver nothing, ever; its connections are reset by `restore_link`."""
+        raise NotImplementedError
+
+    def reset(self, link: Target) -> None:
+        """Break the connections of a link with a reset at both ends; new ones are let through."""
+        raise NotImplementedError
+
+    def restore_link(self, link: Target) -> None:
+        """Undo `cut`, `slow`, `limit` and `black_hole`."""
+        raise NotImplementedError
+
+    def whole(self, link: Target) -> bool:
+        """Whether nothing impairs a link any more, asked of whatever impairs it."""
+        raise NotImplementedError
+
+    def take_down(self, service: Target) -> None:
+        """End a service that the accused depends on (storage, broker) as SIGKILL does, and keep it down."""
+        raise NotImplementedError
+
+    def bring_up(self, service: Target) -> None:
+        """Start it again with what it had stored; returns when it serves. Does nothing where it is up."""
+        raise NotImplementedError
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool) -> None:
         """Make the next calls of a storage operation fail.
@@ -44,23 +88,30 @@ class Controls(Protocol):
             occurrences: how many calls, from the next one; 0: until `restore_storage`.
             after_effect: the operation takes effect and the caller sees the error all the same (a lost ack).
         """
+        raise NotImplementedError
 
     def restore_storage(self) -> None:
         """Undo `fail_storage`."""
+        raise NotImplementedError
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:
         """Put a protocol message on the wire that nobody sent, such as a repeated `acknowledge` or one of an older
         attempt. Which messages and parameters exist is documented by the adapter."""
+        raise NotImplementedError
 
     def arm(self, gate: Gate) -> int:
         """Arm a gate; returns its number. When the accused is about to execute the effect it is held in front of it,
         and `Deployment.advance` returns with `GateReached`."""
+        raise NotImplementedError
 
     def release(self, gate: int) -> None:
         """Let the held effect happen. A gate whose node died needs no release; releasing it does nothing."""
+        raise NotImplementedError
 
     def disarm(self, gate: int) -> None:
         """Forget a gate that was not reached."""
+        raise NotImplementedError
 
     def alive(self, target: Target) -> bool:
-        """Whether a worker or the coordinator lives and is not paused: what the undo of a kill or pause checks."""
+        """Whether a worker or the coordinator lives and is not paused, or a service serves: what an undo checks."""
+        raise NotImplementedError

@@ -182,6 +182,17 @@ class Sweeper(Protocol):
         """
 
 
+@runtime_checkable
+class TierAware(Protocol):
+    """What an adapter may have beside System, where not everything can be had on every tier."""
+
+    def lacks(self, tier: Tier) -> frozenset[Capability]:
+        """What it declares, and cannot do there."""
+
+    def objection(self, plan: Plan, tier: Tier) -> str:
+        """Why this plan cannot run there, though others can, in one sentence; empty if it can."""
+
+
 WATCHED = (
     "job_switched",
     "attempt_started",

@@ -29,7 +29,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, WorkloadS
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import BOTH, Controls
 from holdfast.harness.spi.system import WATCHED, Deployment, GateReached, OptionAccount, OptionUse, Recording
 
 LENGTHS = (3, 2)
@@ -63,7 +63,7 @@ class Checkpoints(msgspec.Struct, frozen=True):
             yield start_ms + self.lasting_ms, CheckpointCompleted(checkpoint=number, positions=LENGTHS)
 
 
-class ScriptedControls:
+class ScriptedControls(Controls):
     """Writes down what was asked for; a killed target lives again after `restart_ms`."""
 
     def __init__(self, clock: Callable[[], float], restart_ms: float, refuses: frozenset[str]) -> None:
@@ -80,24 +80,27 @@ class ScriptedControls:
         if verb in self._refuses:
             raise OSError(f"no {verb} today")
 
-    def kill(self, target: Target) -> None:
+    def kill(self, target: Target, part: str = "") -> None:
         self._note("kill", target)
         self._alive_at[target] = self._clock() + self._restart_ms
 
-    def pause(self, target: Target) -> None:
+    def pause(self, target: Target, part: str = "") -> None:
         self._note("pause", target)
 
     def resume(self, target: Target) -> None:
         self._note("resume", target)
 
-    def cut(self, channel: Target) -> None:
-        self._note("cut", channel)
+    def cut(self, link: Target, direction: str = BOTH) -> None:
+        self._note("cut", link)
 
-    def slow(self, channel: Target, delay_ms: int) -> None:
-        self._note("slow", channel, delay_ms)
+    def slow(self, link: Target, delay_ms: int) -> None:
+        self._note("slow", link, delay_ms)
 
-    def restore_channel(self, channel: Target) -> None:
-        self._note("restore", channel)
+    def restore_link(self, link: Target) -> None:
+        self._note("restore", link)
+
+    def whole(self, link: Target) -> bool:
+        return True
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool) -> None:
         self._note("fail", operation, occurrences, after_effect)
@@ -284,7 +287,7 @@ class ScriptedFault:
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
         if self.lasting:
-            controls.restore_channel(spec.target)
+            controls.restore_link(spec.target)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return self.lasting or controls.alive(spec.target)

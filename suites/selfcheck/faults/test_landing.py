@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import pytest
 
 from holdfast.faults import FAULTS
+from holdfast.harness.engine.registry import names
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
     AckOutcome,
@@ -19,7 +19,6 @@ from holdfast.harness.model.events import (
     BatchSent,
     CheckpointCompleted,
     Event,
-    FaultHealed,
     FaultInjected,
     NodeDied,
     NodeStarted,
@@ -30,38 +29,13 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.records import InputLog, Output, Partition
+from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.faults.scene import BY_KIND, at, landed
 
-MILLISECOND_NS = 1_000_000
 WORKER = Target(Role.WORKER, 1)
 CHANNEL = Target(Role.CHANNEL, 1)
 NAME = "source[0]->sum[1]"
-BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
-
-
-def landed(
-    spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200, records: int = 0
-) -> bool:
-    """Whether the fault landed in a run with these events and one partition of so many records; it acted from
-    `start_ms` to `end_ms`."""
-    column = np.zeros(records, dtype=np.int64)
-    inputs = InputLog(("key",), (Partition(column, column, records),))
-    around: list[Event] = [
-        at(start_ms, "harness.0", FaultInjected(fault=0, fault_kind=spec.kind, target=str(spec.target)))
-    ]
-    if end_ms is not None:
-        around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
-    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
-    ordered = sorted([*around, *events], key=lambda event: event.time_ns)
-    history = History(plan, Claims(), inputs, Output(), ordered, RunEnd(reached=True))
-    return BY_KIND[spec.kind].landed(history, 0)
-
-
-def at(time_ms: float, node: str, event: Event) -> Event:
-    event.time_ns = int(time_ms * MILLISECOND_NS)
-    event.node = node
-    return event
 
 
 def emitted(time_ms: float, node: str) -> Event:
@@ -83,13 +57,13 @@ def barrier(checkpoint: int, sent_ms: float, received_ms: float) -> list[Event]:
 
 
 def test_every_fault_is_registered_once_under_its_kind() -> None:
-    assert list(BY_KIND) == ["kill", "pause", "cut", "slow", "storage-error", "forge"]
+    assert sorted(BY_KIND) == sorted(names("faults"))
     assert len({fault.colour for fault in BY_KIND.values()}) == len(FAULTS)
 
 
 def test_a_fault_that_never_acted_has_not_landed() -> None:
     for kind in BY_KIND:
-        spec = FaultSpec(kind, CHANNEL if kind in ("cut", "slow") else WORKER)
+        spec = FaultSpec(kind, CHANNEL if Role.CHANNEL in BY_KIND[kind].roles else WORKER)
         plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
         history = History(plan, Claims(), InputLog((), ()), Output(), [], RunEnd(reached=True))
         assert not BY_KIND[kind].landed(history, 0)

@@ -1,0 +1,52 @@
+"""Faults of a service that the accused depends on: it goes down, and comes up again with what it had stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.faults.landing import injection, operations, window_of
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import NodeDied
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+
+class Outage:
+    """SIGKILL of a broker or of the store; started again when it heals."""
+
+    kind = "outage"
+    roles = frozenset({Role.BROKER, Role.STORAGE})
+    parameters: Mapping[str, tuple[type, str]] = {}
+    colour = "#661100"
+    leaves = "the outcome of every request that it had not answered"
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.STOP_BROKER if spec.target.role is Role.BROKER else Capability.STOP_STORAGE
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.take_down(spec.target)
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.bring_up(spec.target)
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.alive(spec.target)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """The service died, and something was asked of it before it was up again."""
+        injected, window = injection(history, fault), window_of(history, fault)
+        if injected is None or window is None:
+            return False
+        role = history.plan.faults[fault].target.role
+        died = any(
+            event.dead_node.startswith(f"{role}.") and event.time_ns >= injected.time_ns
+            for event in history.of(NodeDied)
+        )
+        wanted = any(
+            each.sent_ns < window.end_ns and (each.received_ns is None or each.received_ns > window.start_ns)
+            for each in operations(history, role)
+        )
+        return died and wanted

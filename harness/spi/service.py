@@ -1,0 +1,76 @@
+"""Services: what systems need around them, such as a broker and an object store, and who provides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import msgspec
+
+
+class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
+    """What the user says about the place where systems run. Empty: containers of our own.
+
+    Attributes:
+        kafka_bootstrap: address of brokers that exist already, `host:port`.
+        s3_endpoint: URL of an object store that exists already.
+        s3_access_key, s3_secret_key: for it; never shown.
+        spark_master: URL of a Spark cluster that exists already, `spark://host:port`.
+        images: by name of an image (`kafka`, `object-store`, `toxiproxy`, `spark`), the one to use in its place.
+        allow_faults_on: names of existing services that faults may act on (`kafka`, `object-store`, `spark`).
+    """
+
+    kafka_bootstrap: str = ""
+    s3_endpoint: str = ""
+    s3_access_key: str = ""
+    s3_secret_key: str = ""
+    spark_master: str = ""
+    images: Mapping[str, str] = {}
+    allow_faults_on: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        """Without the keys."""
+        shown = ("kafka_bootstrap", "s3_endpoint", "spark_master", "images", "allow_faults_on")
+        return f"Site({', '.join(f'{name}={getattr(self, name)!r}' for name in shown if getattr(self, name))})"
+
+
+class Services(Protocol):
+    """The services of one session. Each starts when it is first needed, and lives until `close`.
+
+    What they offer beyond this is between them and the systems that were written for them.
+    """
+
+    def save_logs(self, folder: Path) -> None:
+        """Write the log of every service that was started into a folder."""
+
+    def close(self) -> None:
+        """End and remove everything that was started. Safe to call twice."""
+
+
+class ServiceProvider(Protocol):
+    """Registered under `holdfast.services`."""
+
+    def open(self, site: Site) -> Services:
+        """Services of one session; nothing is started yet.
+
+        Raises:
+            ValueError: the site contradicts itself; one sentence.
+        """
+
+    def leftovers(self) -> Sequence[str]:
+        """What sessions left running whose harness is gone; empty too where that cannot be found out."""
+
+    def sweep(self) -> Sequence[str]:
+        """End and remove it; what was done, one sentence each."""
+
+
+@runtime_checkable
+class NeedsServices(Protocol):
+    """What an adapter may have beside System: it is told how to get services, before its first deployment."""
+
+    def attach(self, services: Callable[[], Services]) -> None:
+        """
+        Args:
+            services: opens the services of this session at the first call, and hands out the same ones from then on.
+        """

@@ -1,0 +1,42 @@
+"""What the proofs of landing are asked with: a fault, and the events around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from holdfast.faults import FAULTS
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.events import Event, FaultHealed, FaultInjected
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output, Partition
+
+MILLISECOND_NS = 1_000_000
+BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
+
+
+def landed(
+    spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200, records: int = 0
+) -> bool:
+    """Whether the fault landed in a run with these events and one partition of so many records; it acted from
+    `start_ms` to `end_ms`."""
+    column = np.zeros(records, dtype=np.int64)
+    inputs = InputLog(("key",), (Partition(column, column, records),))
+    around: list[Event] = [
+        at(start_ms, "harness.0", FaultInjected(fault=0, fault_kind=spec.kind, target=str(spec.target)))
+    ]
+    if end_ms is not None:
+        around.append(at(end_ms, "harness.0", FaultHealed(fault=0, fault_kind=spec.kind, target=str(spec.target))))
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=(spec,))
+    ordered = sorted([*around, *events], key=lambda event: event.time_ns)
+    history = History(plan, Claims(), inputs, Output(), ordered, RunEnd(reached=True))
+    return BY_KIND[spec.kind].landed(history, 0)
+
+
+def at(time_ms: float, node: str, event: Event) -> Event:
+    event.time_ns = int(time_ms * MILLISECOND_NS)
+    event.node = node
+    return event

@@ -1,0 +1,121 @@
+"""Faults of the link to a service, and of a service: what proves them, and what does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    CommitTried,
+    Event,
+    FailureCounted,
+    NodeDied,
+    TransactionCommitted,
+)
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.faults.scene import BY_KIND, at, landed
+
+STORAGE, BROKER, CHANNEL = Target(Role.STORAGE), Target(Role.BROKER), Target(Role.CHANNEL)
+
+
+def checkpoint(number: int, triggered_ms: float, completed_ms: float | None) -> list[Event]:
+    events = [at(triggered_ms, "coordinator.0", CheckpointTriggered(checkpoint=number, participants=()))]
+    if completed_ms is not None:
+        events.append(at(completed_ms, "coordinator.0", CheckpointCompleted(checkpoint=number)))
+    return events
+
+
+def commit(name: str, tried_ms: float, committed_ms: float | None) -> list[Event]:
+    events = [at(tried_ms, "worker-0.0", CommitTried(subtask="sink[0]", transaction=name))]
+    if committed_ms is not None:
+        events.append(at(committed_ms, "worker-0.0", TransactionCommitted(subtask="sink[0]", transaction=name)))
+    return events
+
+
+def died(node: str, time_ms: float = 101) -> list[Event]:
+    return [at(time_ms, "harness.0", NodeDied(dead_node=node, cause="kill"))]
+
+
+@pytest.mark.parametrize("kind", ["cut", "black-hole"])
+class TestHeldBack:
+    def test_a_checkpoint_that_hung_until_the_heal_proves_it(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, STORAGE), [*checkpoint(1, 90, 210), *checkpoint(2, 215, 220)])
+
+    def test_one_that_never_ended_does_too(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, STORAGE), checkpoint(1, 110, None))
+
+    def test_one_that_went_through_meanwhile_refutes_it(self, kind: str) -> None:
+        assert not landed(FaultSpec(kind, STORAGE), [*checkpoint(1, 110, 150), *checkpoint(2, 155, 210)])
+
+    def test_where_nothing_was_asked_nothing_is_proved(self, kind: str) -> None:
+        assert not landed(FaultSpec(kind, STORAGE), [*checkpoint(1, 10, 50), *checkpoint(2, 205, 210)])
+
+    def test_what_was_asked_at_the_very_end_proves_nothing(self, kind: str) -> None:
+        assert not landed(FaultSpec(kind, STORAGE), checkpoint(1, 190, 210))
+
+    def test_of_a_broker_the_commits_count(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, BROKER), [*commit("a", 110, 205), *checkpoint(1, 120, 140)])
+        assert not landed(FaultSpec(kind, BROKER), [*commit("a", 110, 150), *checkpoint(1, 120, None)])
+
+
+class TestSlow:
+    spec = FaultSpec("slow", STORAGE, parameters={"delay_ms": 30})
+
+    @pytest.mark.parametrize(("completed_ms", "expected"), [(140, True), (139.9, False)])
+    def test_a_checkpoint_takes_the_delay_or_longer(self, completed_ms: float, expected: bool) -> None:
+        assert landed(self.spec, checkpoint(1, 110, completed_ms)) is expected
+
+
+class TestLimit:
+    spec = FaultSpec("limit", STORAGE)
+
+    def test_checkpoints_usually_take_longer_under_it(self) -> None:
+        assert landed(self.spec, [*checkpoint(1, 10, 20), *checkpoint(2, 110, 150), *checkpoint(3, 210, 219)])
+
+    def test_as_long_as_otherwise_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*checkpoint(1, 10, 20), *checkpoint(2, 110, 120)])
+
+    def test_nothing_to_compare_with_proves_nothing(self) -> None:
+        assert not landed(self.spec, checkpoint(2, 110, 190))
+
+
+class TestReset:
+    spec = FaultSpec("reset", CHANNEL)
+
+    @pytest.mark.parametrize(("time_ms", "expected"), [(101, True), (99, False)])
+    def test_somebody_complains_afterwards(self, time_ms: float, expected: bool) -> None:
+        failure = at(time_ms, "coordinator.0", FailureCounted(cause="channel lost"))
+        assert landed(self.spec, [failure], end_ms=None) is expected
+
+
+class TestOutage:
+    @pytest.mark.parametrize(("target", "node"), [(STORAGE, "storage.0"), (BROKER, "broker.0")])
+    def test_the_service_died_while_it_was_wanted(self, target: Target, node: str) -> None:
+        assert landed(FaultSpec("outage", target), [*died(node), *checkpoint(1, 90, 210)])
+
+    def test_another_death_is_no_proof(self) -> None:
+        assert not landed(FaultSpec("outage", STORAGE), [*died("broker.0"), *checkpoint(1, 90, 210)])
+
+    def test_a_service_that_nobody_wanted_was_not_missed(self) -> None:
+        assert not landed(FaultSpec("outage", STORAGE), [*died("storage.0"), *checkpoint(1, 10, 50)])
+
+
+@pytest.mark.parametrize(
+    ("spec", "needed"),
+    [
+        (FaultSpec("cut", CHANNEL), Capability.CUT_CHANNEL),
+        (FaultSpec("cut", CHANNEL, parameters={"direction": "forward"}), Capability.IMPAIR_CHANNEL),
+        (FaultSpec("cut", STORAGE), Capability.IMPAIR_STORAGE),
+        (FaultSpec("slow", CHANNEL), Capability.SLOW_CHANNEL),
+        (FaultSpec("slow", BROKER), Capability.IMPAIR_BROKER),
+        (FaultSpec("limit", CHANNEL), Capability.IMPAIR_CHANNEL),
+        (FaultSpec("outage", BROKER), Capability.STOP_BROKER),
+        (FaultSpec("outage", STORAGE), Capability.STOP_STORAGE),
+        (FaultSpec("kill", Target(Role.WORKER), parameters={"part": "executor"}), Capability.KILL_PART),
+    ],
+)
+def test_what_a_fault_needs_depends_on_its_target(spec: FaultSpec, needed: Capability) -> None:
+    assert BY_KIND[spec.kind].needs(spec) is needed
