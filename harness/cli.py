@@ -5,7 +5,6 @@ Exit codes: 0 certified or partial, 1 violated, 2 inconclusive, 3 wrong usage, 4
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -18,8 +17,6 @@ from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.model.case import Tier
 
 WRONG_USAGE = 3
-S3_ACCESS_KEY, S3_SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
-"""Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
 HARNESS_ERROR = 4
 INTERRUPTED = 130
 
@@ -43,7 +40,7 @@ S3Endpoint = Annotated[
     typer.Option(
         "--s3-endpoint",
         metavar="URL",
-        help=f"An object store that exists; its keys come from {S3_ACCESS_KEY} and {S3_SECRET_KEY}.",
+        help="An object store that exists; its keys come from HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY.",
     ),
 ]
 SparkMaster = Annotated[str, typer.Option(metavar="URL", help="A Spark cluster that exists.")]
@@ -232,28 +229,9 @@ def execute(arguments: list[str]) -> int:
 
 
 def _settle(kafka: str, s3: str, spark: str, images: list[str] | None, faults_on: list[str] | None) -> None:
-    from holdfast.harness.engine.site import settle
-    from holdfast.harness.spi.service import Site
+    from holdfast.harness.engine.site import settle, site_of
 
-    named = dict(each.partition("=")[::2] for each in images or ())
-    for name, image in named.items():
-        if not (name and image):
-            raise UsageError(f"--image is {name!r}; write it as NAME=IMAGE, such as kafka=our-kafka:4.1.")
-    keys = {name: os.environ.get(name, "") for name in (S3_ACCESS_KEY, S3_SECRET_KEY)}  # noqa: TID251 - the edge
-    if s3 and not all(keys.values()):
-        missing = " and ".join(name for name, value in keys.items() if not value)
-        raise UsageError(f"--s3-endpoint is {s3!r}, but {missing} is not set: export the keys of that store.")
-    settle(
-        Site(
-            kafka_bootstrap=kafka,
-            s3_endpoint=s3,
-            s3_access_key=keys[S3_ACCESS_KEY],
-            s3_secret_key=keys[S3_SECRET_KEY],
-            spark_master=spark,
-            images=named,
-            allow_faults_on=frozenset(faults_on or ()),
-        )
-    )
+    settle(site_of(kafka, s3, spark, images or (), faults_on or ()))
 
 
 def _close_services() -> None:

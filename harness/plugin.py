@@ -11,6 +11,7 @@ Loaded into every pytest run of whoever has Holdfast installed, so it imports no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 AskCase = Callable[["str", "Case", "Tier"], "CaseResult"]
 _RESULTS = Path("holdfast-out") / "pytest"
 _CONTAINERS = "containers"
+_SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--allow-faults-on")
 
 
 def case_parameters(system: str) -> list[object]:
@@ -69,6 +71,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--require-tier", action="append", default=[], metavar="TIER", help="Fail instead of skipping what needs it."
     )
+    group.addoption("--kafka-bootstrap", default="", metavar="HOST:PORT", help="Brokers that exist.")
+    group.addoption(
+        "--s3-endpoint",
+        default="",
+        metavar="URL",
+        help="An object store that exists; its keys come from HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY.",
+    )
+    group.addoption("--spark-master", default="", metavar="URL", help="A Spark cluster that exists.")
+    group.addoption("--image", action="append", default=[], metavar="NAME=IMAGE", help="An image of your own.")
+    group.addoption(
+        "--allow-faults-on", action="append", default=[], metavar="NAME", help="Faults may act on this service."
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,6 +94,21 @@ def pytest_configure(config: pytest.Config) -> None:
         for name in required:
             if name not in list(Tier):
                 raise pytest.UsageError(f"--require-tier is {name!r}; allowed are {', '.join(Tier)}.")
+    if any(config.getoption(name) for name in _SITE):
+        from holdfast.harness.engine.errors import UsageError
+        from holdfast.harness.engine.site import settle, site_of
+
+        try:
+            settle(site_of(*(config.getoption(name) for name in _SITE)))
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+def pytest_unconfigure() -> None:
+    """No container outlives the session that needed it."""
+    site = sys.modules.get("holdfast.harness.engine.site")
+    if site is not None:
+        site.close_services()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

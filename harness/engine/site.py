@@ -5,14 +5,46 @@ One for the whole process, because a broker or a cluster serves every run of a c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.spi.service import Services, Site
 
+ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
+"""Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
 _site = Site()
 _services: Services | None = None
+
+
+def site_of(
+    kafka_bootstrap: str, s3_endpoint: str, spark_master: str, images: Iterable[str], allow_faults_on: Iterable[str]
+) -> Site:
+    """A site from what was typed; the keys of an object store come from the environment.
+
+    Raises:
+        UsageError: one sentence.
+    """
+    named = dict(each.partition("=")[::2] for each in images)
+    for name, image in named.items():
+        if not (name and image):
+            raise UsageError(f"--image is {name!r}; write it as NAME=IMAGE, such as kafka=our-kafka:4.1.")
+    keys = {name: os.environ.get(name, "") for name in (ACCESS_KEY, SECRET_KEY)}  # noqa: TID251 - the edge
+    missing = [name for name, value in keys.items() if not value]
+    if s3_endpoint and missing:
+        raise UsageError(
+            f"--s3-endpoint is {s3_endpoint!r}, but {' and '.join(missing)} is not set: export the keys of that store."
+        )
+    return Site(
+        kafka_bootstrap=kafka_bootstrap,
+        s3_endpoint=s3_endpoint,
+        s3_access_key=keys[ACCESS_KEY] if s3_endpoint else "",
+        s3_secret_key=keys[SECRET_KEY] if s3_endpoint else "",
+        spark_master=spark_master,
+        images=named,
+        allow_faults_on=frozenset(allow_faults_on),
+    )
 
 
 def settle(site: Site) -> None:

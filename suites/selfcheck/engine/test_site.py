@@ -1,0 +1,88 @@
+"""What the user says about services: refused at the edge, keys never shown, opened once and closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness.engine import site
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import ACCESS_KEY, SECRET_KEY, site_of
+from holdfast.harness.spi.service import Services, Site
+
+
+class Opened:
+    """Services that note whether they were closed."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def save_logs(self, folder: Path) -> None: ...
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Provider:
+    """Opens services for a site, or refuses."""
+
+    def __init__(self, refusal: str = "") -> None:
+        self.opened: list[tuple[Site, Opened]] = []
+        self._refusal = refusal
+
+    def open(self, wanted: Site) -> Services:
+        if self._refusal:
+            raise ValueError(self._refusal)
+        self.opened.append((wanted, Opened()))
+        return self.opened[-1][1]
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    made = Provider()
+    monkeypatch.setattr("holdfast.harness.engine.registry.service_provider", lambda: made)
+    monkeypatch.setattr(site, "_services", None)
+    monkeypatch.setattr(site, "_site", Site())
+    return made
+
+
+def test_services_are_opened_once_for_the_site_and_closed_once(provider: Provider) -> None:
+    site.settle(Site(kafka_bootstrap="here:9092"))
+    assert site.services() is site.services()
+    site.close_services()
+    site.close_services()
+    ((wanted, opened),) = provider.opened
+    assert (wanted.kafka_bootstrap, opened.closed) == ("here:9092", 1)
+
+
+def test_a_site_that_is_refused_is_wrong_usage(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = Provider("image 'kavka' is unknown.")
+    monkeypatch.setattr("holdfast.harness.engine.registry.service_provider", lambda: refusing)
+    with pytest.raises(UsageError, match="kavka"):
+        site.services()
+
+
+def test_the_keys_come_from_the_environment_and_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ACCESS_KEY, "who-i-am")
+    monkeypatch.setenv(SECRET_KEY, "what-nobody-knows")
+    made = site_of("", "http://store:9000", "", ["kafka=ours:1"], ["object-store"])
+    assert (made.s3_access_key, made.s3_secret_key) == ("who-i-am", "what-nobody-knows")
+    assert made.images == {"kafka": "ours:1"}
+    assert made.allow_faults_on == {"object-store"}
+    assert "store:9000" in repr(made)
+    assert "who-i-am" not in repr(made)
+    assert "nobody-knows" not in repr(made)
+
+
+def test_a_store_without_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ACCESS_KEY, "who-i-am")
+    monkeypatch.delenv(SECRET_KEY, raising=False)
+    with pytest.raises(UsageError, match=SECRET_KEY):
+        site_of("", "http://store:9000", "", (), ())
+
+
+@pytest.mark.parametrize("image", ["kafka", "kafka=", "=ours:1"])
+def test_an_image_without_name_or_tag_is_refused(image: str) -> None:
+    with pytest.raises(UsageError, match="NAME=IMAGE"):
+        site_of("", "", "", [image], ())
