@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket  # noqa: TID251 - asks whether an engine answers; no run depends on it
 import subprocess
 import sys
 from functools import cache
@@ -14,6 +15,9 @@ from holdfast.harness.model.case import Tier
 
 JAVA_VERSIONS = (17, 21)
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
+_ANSWER_S = 2.0
+_CLIENTS = ("pyspark", "testcontainers", "confluent_kafka", "minio", "boto3", "toxiproxy")
+"""What the services and their clients are reached with."""
 
 
 @cache
@@ -39,11 +43,21 @@ def _lacking_for_spark() -> str:
 
 def _lacking_for_containers() -> str:
     wanted = []
-    if find_spec("testcontainers") is None:
-        wanted.append("Testcontainers (pip install testcontainers)")
-    if not os.access(_DOCKER_SOCKET, os.W_OK):
-        wanted.append(f"Docker (Debian: apt install docker.io, and write access to {_DOCKER_SOCKET})")
+    absent = [name for name in _CLIENTS if find_spec(name) is None]
+    if absent:
+        wanted.append(f"{', '.join(absent)} (pip install 'holdfast[spark,containers]')")
+    if not _docker_answers():
+        wanted.append(f"a Docker engine that answers at {_DOCKER_SOCKET} (Debian: apt install docker.io)")
     return f"needs {' and '.join(wanted)}" if wanted else ""
+
+
+def _docker_answers() -> bool:
+    """Whether somebody accepts connections; a socket file alone may have outlived its engine."""
+    if sys.platform != "linux" or not os.access(_DOCKER_SOCKET, os.W_OK):
+        return False
+    with socket.socket(socket.AF_UNIX) as stream:
+        stream.settimeout(_ANSWER_S)
+        return stream.connect_ex(str(_DOCKER_SOCKET)) == 0
 
 
 def _java_version() -> int | None:
