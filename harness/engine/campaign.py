@@ -20,8 +20,8 @@ import msgspec
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import discard_run_folder, open_run_folder
-from holdfast.harness.engine.cases import is_control, plan_of, why_not_applicable
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.cases import accused_of, plan_of, why_not_applicable
+from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.interruption import leave_to_parent
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.results import broken_result, run_id, run_result
@@ -110,8 +110,11 @@ def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answ
 
 def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
     """Put one case to a system, from beginning to end."""
-    accused = registry.system(case.plan_for(first_seed).system if is_control(case) else system)
     tools = registry.toolbox()
+    try:
+        accused = accused_of(case, registry.system(system), first_seed)
+    except NotApplicable as error:
+        return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
     if reason := why_not_applicable(case, accused, tier, tools):
         return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
     tally = Tally()

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import msgspec
 
+from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.validate import check_options, check_plan
@@ -19,6 +20,26 @@ from holdfast.harness.spi.system import System
 def is_control(case: Case) -> bool:
     """Whether a case is a negative control: it names a wrong system itself and must fail on it."""
     return case.expected is Outcome.FAIL
+
+
+def accused_of(case: Case, system: System, first_seed: int) -> System:
+    """Who is asked: the system on trial, or the wrong one that a negative control names.
+
+    Raises:
+        NotApplicable: the control is of another system; one sentence.
+        UsageError: there is no such wrong system.
+    """
+    if not is_control(case):
+        return system
+    wrong = case.plan_for(first_seed).system
+    if _base(wrong) != _base(system.name):
+        raise NotApplicable(f"{wrong} is a wrong {_base(wrong)}, and {system.name} is none")
+    return registry.system(wrong)
+
+
+def _base(name: str) -> str:
+    """The name of a system without its variant."""
+    return name.partition("+")[0]
 
 
 def plan_of(case: Case, system: System, first_seed: int, number: int, attempt: int = 0) -> Plan:

@@ -15,9 +15,9 @@ import msgspec
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.campaign import Answer, Question, ask_until
-from holdfast.harness.engine.cases import chosen, is_control, why_not_applicable
+from holdfast.harness.engine.cases import accused_of, chosen, is_control, why_not_applicable
 from holdfast.harness.engine.certificate import certificate, rule_results
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.keeper import Keeper
 from holdfast.harness.engine.machine import lacking
@@ -130,8 +130,10 @@ class Certification:
         if reason := self._why_skipped(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
         try:
-            accused = registry.system(case.plan_for(self._first_seed).system) if is_control(case) else self._system
+            accused = accused_of(case, self._system, self._first_seed)
             reason = why_not_applicable(case, accused, tier, self._tools)
+        except NotApplicable as error:
+            return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
         except UsageError as error:
             return case_not_run(case, tier, Status.ERROR, str(error))
         if reason:

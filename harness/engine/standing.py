@@ -42,7 +42,7 @@ def case_result(
     rules: dict[str, list[Standing]] = {}
     for decision in case.decides:
         rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
-    standing = _control_standing(tally) if is_control(case) else _case_standing(demanded, tally)
+    standing = _control_standing(case.refutes, tally) if is_control(case) else _case_standing(demanded, tally)
     return _result(case, tier, standing, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
 
@@ -74,7 +74,7 @@ def _case_standing(demanded: int, tally: Tally) -> Standing:
     return _enough(demanded, tally)
 
 
-def _control_standing(tally: Tally) -> Standing:
+def _control_standing(wanted: frozenset[str], tally: Tally) -> Standing:
     """A wrong system must be refuted; if it is not, it is the harness that failed."""
     if tally.passed:
         return (
@@ -85,6 +85,9 @@ def _control_standing(tally: Tally) -> Standing:
         return Status.ERROR, tally.errors[0]
     if not tally.failed:
         return Status.INCONCLUSIVE, f"negative control: no run failed; {_first_cause(tally)}"
+    named = sorted(f"{oracle}/{clause}" for oracle, clause in tally.refuted)
+    if wanted and wanted.isdisjoint(named):
+        return Status.ERROR, f"negative control: failed by {', '.join(named)}, not by {' or '.join(sorted(wanted))}"
     return PASSED
 
 

@@ -58,6 +58,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         tiers: where it can run.
         needs: capabilities; a system that does not declare them makes it not applicable.
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
+        refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
+            decides no rule, and is asked whenever its system, whatever the variant, is on trial.
     """
 
     id: str
@@ -71,6 +73,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     tiers: tuple[Tier, ...] = (Tier.SIM,)
     needs: frozenset[Capability] = frozenset()
     mutant_plan: Plan | PlanGenerator | None = None
+    refutes: frozenset[str] = frozenset()
 
     def plan_for(self, seed: int) -> Plan:
         """The plan of one run."""

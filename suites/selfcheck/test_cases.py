@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.fixtures.mutants import VARIANTS
 from holdfast.harness.engine import registry
+from holdfast.harness.engine.cases import is_control
 from holdfast.harness.engine.judge import judge
 from holdfast.harness.engine.run import run_plan
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -34,6 +35,14 @@ DECIDED = """
 
 def test_the_first_wave_of_rules_is_decided() -> None:
     assert {decision.rule for case in registry.cases() for decision in case.decides} >= set(DECIDED.split())
+
+
+def test_a_negative_control_decides_nothing_and_says_what_it_is_refuted_by() -> None:
+    clauses = {f"{oracle.name}/{clause}" for oracle in registry.toolbox().oracles for clause in oracle.clauses}
+    for case in registry.cases():
+        assert bool(case.refutes) is is_control(case), case.id
+        assert case.refutes <= clauses, case.id
+        assert not (is_control(case) and case.decides), case.id
 
 
 @pytest.mark.parametrize(("case", "decision"), PAIRS)

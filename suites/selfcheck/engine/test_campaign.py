@@ -7,9 +7,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import PARTS
 from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
+from holdfast.harness.engine.cases import accused_of
+from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.keeper import LIMITS, Keeper
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
@@ -125,3 +129,15 @@ def test_worker_processes_give_the_same_results_in_the_same_order(demanded: int)
     alone, together = asked(asking, demanded), asked(asking, demanded, jobs=2)
     assert alone == together
     assert len(alone) >= demanded
+
+
+def test_a_negative_control_is_asked_of_its_own_system_and_of_no_other() -> None:
+    control = case(plan=replace(plan(), system="reference+D1"), expected=Outcome.FAIL)
+    assert accused_of(control, registry.system("reference"), 1).name == "reference+D1"
+    with pytest.raises(NotApplicable, match=r"a wrong reference, and persists-first is none"):
+        accused_of(control, registry.system("persists-first"), 1)
+
+
+def test_any_other_case_is_asked_of_the_system_on_trial() -> None:
+    system = ScriptedSystem()
+    assert accused_of(case(), system, 1) is system

@@ -80,6 +80,17 @@ def test_a_negative_control_must_fail_and_if_not_the_harness_did(runs: Tally, st
     assert stands(runs, expected=Outcome.FAIL).status is status
 
 
+@pytest.mark.parametrize(
+    ("refutes", "status"),
+    [({"CUT/order"}, Status.PASS), ({"CUT/order", "TXN/lost"}, Status.PASS), ({"TXN/lost"}, Status.ERROR)],
+    ids=range(3),
+)
+def test_a_negative_control_must_fail_by_what_it_is_wrong_in(refutes: set[str], status: Status) -> None:
+    found = stands(tally(result(failing())), expected=Outcome.FAIL, refutes=frozenset(refutes))
+    assert found.status is status
+    assert ("failed by CUT/order, not by TXN/lost" in found.reason) is (status is Status.ERROR)
+
+
 def test_a_case_that_was_not_asked_gives_its_status_to_its_rules() -> None:
     skipped = case_not_run(case(), Tier.SPARK, Status.UNTESTED, "needs Java")
     assert (skipped.status, skipped.rules, skipped.runs_demanded) == (Status.UNTESTED, {"BAR-01": Status.UNTESTED}, 0)
