@@ -1,0 +1,91 @@
+"""`holdfast images`: which images of services are there, and building those that are not."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.images import Image, ImageSet
+
+MISSING = 3
+
+
+def parse_given(pairs: list[str]) -> dict[str, str]:
+    """Images that a site puts in place of ours, from `NAME=IMAGE`.
+
+    Raises:
+        UsageError: one is not written so, or a name comes twice.
+    """
+    given: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, reference = pair.partition("=")
+        if not (name and equals and reference) or name in given:
+            raise UsageError(f"--image is {pair!r}; write each as NAME=IMAGE, and each name once.")
+        given[name] = reference
+    return given
+
+
+def check_images(given: dict[str, str]) -> int:
+    """Say which are there; 0 if all are."""
+    try:
+        images = _image_set(given).check()
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    console = consoles.results()
+    for image in images:
+        console.print(_line(image))
+    if all(image.present for image in images):
+        return 0
+    consoles.progress().print(f"Build what is missing: {consoles.command_line('images', 'build')}")
+    return MISSING
+
+
+def build_images(names: list[str], base: str, given: dict[str, str]) -> int:
+    """Build those that are missing, showing the last line of each build."""
+    console, progress = consoles.results(), consoles.progress()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.fields[image]:<13}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[line]}"),
+    )
+    try:
+        images = _image_set(given)
+        with Progress(*columns, console=progress, transient=True, disable=not progress.is_terminal) as bars:
+            took = images.build(names, base or images.bases[0], _Display(bars))
+        for image in images.check():
+            if not names or image.name in names:
+                took_s = took.get(image.name)
+                console.print(_line(image) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    return 0
+
+
+class _Display:
+    """One line for each image that is being built."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, name: str, line: str) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=None, image=name, line="")
+        self._bars.update(self._tasks[name], line=escape(line[:80]))
+
+
+def _image_set(given: dict[str, str]) -> ImageSet:
+    make = registry.image_set()
+    if make is None:
+        raise UsageError("no images are registered: install a package with the entry point group holdfast.images.")
+    return make(given)
+
+
+def _line(image: Image) -> Text:
+    state = Text("present  ", "green") if image.present else Text("missing  ", "yellow")
+    return state + Text(f"{image.name:<13} {image.reference}{' (given)' if image.given else ''}")
