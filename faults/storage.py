@@ -46,7 +46,7 @@ class StorageError:
         controls.restore_storage()
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True  # The undo returns when the store is whole again.
+        return controls.whole(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""

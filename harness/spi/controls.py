@@ -68,7 +68,7 @@ class Controls:
         raise NotImplementedError
 
     def whole(self, link: Target) -> bool:
-        """Whether nothing impairs a link any more, asked of whatever impairs it."""
+        """Whether nothing impairs a link any more, or fails on purpose behind it, asked of whatever does."""
         raise NotImplementedError
 
     def take_down(self, service: Target) -> None:
