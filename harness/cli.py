@@ -182,18 +182,16 @@ def build_images(
 ) -> int:
     """Build the images that are missing."""
     from holdfast.harness.commands.images import build_images as build
-    from holdfast.harness.commands.images import parse_given
 
-    return build(names or [], base, parse_given(image or []))
+    return build(names or (), base, image or ())
 
 
 @images_app.command("check")
 def check_images(image: Images = None) -> int:
     """Say which images are there; exit with 3 if one is missing."""
     from holdfast.harness.commands.images import check_images as check
-    from holdfast.harness.commands.images import parse_given
 
-    return check(parse_given(image or []))
+    return check(image or ())
 
 
 @app.command()

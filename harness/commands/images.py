@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -9,27 +11,13 @@ from rich.text import Text
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import site_of
 from holdfast.harness.spi.images import Image, ImageSet
 
 MISSING = 3
 
 
-def parse_given(pairs: list[str]) -> dict[str, str]:
-    """Images that a site puts in place of ours, from `NAME=IMAGE`.
-
-    Raises:
-        UsageError: one is not written so, or a name comes twice.
-    """
-    given: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, reference = pair.partition("=")
-        if not (name and equals and reference) or name in given:
-            raise UsageError(f"--image is {pair!r}; write each as NAME=IMAGE, and each name once.")
-        given[name] = reference
-    return given
-
-
-def check_images(given: dict[str, str]) -> int:
+def check_images(given: Sequence[str]) -> int:
     """Say which are there; 0 if all are."""
     try:
         images = _image_set(given).check()
@@ -44,7 +32,7 @@ def check_images(given: dict[str, str]) -> int:
     return MISSING
 
 
-def build_images(names: list[str], base: str, given: dict[str, str]) -> int:
+def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     """Build those that are missing, showing the last line of each build."""
     console, progress = consoles.results(), consoles.progress()
     columns = (
@@ -79,11 +67,11 @@ class _Display:
         self._bars.update(self._tasks[name], line=escape(line[:80]))
 
 
-def _image_set(given: dict[str, str]) -> ImageSet:
+def _image_set(given: Sequence[str]) -> ImageSet:
     make = registry.image_set()
     if make is None:
         raise UsageError("no images are registered: install a package with the entry point group holdfast.images.")
-    return make(given)
+    return make(site_of("", "", "", given, ()).images)
 
 
 def _line(image: Image) -> Text:
