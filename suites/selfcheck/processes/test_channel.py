@@ -31,7 +31,7 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
 )
 from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
-from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
+from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.operators.columnar import PartialSums
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Records
@@ -92,7 +92,7 @@ class Ends:
         self.lost: list[str] = []
         self.receiver: InputChannel
         self._listener = listen()
-        self.sender = OutputChannel(self.loop, port_of(self._listener), Open("a[0]->b[0]", 3), self.lost.append)
+        self.sender = OutputChannel(self.loop, address_of(self._listener), Open("a[0]->b[0]", 3), self.lost.append)
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)
 

@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
-from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
+from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.drivers.processes.spawner import Process
 from holdfast.fixtures.reference.protocol.configuration import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
@@ -197,8 +197,8 @@ def test_a_mutant_is_refuted_on_real_processes_too(tmp_path: Path) -> None:
 
 
 def test_a_port_in_use_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
-    with listen() as taken, pytest.raises(OSError, match=rf"^Port {port_of(taken)} of .* is it in use\?$"):
-        deploy(tmp_path, port=port_of(taken))
+    with listen() as taken, pytest.raises(OSError, match=rf"^Port {address_of(taken).port} of .* is it in use\?$"):
+        deploy(tmp_path, port=address_of(taken).port)
     assert not (tmp_path / "processes.jsonl").exists()
 
 

@@ -15,7 +15,7 @@ from holdfast.fixtures.reference.drivers.processes import relay
 from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair, Reset
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
-from holdfast.fixtures.reference.drivers.processes.sockets import listen, port_of
+from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 
 LIMIT_S = 10.0
@@ -30,7 +30,7 @@ class Wire:
         self._supervisor = supervisor
         self._orders = 0
         with listen() as target, listen() as entrance:
-            settings = RelaySettings({CHANNEL: port_of(target)})
+            settings = RelaySettings({CHANNEL: address_of(target)})
             program = Program(
                 relay.ENTRY, lambda node: msgspec.msgpack.encode(settings), [entrance.fileno()], respawns=False
             )
