@@ -143,7 +143,8 @@ class Certification:
             case, accused, tier, self._tools, self._first_seed, self._keeper.runs, self._interruption.reason
         )
         tally = self._ask(question, demanded)
-        return case_result(case, tier, demanded, tally, self._tools.oracles, accused.evidence())
+        evidence = accused.evidence()
+        return case_result(case, tier, demanded, tally, self._tools.oracles, evidence, self._interruption.reason())
 
     def _ask(self, question: Question, demanded: int) -> Tally:
         case, request = question.case, self._request

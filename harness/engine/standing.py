@@ -28,7 +28,13 @@ def case_not_run(case: Case, tier: Tier, status: Status, reason: str) -> CaseRes
 
 
 def case_result(
-    case: Case, tier: Tier, demanded: int, tally: Tally, oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]
+    case: Case,
+    tier: Tier,
+    demanded: int,
+    tally: Tally,
+    oracles: Iterable[Oracle],
+    evidence: Mapping[str, Evidence],
+    interruption: str = "",
 ) -> CaseResult:
     """A case after its runs.
 
@@ -37,7 +43,11 @@ def case_result(
         tally: of the runs.
         oracles: those that took part.
         evidence: of the system that was asked.
+        interruption: why no more runs were begun; what they would have decided stays untested.
     """
+    if interruption and _undecided(case, demanded, tally):
+        cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {demanded} runs counted until then"
+        return _result(case, tier, cut_short, {each.rule: cut_short for each in case.decides}, tally, demanded)
     unobserved = {oracle.name: missing for oracle in oracles if (missing := missing_evidence(oracle, evidence))}
     rules: dict[str, list[Standing]] = {}
     for decision in case.decides:
@@ -65,6 +75,12 @@ def _result(
         runs_inconclusive=tally.inconclusive,
         inconclusive_causes=dict(tally.causes.most_common()),
     )
+
+
+def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
+    """Whether further runs could have told what these did not."""
+    told = tally.failed or tally.errors or (is_control(case) and tally.passed)
+    return not told and tally.passed < demanded
 
 
 def _case_standing(demanded: int, tally: Tally) -> Standing:

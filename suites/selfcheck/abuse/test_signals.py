@@ -13,7 +13,7 @@ import pytest
 from holdfast.harness.engine import interruption as module
 from holdfast.harness.engine.artefacts import PARTS, read_journal, read_run
 from holdfast.harness.engine.interruption import Interruption, listening
-from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.abuse.invocation import COMMAND, LIMIT_S, Invocation
@@ -80,7 +80,10 @@ def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke,
     certifying.send(signal.SIGTERM)
     assert certifying.exit_code() == 143
     assert certifying.left() == []
-    assert report(out).interrupted == "SIGTERM"
+    journal = report(out)
+    assert journal.interrupted == "SIGTERM"
+    assert journal.certificate.title is Title.PARTIAL
+    assert any("interrupted by SIGTERM" in sentence for sentence in journal.certificate.missing)
 
 
 def test_a_terminal_that_is_closed_keeps_no_report_from_being_written(tmp_path: Path) -> None:

@@ -84,6 +84,15 @@ def test_a_marked_rule_binds_a_strict_system_as_a_must(marked: bool, strict: boo
     journal(card, rules, results)
 
 
+def test_an_interruption_refutes_nothing() -> None:
+    counted = tally(result(), missed("interrupted by SIGINT"))
+    results = (case_result(CASE, Tier.SIM, 2, counted, ORACLES, {}, "interrupted by SIGINT"),)
+    rules = rule_results((rule(),), [CASE], results, {(CASE.id, "sim"): counted}, "RT")
+    card = certificate(rules, results, [counted], "RT", ())
+    assert card.title is Title.PARTIAL
+    assert "Case area/case on sim is UNTESTED: interrupted by SIGINT; 1 of 2 runs counted until then." in card.missing
+
+
 def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() -> None:
     skipped = case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux")
     _, rules, _ = certified(result(), skipped=(skipped,))

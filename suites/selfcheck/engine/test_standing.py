@@ -59,6 +59,31 @@ def test_missing_evidence_is_unobserved_and_an_anomaly_still_fails() -> None:
     assert seen.rules == {"BAR-01": Status.FAIL}
 
 
+@pytest.mark.parametrize(
+    ("runs", "status"),
+    [
+        (tally(), Status.UNTESTED),
+        (tally(result(), missed("interrupted by SIGINT")), Status.UNTESTED),
+        (tally(result(), result(failing())), Status.FAIL),
+        (tally(result(), BROKEN), Status.ERROR),
+        (tally(result(), result(), result(windows=AIMED)), Status.INCONCLUSIVE),
+        (tally(result(), result(), result()), Status.PASS),
+    ],
+    ids=range(6),
+)
+def test_what_an_interruption_left_open_is_untested_and_what_was_decided_stands(runs: Tally, status: Status) -> None:
+    found = case_result(case(), Tier.SIM, 3, runs, [CUT], SUPPLIED, "interrupted by SIGINT")
+    assert (found.status, found.rules["BAR-01"]) == (status, status)
+    said = f"interrupted by SIGINT; {runs.passed} of 3 runs counted until then"
+    assert (said in found.reason) is (said in found.rule_reasons.get("BAR-01", "")) is (status is Status.UNTESTED)
+
+
+def test_a_negative_control_that_passed_is_an_error_whatever_interrupted_it() -> None:
+    control = case(expected=Outcome.FAIL)
+    found = case_result(control, Tier.SIM, 2, tally(result()), [CUT], SUPPLIED, "interrupted by SIGINT")
+    assert found.status is Status.ERROR
+
+
 def test_several_decisions_of_a_rule_must_all_stand() -> None:
     decides = (Decision("BAR-01", "CUT", ("order",), "A3"), Decision("BAR-01", "TXN", ("lost",), "H7"))
     found = case_result(case(*decides), Tier.SIM, 1, tally(result()), [CUT], SUPPLIED)
