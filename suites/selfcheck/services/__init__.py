@@ -1,0 +1,1 @@
+"""Services on trial: images, containers, links, and that nothing of them is ever left behind."""

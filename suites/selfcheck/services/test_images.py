@@ -1,0 +1,116 @@
+"""`holdfast images`: what is there, what cannot be built, and one sentence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine import registry
+from holdfast.harness.spi.images import Image
+
+NOWHERE = "tcp://127.0.0.1:1"
+
+
+class Scripted:
+    """An image set that has, builds and refuses what a test says."""
+
+    names: Sequence[str] = ("base", "kafka")
+    bases: Sequence[str] = ("pull",)
+
+    def __init__(self, present: set[str], refusal: str = "") -> None:
+        self.present = present
+        self.given: Mapping[str, str] = {}
+        self._refusal = refusal
+
+    def __call__(self, given: Mapping[str, str]) -> Scripted:
+        self.given = given
+        return self
+
+    def check(self) -> Sequence[Image]:
+        return [Image(name, f"ours/{name}:1", name in self.given, name in self.present) for name in self.names]
+
+    def build(self, names: Sequence[str], base: str, say: Callable[[str, str], None]) -> Mapping[str, float]:
+        if self._refusal:
+            raise OSError(self._refusal)
+        missing = [name for name in names or self.names if name not in self.present]
+        for name in missing:
+            say(name, f"from {base}")
+        self.present.update(missing)
+        return dict.fromkeys(missing, 2.0)
+
+
+@pytest.fixture
+def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Scripted]:
+    def register(images: Scripted) -> Scripted:
+        monkeypatch.setattr(registry, "image_set", lambda: images)
+        return images
+
+    return register
+
+
+def test_check_tells_what_is_missing(offer: Callable[[Scripted], Scripted], capsys: pytest.CaptureFixture[str]) -> None:
+    offer(Scripted({"base"}))
+    assert cli.execute(["images", "check"]) == 3
+    assert capsys.readouterr().out.split() == ["present", "base", "ours/base:1", "missing", "kafka", "ours/kafka:1"]
+
+
+def test_build_builds_what_is_missing_and_check_agrees(
+    offer: Callable[[Scripted], Scripted], capsys: pytest.CaptureFixture[str]
+) -> None:
+    offer(Scripted({"base"}))
+    assert cli.execute(["images", "build"]) == 0
+    assert "ours/kafka:1 in 2 s" in capsys.readouterr().out
+    assert cli.execute(["images", "check"]) == 0
+
+
+def test_given_images_reach_the_set(offer: Callable[[Scripted], Scripted]) -> None:
+    images = offer(Scripted({"base", "kafka"}))
+    assert cli.execute(["images", "check", "--image", "kafka=their/kafka:4"]) == 0
+    assert images.given == {"kafka": "their/kafka:4"}
+
+
+def test_a_build_that_fails_is_one_complaint(
+    offer: Callable[[Scripted], Scripted], capsys: pytest.CaptureFixture[str]
+) -> None:
+    offer(Scripted(set(), "image 'kafka' cannot be built"))
+    assert cli.execute(["images", "build"]) == 3
+    assert capsys.readouterr().err == "holdfast: image 'kafka' cannot be built\n"
+
+
+def test_no_daemon_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("docker")
+    monkeypatch.setenv("DOCKER_HOST", NOWHERE)
+    assert cli.execute(["images", "check"]) == 3
+    assert capsys.readouterr().err.startswith("holdfast: no Docker daemon answers: install Docker")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["check", "--image", "kafka"], "--image is 'kafka'"),
+        (["check", "--image", "kavka=x"], "image 'kavka' is unknown; known are base"),
+        (["build", "kavka"], "image 'kavka' is unknown; known are base"),
+        (["build", "--base", "gentoo"], "base 'gentoo' is unknown; allowed are pull, debootstrap"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("docker")
+    assert cli.execute(["images", *arguments]) == 3
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.tier("containers")
+def test_a_broken_recipe_is_told_with_the_end_of_its_build() -> None:
+    from holdfast.fixtures.images.builder import build
+    from holdfast.fixtures.images.recipe import Recipe, recipes
+
+    dockerfile = b"ARG BASE\nFROM ${BASE}\nRUN echo a word in parting && false\n"
+    broken = Recipe("broken", {"Dockerfile": dockerfile, "enter.sh": b""}, {"BASE": recipes()["base"].tag})
+    with pytest.raises(OSError, match="image 'broken' cannot be built") as raised:
+        build(broken, lambda line: None)
+    assert "a word in parting" in str(raised.value)
+    assert "non-zero code: 1" in str(raised.value)
