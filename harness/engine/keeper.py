@@ -15,6 +15,7 @@ from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, read_pl
 from holdfast.harness.engine.campaign import Answer, Question, ask
 from holdfast.harness.engine.history_files import MANIFEST
 from holdfast.harness.engine.owner import remove_owner
+from holdfast.harness.engine.recovery import recoveries
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import Run
 from holdfast.harness.engine.run_folder import PLAN
@@ -74,6 +75,7 @@ class Keeper:
             artefacts=f"{RUNS}/{result.id}",
             replay=replay_command(folder, result.tier),
             timeline=timeline(run.history, self._faults, run.precisions),
+            recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
         )
 
     def shrink(self, result: RunResult, system: System, tools: Toolbox) -> Path | None:

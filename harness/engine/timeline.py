@@ -19,11 +19,14 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.journal import Band, Lane, Span, Timeline
+from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.spi.fault import Fault
 
 POINTS = 200
 """How many points a curve has at most."""
+SERVICES = (Role.BROKER.value, Role.STORAGE.value)
+"""What the accused depends on and a fault can end; each is a process of that name."""
 _NANOSECONDS = 1_000_000
 
 
@@ -55,18 +58,24 @@ def timeline(history: History, faults: Mapping[str, Fault], precisions: Mapping[
 
 
 def _lanes(history: History, clock: _Clock) -> tuple[Lane, ...]:
+    starts = {event.node: clock.of(event.time_ns) for event in history.of(NodeStarted)}
     ends = {event.dead_node: clock.of(event.time_ns) for event in history.of(NodeDied)}
     lives: dict[str, list[tuple[float, float]]] = {}
-    for started in history.of(NodeStarted):
-        life = (clock.of(started.time_ns), ends.get(started.node, clock.end_ms))
-        lives.setdefault(process_of(started.node), []).append(life)
-    lanes = [name for name in lives if name == "coordinator" or name.startswith("worker-")]
-    return tuple(Lane(name.replace("-", " "), tuple(lives[name])) for name in sorted(lanes, key=_lane_order))
+    for node in dict.fromkeys([*(each for each in ends if process_of(each) in SERVICES), *starts]):
+        # A service may have stood before the run began.
+        lives.setdefault(process_of(node), []).append((starts.get(node, 0.0), ends.get(node, clock.end_ms)))
+    lanes = sorted((order, name) for name in lives if (order := _lane_order(name)) is not None)
+    return tuple(Lane(name.replace("-", " "), tuple(sorted(lives[name]))) for _, name in lanes)
 
 
-def _lane_order(process: str) -> tuple[int, int]:
+def _lane_order(process: str) -> tuple[int, int] | None:
+    """Where the lane of a process is; None for one that has none."""
+    if process == "coordinator":
+        return 0, 0
+    if process in SERVICES:
+        return 2, SERVICES.index(process)
     kind, _, number = process.partition("-")
-    return (int(kind != "coordinator"), int(number) if number.isdigit() else 0)
+    return (1, int(number)) if kind == "worker" and number.isdigit() else None
 
 
 def _spans(history: History, clock: _Clock) -> tuple[Span, ...]:

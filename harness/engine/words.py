@@ -15,10 +15,9 @@ def target_in_words(target: Target) -> str:
 
 
 def attack(spec: FaultSpec) -> str:
-    """What a fault is counted under: `kill worker`, `storage-error commit`."""
-    if spec.target.role in (Role.STORAGE, Role.SINK_SYSTEM):
-        return f"{spec.kind} {spec.parameters.get('operation', '')}".rstrip()
-    return f"{spec.kind} {spec.target.role.value}"
+    """What a fault is counted under: `kill worker`, `kill executor`, `storage-error commit`, `outage storage`."""
+    parameters = spec.parameters
+    return f"{spec.kind} {parameters.get('operation') or parameters.get('part') or spec.target.role.value}"
 
 
 def window(spec: FaultSpec) -> str:

@@ -13,7 +13,8 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.verdict import Outcome, Verdict
 
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
+"""1: without recoveries."""
 
 
 class Status(StrEnum):
@@ -90,7 +91,7 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         duration_ms: of the whole run, settle window included.
-        lanes: coordinator first, then the workers.
+        lanes: coordinator first, then the workers, then the services that the run depended on.
         checkpoints, faults: spans and bands.
         restarts_ms: when a new execution attempt was deployed (the first start excluded).
         healed_ms: end of the heal phase.
@@ -106,6 +107,24 @@ class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     healed_ms: float = 0.0
     visible_rows: tuple[tuple[float, int], ...] = ()
     records: tuple[tuple[float, float], ...] = ()
+
+
+class Recovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a landed fault led to. Milliseconds since it acted, or since its heal if it lasts; None: cannot be told.
+
+    Attributes:
+        fault: index in the plan.
+        attack: what it is counted under, such as `kill worker` or `kill executor`.
+        target: in words, such as `worker 1`.
+        to_running_ms: until the job was RUNNING again; None also where it never was anything else.
+        to_committed_ms: until output was visible of a checkpoint that was triggered afterwards.
+    """
+
+    fault: int
+    attack: str
+    target: str
+    to_running_ms: float | None
+    to_committed_ms: float | None
 
 
 class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,6 +155,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         replay: the command that repeats it.
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
+        recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
 
     id: str
@@ -163,6 +183,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: str = ""
     artefacts: str = ""
     timeline: Timeline | None = None
+    recoveries: tuple[Recovery, ...] = ()
 
 
 class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from holdfast.harness.engine.artefacts import PARTS, open_run_folder, point_latest, read_run, store_run
+from holdfast.harness.engine.artefacts import (
+    PARTS,
+    open_run_folder,
+    point_latest,
+    read_journal,
+    read_run,
+    store_run,
+    write_journal,
+)
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.history_files import read_history, write_history
 from holdfast.harness.engine.plan_digest import plan_digest
@@ -26,6 +34,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import FileDigest, History, Manifest, RunEnd
 from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.harness.model.journal import RESULTS_VERSION
 from holdfast.harness.model.records import (
     CommittedRows,
     FoldColumns,
@@ -37,6 +46,7 @@ from holdfast.harness.model.records import (
     Partition,
 )
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
+from holdfast.suites.selfcheck.reports import journals
 
 COLUMN = np.array([1, 0, 1], dtype=np.int64)
 INPUTS = InputLog(
@@ -191,6 +201,22 @@ def test_a_run_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     point_latest(folder)
     point_latest(folder)
     assert read_run(tmp_path / "latest")[1] == stored
+
+
+def test_results_of_the_version_before_are_read_and_newer_ones_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_journal(path, journals.partial())
+    raw = msgspec.json.decode(path.read_bytes())
+    old = {**raw, "version": RESULTS_VERSION - 1, "runs": [{**run} for run in raw["runs"]]}
+    for run in old["runs"]:
+        del run["recoveries"]
+    path.write_bytes(msgspec.json.encode(old))
+    read = read_journal(path)
+    assert read.runs
+    assert all(run.recoveries == () for run in read.runs)
+    path.write_bytes(msgspec.json.encode({**raw, "version": RESULTS_VERSION + 1}))
+    with pytest.raises(UsageError, match=rf"version {RESULTS_VERSION + 1} of a result is newer than {RESULTS_VERSION}"):
+        read_journal(path)
 
 
 def test_the_digest_of_a_plan_depends_on_its_content_alone() -> None:

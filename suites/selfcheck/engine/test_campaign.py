@@ -14,7 +14,7 @@ from holdfast.harness.engine.artefacts import PARTS
 from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
 from holdfast.harness.engine.cases import accused_of
 from holdfast.harness.engine.errors import NotApplicable
-from holdfast.harness.engine.keeper import LIMITS, Keeper
+from holdfast.harness.engine.keeper import LIMITS, RUNS, Keeper
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.verdict import Outcome
@@ -116,6 +116,15 @@ def test_the_keeper_keeps_failures_examples_and_every_real_run(tmp_path: Path) -
     assert sorted(path.name for path in keeper.runs.iterdir() if "process" in path.name) == [
         f"area-case-process-000{number}" for number in range(3)
     ]
+
+
+@pytest.mark.parametrize(("tier", "attacks"), [(Tier.PROCESS, ["kill worker"]), (Tier.SIM, [])])
+def test_recoveries_are_kept_of_runs_that_took_real_time(tmp_path: Path, tier: Tier, attacks: list[str]) -> None:
+    asking = question(case(plan=KILLED), tier=tier, folder=tmp_path / RUNS)
+    kept = Keeper(tmp_path, asking.tools.faults).keep(ask(asking, 0), asking)
+    assert kept is not None
+    assert kept.landed == {"kill worker": 1}
+    assert [each.attack for each in kept.recoveries] == attacks
 
 
 @pytest.mark.parametrize("demanded", [30])

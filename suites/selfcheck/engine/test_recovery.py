@@ -1,0 +1,149 @@
+"""A recovery counts from a landed fault, or from its heal, until output that was not on its way already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from holdfast.faults import FAULTS
+from holdfast.harness.engine.recovery import recoveries
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.events import (
+    CheckpointTriggered,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    JobStatus,
+    JobSwitched,
+    RowsVisible,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.journal import Recovery
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.target import Role, Target
+
+MS = 1_000_000
+BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
+KILL = FaultSpec("kill", Target(Role.WORKER, 1))
+CUT = FaultSpec("cut", Target(Role.STORAGE), duration_ms=100)
+
+
+def at(time_ms: float, event: Event) -> Event:
+    event.time_ns = int(time_ms * MS)
+    return event
+
+
+def injected(time_ms: float, fault: int = 0, spec: FaultSpec = KILL) -> Event:
+    return at(time_ms, FaultInjected(fault=fault, fault_kind=spec.kind, target=str(spec.target)))
+
+
+def healed(time_ms: float, fault: int = 0, spec: FaultSpec = CUT) -> Event:
+    return at(time_ms, FaultHealed(fault=fault, fault_kind=spec.kind, target=str(spec.target)))
+
+
+def switched(time_ms: float, status: JobStatus = JobStatus.RUNNING) -> Event:
+    return at(time_ms, JobSwitched(status=status))
+
+
+def triggered(time_ms: float, checkpoint: int) -> Event:
+    return at(time_ms, CheckpointTriggered(checkpoint=checkpoint, participants=()))
+
+
+def precommitted(time_ms: float, checkpoint: int) -> Event:
+    name = f"part-{checkpoint}"
+    return at(time_ms, TransactionPrecommitted(subtask="s[0]", transaction=name, checkpoint=checkpoint, records=1))
+
+
+def visible(time_ms: float, name: str, records: int = 1, *, final: bool = False) -> Event:
+    return at(time_ms, RowsVisible(name=name, poll=0, records=records, checksum=0, final=final))
+
+
+def found(
+    *events: Event, faults: Sequence[FaultSpec] = (KILL,), landed: Sequence[bool | None] = (True,)
+) -> tuple[Recovery, ...]:
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=tuple(faults))
+    end = RunEnd(reached=True, faults_landed=tuple(landed))
+    ordered = sorted(events, key=lambda event: event.time_ns)
+    return recoveries(History(plan, Claims(), InputLog((), ()), Output(), ordered, end), BY_KIND)
+
+
+def times(*events: Event) -> tuple[float | None, float | None]:
+    """To running, to committed, of a kill at 100 ms."""
+    (recovery,) = found(injected(100), *events)
+    return recovery.to_running_ms, recovery.to_committed_ms
+
+
+def test_a_kill_counts_from_the_kill_and_is_named_in_words() -> None:
+    promised = precommitted(90, 1), visible(140, "part-1")
+    new = triggered(160, 2), precommitted(165, 2), visible(180, "part-2")
+    assert found(injected(100), *promised, switched(150), *new) == (Recovery(0, "kill worker", "worker 1", 50.0, 80.0),)
+
+
+def test_without_transactions_the_output_of_a_checkpoint_that_was_under_way_does_not_count() -> None:
+    under_way = triggered(90, 1), visible(120, "batch-1")
+    assert times(*under_way, triggered(200, 2), visible(240, "batch-2")) == (None, 140.0)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [visible(150, "part-2", records=0), visible(150, "part-2", final=True), visible(90, "part-2")],
+    ids=["empty", "seen by the last read alone", "before the fault"],
+)
+def test_what_shows_nothing_new_is_no_output(event: Event) -> None:
+    assert times(triggered(110, 2), event) == (None, None)
+
+
+def test_of_a_system_that_tells_of_no_checkpoints_new_output_cannot_be_told() -> None:
+    assert times(visible(150, "rows")) == (None, None)
+
+
+def test_running_again_for_a_moment_is_no_recovery() -> None:
+    events = switched(110), switched(120, JobStatus.RESTARTING), switched(150), triggered(155, 2), visible(170, "b-2")
+    assert times(*events) == (50.0, 70.0)
+    assert times(*events, switched(400)) == (50.0, 70.0)
+
+
+def test_no_output_afterwards() -> None:
+    assert times(switched(150)) == (50.0, None)
+    assert times() == (None, None)
+
+
+@pytest.mark.parametrize("landed", [False, None])
+def test_a_fault_that_did_not_land_leads_to_nothing(landed: bool | None) -> None:
+    after = switched(150), triggered(160, 2), visible(180, "b-2")
+    assert found(injected(100), *after, landed=[True])
+    assert found(injected(100), *after, landed=[landed]) == ()
+    assert found(*after, landed=[None]) == ()
+
+
+def test_a_fault_that_lasts_counts_from_its_heal() -> None:
+    events = injected(100, spec=CUT), triggered(150, 1), visible(210, "b-1"), triggered(230, 2), visible(260, "b-2")
+    assert found(*events, healed(200), faults=[CUT]) == (Recovery(0, "cut storage", "storage", None, 60.0),)
+    assert found(*events, faults=[CUT]) == (Recovery(0, "cut storage", "storage", None, None),)
+
+
+def test_a_recovery_ends_where_the_next_fault_begins() -> None:
+    first = injected(100), triggered(160, 2), visible(180, "b-2")
+    second = injected(200, 1), switched(230), triggered(300, 3), visible(330, "b-3")
+    both = found(*first, *second, faults=[KILL, KILL], landed=[True, True])
+    assert [(each.fault, each.to_running_ms, each.to_committed_ms) for each in both] == [(0, None, 80), (1, 30, 130)]
+    early = found(*first, injected(170, 1), *second[1:], faults=[KILL, KILL], landed=[True, True])
+    assert [each.to_committed_ms for each in early] == [None, 160]
+    missed = found(*first, *second, faults=[KILL, KILL], landed=[True, False])
+    assert [each.fault for each in missed] == [0]
+
+
+def test_a_fault_under_another_that_lasts_cannot_be_told() -> None:
+    events = injected(100, 0, CUT), injected(120, 1), healed(150, 0), triggered(160, 1), visible(190, "b-1")
+    cut, kill = found(*events, faults=[CUT, KILL], landed=[True, True])
+    assert (cut.to_committed_ms, kill.to_committed_ms) == (40.0, None)
+
+
+def test_the_part_of_a_worker_is_named() -> None:
+    of_executor = FaultSpec("kill", Target(Role.WORKER, 0), parameters={"part": "executor"})
+    (recovery,) = found(injected(100, spec=of_executor), faults=[of_executor])
+    assert (recovery.attack, recovery.target) == ("kill executor", "worker 0")
