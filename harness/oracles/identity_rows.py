@@ -8,7 +8,8 @@ from typing import cast
 import numpy as np
 
 from holdfast.harness.model.records import IdentityColumns, IdentityRow, InputLog, Output
-from holdfast.harness.oracles.delivery import NAMED, Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.two_bit_counters import NAMED
 from holdfast.harness.oracles.visibility import reordered, sighting
 
 
@@ -66,8 +67,8 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
         len(disordered),
         tuple(lost[:NAMED]),
         tuple(sorted(duplicated)[:NAMED]),
-        tuple(unknown[:NAMED]),
-        tuple(disordered[:NAMED]),
+        tuple(sorted(unknown)[:NAMED]),
+        tuple(sorted(disordered)[:NAMED]),
     )
 
 
