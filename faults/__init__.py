@@ -10,6 +10,7 @@ Rules of this package:
 from holdfast.faults.forge import Forge
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.process import Kill, Pause
+from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
 from holdfast.faults.storage import StorageError
 from holdfast.harness.spi.fault import FaultFactory
@@ -24,6 +25,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     BlackHole,
     Outage,
     StorageError,
+    Replay,
     Forge,
 )
 """What is registered under `holdfast.faults`, by kind."""

@@ -9,6 +9,7 @@ from holdfast.faults.landing import Window, injection, silence_in, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     CheckpointCompleted,
+    CheckpointTriggered,
     Event,
     FaultInjected,
     NodeDied,
@@ -35,6 +36,7 @@ class Kill:
     parameters: Mapping[str, tuple[type, str]] = {
         "part": (str, f"which process of a worker, where it has several: {', '.join(PARTS)}"),
         "unread": (int, "1: it lands only where input was still unread when the process died"),
+        "unfinished": (int, "1: it lands only where a checkpoint was triggered and not complete when the process died"),
     }
     colour = "#d55e00"
     leaves = "the outcome of every operation that the process had under way"
@@ -67,6 +69,8 @@ class Kill:
         if not _after_checkpoints(history, died, schedule.after_checkpoint):
             return False
         if history.plan.faults[fault].parameters.get("unread") and not _input_unread(history, died):
+            return False
+        if history.plan.faults[fault].parameters.get("unfinished") and not _checkpoint_unfinished(history, died):
             return False
         return schedule.gate is None or died_in_window(history, died.dead_node, schedule.gate)
 
@@ -151,6 +155,14 @@ def _after_checkpoints(history: History, died: NodeDied, wanted: int) -> bool:
     """Whether so many checkpoints had completed when a process died."""
     completed = history.of(CheckpointCompleted)[:wanted]
     return len(completed) == wanted and all(history.position(each) < history.position(died) for each in completed)
+
+
+def _checkpoint_unfinished(history: History, died: NodeDied) -> bool:
+    """Whether the newest checkpoint that was triggered before a process died had not completed by then."""
+    death = history.position(died)
+    newest = max((e.checkpoint for e in history.of(CheckpointTriggered) if history.position(e) < death), default=None)
+    completed = {e.checkpoint for e in history.of(CheckpointCompleted) if history.position(e) < death}
+    return newest is not None and newest not in completed
 
 
 def _input_unread(history: History, died: NodeDied) -> bool:

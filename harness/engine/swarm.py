@@ -15,8 +15,9 @@ from holdfast.harness.spi.system import System
 SWARM_ID = "swarm/drawn-plans"
 RUNS = {Tier.SIM: 300}
 REAL_RUNS = 5
-REAL = msgspec.structs.replace(SWARM, interval_ms=(300, 600), records=(2_000, 6_000))
-"""The same in the time of real processes, for a system that is on no simulator."""
+REAL = msgspec.structs.replace(SWARM, interval_ms=(300, 600), records=(2_000, 6_000), timed_percent=0)
+"""The same in the time of real processes, where nothing can be made to happen at a time, for a system that is on no
+simulator."""
 
 
 def swarm_case(system: System) -> Case:

@@ -28,6 +28,8 @@ class Capability(StrEnum):
     """The store can be taken down and brought up again with what it holds."""
     STOP_BROKER = "stop-broker"
     STORAGE_ERROR = "storage-error"
+    MICRO_BATCHES = "micro-batches"
+    """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""
     FORGE_MESSAGE = "forge-message"
     GATES = "gates"
     CHECKPOINTS = "checkpoints"

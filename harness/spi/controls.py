@@ -94,6 +94,11 @@ class Controls:
         """Undo `fail_storage`."""
         raise NotImplementedError
 
+    def replay(self) -> None:
+        """Stop the job in good order, take back the completion of its last checkpoint, and start it again: what it did
+        for that checkpoint it does once more."""
+        raise NotImplementedError
+
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:
         """Put a protocol message on the wire that nobody sent, such as a repeated `acknowledge` or one of an older
         attempt. Which messages and parameters exist is documented by the adapter."""

@@ -13,7 +13,7 @@ from holdfast.harness.engine import registry
 from holdfast.harness.engine.cases import is_control
 from holdfast.harness.engine.judge import judge
 from holdfast.harness.engine.run import run_plan
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.suites.selfcheck.follows import FOLLOWS
@@ -21,8 +21,20 @@ from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
 HISTORY = "history:"
 SYSTEM = "system:"
+
+
+def _marks(case: Case, decision: Decision) -> list[pytest.MarkDecorator]:
+    """A wrong system runs where the case does; mutants run on the simulator."""
+    return [pytest.mark.tier(case.tiers[0].value)] if decision.mutant.startswith(SYSTEM) else []
+
+
 PAIRS = [
     pytest.param(case, decision, id=f"{case.id}-{decision.rule}-{decision.mutant}")
+    for case in registry.cases()
+    for decision in case.decides
+]
+TRIALS = [
+    pytest.param(case, decision, id=f"{case.id}-{decision.rule}-{decision.mutant}", marks=_marks(case, decision))
     for case in registry.cases()
     for decision in case.decides
 ]
@@ -57,7 +69,7 @@ def test_pair_is_complete(case: Case, decision: Decision) -> None:
         assert decision.mutant in VARIANTS or decision.mutant.removeprefix(HISTORY) in HISTORIES
 
 
-@pytest.mark.parametrize(("case", "decision"), PAIRS)
+@pytest.mark.parametrize(("case", "decision"), TRIALS)
 def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision, tmp_path: Path) -> None:
     named = {
         f"{verdict.oracle}/{anomaly.clause}"
@@ -77,9 +89,8 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
         yield judge(HISTORIES[mutant.removeprefix(HISTORY)](), tools.oracles)
         return
     if mutant.startswith(SYSTEM):
-        yield run_plan(
-            case.plan_for(0), registry.system(mutant.removeprefix(SYSTEM)), tools, Tier.PROCESS, folder
-        ).verdicts
+        wrong = registry.system(mutant.removeprefix(SYSTEM))
+        yield run_plan(case.plan_for(0), wrong, tools, case.tiers[0], folder).verdicts
         return
     system = registry.system(f"reference+{mutant}")
     for number in range(case.runs):

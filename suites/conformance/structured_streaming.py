@@ -1,0 +1,107 @@
+"""Spark Structured Streaming: what is left in its output after real kills, and after a batch that runs twice (RULES
+E2E, REC, TPC).
+
+Spark is started once and serves as many runs as possible; who kills its driver program waits for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.job import FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import Target
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, WORKERS, each_of, kill, plan, with_needs
+
+NEEDS = frozenset({Capability.MICRO_BATCHES})
+IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}
+APPENDING = "spark+appends-in-foreach-batch"
+
+
+def _plan(fault: FaultSpec, job: Job = KEYED_SUM, options: Mapping[str, str] = {}, system: str = "spark") -> Plan:
+    """Records that arrive over five batches or so, and one fault in between."""
+    return Plan(
+        system=system,
+        job=job,
+        workload=WorkloadSpec(
+            "synthetic",
+            {"records": 1_200, "keys": 6, "partitions": 2, "preloaded_percent": 10, "records_per_second": 180},
+        ),
+        options={f"{CHECKPOINTING}.interval": "500 ms", **options},
+        faults=(fault,),
+        bounds=Bounds(safety_ms=90_000, liveness_ms=120_000, settle_ms=600),
+    )
+
+
+def _killed(target: Target) -> FaultSpec:
+    """While a micro-batch is under way: its offsets are written, its commit is not."""
+    return FaultSpec(
+        "kill", target, Schedule(after_checkpoint=2, at_event="checkpoint_triggered"), parameters={"unfinished": 1}
+    )
+
+
+REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
+ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
+"""What shows the mutants of the killing cases without Spark."""
+STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
+
+CASES = with_needs(
+    Case(
+        id="structured-streaming/sums",
+        purpose="Does every record count once in sums that foreachBatch writes, when executor or driver are killed?",
+        method="SIGKILL hits an executor, and the driver with its state in RocksDB, while a micro-batch is under way.",
+        passes="Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input.",
+        decides=(
+            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            STABLE,
+        ),
+        plan=each_of((_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB))),
+        runs=2,
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+        mutant_plan=ON_THE_SIMULATOR,
+    ),
+    Case(
+        id="structured-streaming/files",
+        purpose="Is every record once in the files that Spark's file sink has committed, when processes are killed?",
+        method="SIGKILL hits an executor, then in another run the driver, while a micro-batch is under way; a file "
+        "counts if the sink's own log names it.",
+        passes="Every identity is there once, and nothing comes after the settle window.",
+        decides=(
+            Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
+            STABLE,
+        ),
+        plan=each_of((_plan(_killed(WORKERS[1]), FORWARD), _plan(_killed(COORDINATOR), FORWARD))),
+        runs=2,
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+        mutant_plan=plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=FORWARD),
+    ),
+    Case(
+        id="structured-streaming/replayed-batch",
+        purpose="Does a sink ignore a micro-batch that it has written already?",
+        method="The query is stopped, its last commit-log entry is removed, and it is started again.",
+        passes="The batch runs twice, and no row, and no identity, is there twice.",
+        decides=(Decision("TPC-08", "EXACT", ("row-repeated",), f"system:{APPENDING}"),),
+        plan=each_of((_plan(REPLAYED), _plan(REPLAYED, FORWARD))),
+        runs=2,
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+    ),
+    Case(
+        id="structured-streaming/replayed-batch-appended",
+        purpose="Negative control: is foreachBatch that appends, whichever batch it is given, found out?",
+        method="The same replay; the pipeline writes each call under a fresh name.",
+        passes="The rows of the replayed batch are there twice, and named.",
+        decides=(),
+        plan=_plan(REPLAYED, system=APPENDING),
+        expected=Outcome.FAIL,
+        refutes=frozenset({"EXACT/row-repeated"}),
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+    ),
+)
