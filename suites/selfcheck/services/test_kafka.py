@@ -1,0 +1,145 @@
+"""The broker: reached from the host and through its link, killed and started again with what it had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.container import Container
+    from holdfast.fixtures.services.kafka import Kafka
+    from holdfast.fixtures.services.stack import Stack
+
+pytestmark = pytest.mark.tier("containers")
+SEND = """
+import os, sys
+from confluent_kafka import Producer
+bootstrap, topic, text = sys.argv[1:]
+producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0, "message.timeout.ms": 2_000, "linger.ms": 0})
+delivered = []
+producer.produce(topic, text.encode(), on_delivery=lambda error, message: delivered.append(error))
+producer.flush(5)
+os._exit(delivered != [None])  # Without waiting for a broker that does not answer.
+"""
+
+
+@pytest.fixture(scope="module")
+def broker(stack: Stack) -> Kafka:
+    from holdfast.fixtures.services.kafka import Kafka
+
+    assert isinstance(stack.kafka, Kafka)
+    return stack.kafka
+
+
+@pytest.fixture
+def topic(broker: Kafka, request: pytest.FixtureRequest) -> str:
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
+
+    name = request.node.name
+    admin: Any = AdminClient({"bootstrap.servers": broker.external})
+    admin.create_topics([NewTopic(name, 1, 1)])[name].result(20)
+    return str(name)
+
+
+@pytest.fixture
+def send(probe: Container) -> Callable[[str, str, str], bool]:
+    """Whether a producer in a container delivers a text to a topic within 2 s, under an address of the broker."""
+
+    def sent(bootstrap: str, name: str, text: str) -> bool:
+        return probe.execute(["python", "-c", SEND, bootstrap, name, text])[0] == 0
+
+    return sent
+
+
+def serves(broker: Kafka) -> bool:
+    return broker.alive
+
+
+def read(broker: Kafka, topic: str, last: str) -> list[str]:
+    """From the host: what is committed in a topic, up to a text that must come."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    settings = {"bootstrap.servers": broker.external, "group.id": "none", "log_level": 0}
+    texts: list[str] = []
+    with closing(Consumer({**settings, "isolation.level": "read_committed", "enable.auto.commit": False})) as consumer:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        while last not in texts:
+            message = consumer.poll(20)
+            assert message is not None, f"only {texts}"
+            texts.append((message.value() or b"").decode())
+    return texts
+
+
+def test_every_address_leads_to_the_broker(broker: Kafka, topic: str, send: Callable[[str, str, str], bool]) -> None:
+    assert send(broker.internal, topic, "directly")
+    assert send(broker.proxied, topic, "through the link")
+    assert read(broker, topic, "through the link") == ["directly", "through the link"]
+
+
+def test_a_cut_link_stops_the_accused_alone(
+    stack: Stack, broker: Kafka, topic: str, send: Callable[[str, str, str], bool]
+) -> None:
+    stack.links.cut("kafka")
+    assert not send(broker.proxied, topic, "accused")
+    assert send(broker.internal, topic, "harness")
+    assert serves(broker)
+    stack.links.restore("kafka")
+    assert stack.links.whole("kafka")
+    assert send(broker.proxied, topic, "again")
+    texts = read(broker, topic, "again")
+    assert texts.index("harness") < texts.index("again")
+
+
+def test_a_killed_broker_comes_up_with_what_it_had(
+    broker: Kafka, topic: str, send: Callable[[str, str, str], bool]
+) -> None:
+    assert send(broker.proxied, topic, "before")
+    broker.down()
+    assert not serves(broker)
+    assert not send(broker.proxied, topic, "meanwhile")
+    broker.up()
+    assert serves(broker)
+    assert send(broker.proxied, topic, "after")
+    assert read(broker, topic, "after") == ["before", "after"]
+
+
+def test_committed_transactions_outlive_a_kill_and_open_ones_do_not(broker: Kafka, topic: str) -> None:
+    from confluent_kafka import Producer
+
+    def transactional() -> Producer:
+        settings = {"bootstrap.servers": broker.external, "transactional.id": topic, "linger.ms": 0}
+        producer = Producer({**settings, "log_level": 0})
+        producer.init_transactions(20)
+        return producer
+
+    first = transactional()
+    first.begin_transaction()
+    first.produce(topic, b"committed")
+    first.commit_transaction(20)
+    first.begin_transaction()
+    first.produce(topic, b"open")
+    first.flush(20)
+    broker.down()
+    broker.up()
+    second = transactional()
+    second.begin_transaction()
+    second.produce(topic, b"of a successor")
+    second.commit_transaction(20)
+    assert read(broker, topic, "of a successor") == ["committed", "of a successor"]
+
+
+def test_a_paused_broker_goes_on(broker: Kafka, topic: str, send: Callable[[str, str, str], bool]) -> None:
+    broker.pause()
+    assert not serves(broker)
+    assert not send(broker.proxied, topic, "meanwhile")
+    broker.resume()
+    broker.container.wait_until(lambda: broker.alive)
+    assert send(broker.proxied, topic, "after")
+
+
+def test_no_topic_is_made_by_writing_to_it(broker: Kafka, send: Callable[[str, str, str], bool]) -> None:
+    assert not send(broker.internal, "nobody-made-this", "text")

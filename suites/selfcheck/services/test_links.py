@@ -1,0 +1,157 @@
+"""Links of services: each impairment acts on real requests, and the heal is proved."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD
+
+if TYPE_CHECKING:
+    from minio import Minio
+
+    from holdfast.fixtures.services.stack import Stack
+    from holdfast.fixtures.services.toxiproxy import Links
+
+pytestmark = pytest.mark.tier("containers")
+LINK = "object-store"
+BUCKET = "links"
+DELAY_S = 0.5
+PATIENCE_S = 1.5
+SMALL, LARGE = b"x" * 100, b"x" * 200_000
+
+
+@pytest.fixture(scope="module")
+def store(stack: Stack) -> Minio:
+    """The object store as the accused sees it, through its link."""
+    from minio import Minio
+
+    stack.object_store.create_bucket(BUCKET)
+    keys = stack.object_store.keys
+    address = f"{stack.links.container.address}:19000"
+    return Minio(address, keys.access_key, keys.secret_key, secure=False, region="us-east-1")
+
+
+@pytest.fixture
+def links(stack: Stack, store: Minio) -> Iterator[Links]:
+    yield stack.links
+    stack.links.restore(LINK)
+    assert stack.links.whole(LINK)
+
+
+def put(store: Minio, content: bytes = SMALL) -> float:
+    """How long one put takes, in seconds."""
+    start = time.monotonic()
+    store.put_object(BUCKET, "key", io.BytesIO(content), len(content))
+    return time.monotonic() - start
+
+
+def read(store: Minio) -> bytes:
+    answer: Any = store.get_object(BUCKET, "key")
+    try:
+        return bytes(answer.data)
+    finally:
+        answer.close()
+        answer.release_conn()
+
+
+@pytest.mark.parametrize(("direction", "times"), [(FORWARD, 1), (BACKWARD, 1), (BOTH, 2)])
+def test_a_slow_link_delays_a_put_by_so_much(links: Links, store: Minio, direction: str, times: int) -> None:
+    assert put(store) < DELAY_S
+    links.slow(LINK, round(DELAY_S * 1_000), direction)
+    assert not links.whole(LINK)
+    assert put(store) >= times * DELAY_S
+    links.restore(LINK)
+    assert links.whole(LINK)
+    assert put(store) < DELAY_S
+
+
+def test_another_delay_replaces_the_first(links: Links, store: Minio) -> None:
+    links.slow(LINK, 30_000)
+    links.slow(LINK, 1)
+    assert put(store) < DELAY_S
+
+
+@pytest.mark.parametrize("direction", [FORWARD, BACKWARD, BOTH])
+def test_what_a_cut_holds_back_arrives_whole_after_the_heal(links: Links, store: Minio, direction: str) -> None:
+    content = bytes(range(256)) * 2_000
+    with ThreadPoolExecutor(1) as pool:
+        links.cut(LINK, direction)
+        attempt = pool.submit(put, store, content)
+        with pytest.raises(TimeoutError):
+            attempt.result(PATIENCE_S)
+        assert not links.whole(LINK)
+        links.restore(LINK)
+        assert attempt.result(10) >= PATIENCE_S
+    assert read(store) == content
+
+
+def test_a_limited_link_carries_only_so_much(links: Links, store: Minio) -> None:
+    assert put(store, LARGE) < DELAY_S
+    links.limit(LINK, 200)
+    assert put(store, LARGE) >= len(LARGE) / 200_000 - 0.2
+    links.restore(LINK)
+    assert put(store, LARGE) < DELAY_S
+
+
+def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Links, stack: Stack, store: Minio) -> None:
+    import urllib3
+
+    url = f"http://{stack.links.container.address}:19000/minio/health/live"
+    with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
+        links.black_hole(LINK)
+        attempt = threads.submit(pool.request, "GET", url)
+        with pytest.raises(TimeoutError):
+            attempt.result(PATIENCE_S)
+        links.restore(LINK)
+        with pytest.raises(urllib3.exceptions.ProtocolError):
+            attempt.result(5)
+        assert pool.request("GET", url).status == 200
+
+
+def test_a_reset_closes_a_connection_and_lets_the_next_one_through(links: Links, stack: Stack, store: Minio) -> None:
+    import urllib3
+
+    url = f"http://{stack.links.container.address}:19000/minio/health/live"
+    with urllib3.PoolManager(retries=False) as pool, ThreadPoolExecutor(1) as threads:
+        links.slow(LINK, 30_000)
+        attempt = threads.submit(pool.request, "GET", url)
+        with pytest.raises(TimeoutError):
+            attempt.result(PATIENCE_S)
+        links.reset(LINK)
+        with pytest.raises(urllib3.exceptions.ProtocolError):
+            attempt.result(5)
+        links.restore(LINK)
+        assert pool.request("GET", url).status == 200
+
+
+def test_a_link_can_lead_elsewhere_and_back(links: Links, stack: Stack, store: Minio) -> None:
+    import urllib3
+
+    api = f"http://{stack.links.container.address}:19000/proxies"
+    with urllib3.PoolManager(retries=False) as pool:
+        links.retarget(LINK, "toxiproxy:8474")
+        assert LINK in pool.request("GET", api).json()
+        links.retarget(LINK)
+        assert pool.request("GET", api).headers["Server"] == "MinIO"
+    assert put(store) < DELAY_S
+
+
+def test_a_link_of_ones_own_comes_and_goes(links: Links) -> None:
+    assert links.create("own", upstream="object-store:9000", port=19100) == "toxiproxy:19100"
+    links.cut("own")
+    assert links.whole(LINK)
+    links.remove("own")
+    with pytest.raises(ValueError, match=r"link 'own' is unknown; known are .*object-store"):
+        links.cut("own")
+
+
+def test_an_unknown_direction_is_refused(links: Links) -> None:
+    with pytest.raises(ValueError, match="direction 'sideways' is unknown; allowed are forward, backward, both"):
+        links.cut(LINK, "sideways")
+    assert links.whole(LINK)

@@ -1,0 +1,103 @@
+"""The cluster: our code runs on it as us, its parts can be killed one by one, and it comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.container import Container
+    from holdfast.fixtures.services.spark_cluster import SparkCluster
+    from holdfast.fixtures.services.stack import Stack
+
+pytestmark = pytest.mark.tier("containers")
+JOB_LIMIT_S = 120.0
+JOB = """
+import json, os, socket
+from pyspark.sql import SparkSession
+
+def look(rows):
+    from holdfast.fixtures.reference.protocol import barrier_handler
+    with open(os.path.join(os.environ["HOME"], f"{socket.gethostname()}.seen"), "w") as file:
+        file.write("from an executor")
+    yield socket.gethostname(), os.getuid(), barrier_handler.__name__
+
+spark = (
+    SparkSession.builder.master(os.environ["MASTER"])
+    .config("spark.driver.host", socket.gethostname())
+    .config("spark.executor.memory", "512m")
+    .config("spark.ui.enabled", "false")
+    .getOrCreate()
+)
+found = spark.sparkContext.parallelize(range(2), 2).barrier().mapPartitions(look).collect()
+open("found.json", "w").write(json.dumps(found))
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(stack: Stack) -> SparkCluster:
+    return stack.spark
+
+
+def lives(container: Container) -> bool:
+    return container.running
+
+
+def frozen(container: Container) -> bool:
+    return container.paused
+
+
+def test_our_code_runs_on_executors_as_this_user(stack: Stack, cluster: SparkCluster) -> None:
+    (stack.exchange / "job.py").write_text(JOB)
+    driver = stack.run_driver(["python", "job.py"], name="job", environment={"MASTER": stack.spark_master})
+    driver.wait_for_end(JOB_LIMIT_S)
+    assert driver.exit_code == 0, driver.log()
+    found = json.loads((stack.exchange / "found.json").read_text())
+    module = "holdfast.fixtures.reference.protocol.barrier_handler"
+    assert sorted(found) == [[worker.name, os.getuid(), module] for worker in cluster.workers]
+    written = sorted(stack.exchange.glob("*.seen"))
+    assert [path.stat().st_uid for path in written] == [os.getuid()] * 2
+    driver.remove()
+
+
+def test_a_killed_worker_comes_back(cluster: SparkCluster) -> None:
+    worker = cluster.workers[0]
+    worker.kill()
+    assert not lives(worker)
+    assert worker.exit_code == 137
+    cluster.bring_up(worker)
+    assert lives(worker)
+    assert Path(f"/proc/{worker.pid}/cmdline").read_bytes().startswith(b"/usr/lib/jvm")
+    assert cluster.alive_workers == len(cluster.workers)
+
+
+def test_one_process_of_a_container_is_stopped_and_killed(probe: Container) -> None:
+    assert probe.execute(["sh", "-c", "sleep 1234 > /dev/null 2>&1 &"])[0] == 0
+    (sleeper,) = (process for process in probe.processes() if process.command == "sleep 1234")
+    state = ["ps", "-o", "stat=", str(sleeper.pid)]
+    assert probe.signal_process(sleeper.pid, "STOP")
+    assert probe.execute(state)[1].startswith("T")
+    assert probe.signal_process(sleeper.pid, "CONT")
+    assert probe.execute(state)[1].startswith("S")
+    assert probe.signal_process(sleeper.pid)
+    probe.wait_until(
+        lambda: sleeper.pid not in {each.pid for each in probe.processes() if "defunct" not in each.command}
+    )
+    assert lives(probe)
+    assert not probe.signal_process(999_999)
+
+
+def test_a_container_is_paused_and_resumed(probe: Container) -> None:
+    probe.pause()
+    assert frozen(probe)
+    assert lives(probe)
+    probe.pause()
+    probe.resume()
+    assert not frozen(probe)
+    probe.resume()
+    assert probe.execute(["true"])[0] == 0

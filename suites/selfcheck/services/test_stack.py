@@ -1,0 +1,184 @@
+"""A stack that cannot be stood up says why in one sentence, and nothing of it remains."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from holdfast.harness.spi.service import Site
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.stack import Stack
+
+pytestmark = pytest.mark.tier("containers")
+SECONDS = 15.0
+"""A refusal comes within these."""
+
+
+@pytest.fixture
+def open_stack() -> Iterator[Callable[..., Stack]]:
+    from holdfast.fixtures.services.stack import Stack
+
+    stacks: list[Stack] = []
+
+    def opened(**site: object) -> Stack:
+        stacks.append(Stack(Site(**site)))  # type: ignore[arg-type]
+        return stacks[-1]
+
+    start = time.monotonic()
+    yield opened
+    assert time.monotonic() - start < SECONDS
+    for stack in stacks:
+        stack.close()
+        assert ours(stack.run) == []
+
+
+def ours(run: str) -> list[str]:
+    """What of a session is on the daemon."""
+    from holdfast.fixtures.images.daemon import connected
+    from holdfast.fixtures.services.labels import RUN
+
+    label = {"label": f"{RUN}={run}"}
+    with connected() as client:
+        things = [*client.containers.list(all=True, filters=label), *client.networks.list(filters=label)]
+        return [str(thing.name) for thing in [*things, *client.volumes.list(filters=label)]]
+
+
+def test_a_stack_is_labelled_and_goes_with_everything_of_it(tmp_path: Path) -> None:
+    from holdfast.fixtures.services.stack import Stack
+
+    with closing(Stack()) as stack:
+        assert ours(stack.run) == []
+        assert stack.links.container.running
+        assert sorted(ours(stack.run)) == [f"holdfast-{stack.run}", f"holdfast-{stack.run}-toxiproxy"]
+        assert stack.exchange.is_dir()
+        stack.save_logs(tmp_path)
+    assert ours(stack.run) == []
+    assert not stack.exchange.exists()
+    assert (tmp_path / "toxiproxy.log").read_text()
+    stack.close()
+    with pytest.raises(OSError, match="the stack is closed"):
+        _ = stack.links
+
+
+def test_an_image_that_is_missing(open_stack: Callable[..., Stack]) -> None:
+    stack = open_stack(images={"toxiproxy": "holdfast/nobody-built-this:1"})
+    with pytest.raises(
+        OSError, match="image holdfast/nobody-built-this:1 of toxiproxy is not there: run holdfast images"
+    ):
+        _ = stack.links
+    with pytest.raises(OSError, match="is not there"):
+        _ = stack.object_store
+
+
+def test_an_image_that_is_another(open_stack: Callable[..., Stack]) -> None:
+    from holdfast.fixtures.images.recipe import recipes
+
+    tags = {name: recipe.tag for name, recipe in recipes().items()}
+    with pytest.raises(OSError, match="container toxiproxy ended instead of serving; its log ends with: "):
+        _ = open_stack(images={"toxiproxy": tags["kafka"]}).links
+
+
+def test_a_container_that_never_serves() -> None:
+    from holdfast.fixtures.services.container import Container
+    from holdfast.fixtures.services.session import Session
+
+    with closing(Session({})) as session:
+        container = Container(session, "mute", "spark", command=["sh", "-c", "echo only this; sleep infinity"])
+        container.start()
+        with pytest.raises(OSError, match="container mute does not serve after 1 s; its log ends with: only this"):
+            container.wait_until(lambda: False, limit_s=1)
+
+
+def test_a_port_that_is_taken(open_stack: Callable[..., Stack], stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    from holdfast.fixtures.services import ports
+
+    taken = next(iter(stack.links.container.published.values()))
+    monkeypatch.setattr(ports, "free_port", lambda: taken)
+    with pytest.raises(OSError, match=f"container toxiproxy: a port of {taken} is taken by another program"):
+        _ = open_stack().links
+
+
+def test_a_broker_that_does_not_answer(open_stack: Callable[..., Stack]) -> None:
+    stack = open_stack(kafka_bootstrap="127.0.0.1:1")
+    with pytest.raises(OSError, match=r"--kafka-bootstrap is '127\.0\.0\.1:1', but no broker answers there"):
+        _ = stack.kafka
+
+
+@pytest.mark.parametrize(
+    ("url", "complaint"),
+    [
+        ("http://127.0.0.1:1", "but it does not answer"),
+        ("ftp://somewhere", "write it as http://host:port"),
+        ("somewhere", "write it as http://host:port"),
+    ],
+)
+def test_an_object_store_that_does_not_answer(open_stack: Callable[..., Stack], url: str, complaint: str) -> None:
+    stack = open_stack(s3_endpoint=url, s3_access_key="a", s3_secret_key="b")
+    with pytest.raises((OSError, ValueError), match=complaint):
+        _ = stack.object_store
+
+
+def test_wrong_keys_are_refused_and_not_shown(open_stack: Callable[..., Stack], stack: Stack) -> None:
+    url = stack.object_store.external
+    for access_key in ("somebody", stack.object_store.keys.access_key):
+        given = open_stack(s3_endpoint=url, s3_access_key=access_key, s3_secret_key="sesame-open-up")
+        with pytest.raises(OSError, match="but it refuses the keys") as raised:
+            _ = given.object_store
+        assert "sesame-open-up" not in str(raised.value)
+        assert access_key not in str(raised.value)
+
+
+def test_services_of_others_serve_and_are_left_alone(open_stack: Callable[..., Stack], stack: Stack) -> None:
+    from holdfast.fixtures.services.object_store import ObjectStore
+
+    keys = stack.object_store.keys
+    assert isinstance(stack.object_store, ObjectStore)
+    url = f"http://{stack.object_store.container.address}:9000"
+    site = {"s3_endpoint": url, "s3_access_key": keys.access_key, "s3_secret_key": keys.secret_key}
+    given = open_stack(kafka_bootstrap=stack.kafka.external, **site)
+    assert given.kafka.external == stack.kafka.external
+    given.object_store.create_bucket("given")
+    given.object_store.client().put_object("given", "key", io.BytesIO(b"1"), 1)
+    assert given.object_store.proxied == url
+    assert ours(given.run) == [], "nothing was started"
+    for name in ("kafka", "object-store"):
+        with pytest.raises(ValueError, match=f"no fault acts on it without --allow-faults-on {name}"):
+            given.require_faults_allowed(name)
+    given.require_faults_allowed("spark")
+    given.close()
+    assert stack.object_store.client().stat_object("given", "key").size == 1
+
+
+def test_faults_on_the_link_to_a_store_of_others_where_allowed(open_stack: Callable[..., Stack], stack: Stack) -> None:
+    from holdfast.fixtures.services.object_store import ObjectStore
+
+    assert isinstance(stack.object_store, ObjectStore)
+    keys = stack.object_store.keys
+    given = open_stack(
+        s3_endpoint=stack.object_store.external,
+        s3_access_key=keys.access_key,
+        s3_secret_key=keys.secret_key,
+        allow_faults_on=frozenset({"object-store"}),
+    )
+    assert given.object_store.proxied == "http://toxiproxy:19000"
+    given.require_faults_allowed("object-store")
+    given.links.cut("object-store")
+    assert not given.links.whole("object-store")
+    given.links.restore("object-store")
+    assert given.links.whole("object-store")
+
+
+def test_a_site_with_unknown_names(open_stack: Callable[..., Stack]) -> None:
+    with pytest.raises(ValueError, match="image 'kavka' is unknown; known are base, toxiproxy, object-store, kafka"):
+        open_stack(images={"kavka": "x"})
+    with pytest.raises(ValueError, match="--allow-faults-on is 'kavka'; allowed are kafka, object-store, spark"):
+        open_stack(allow_faults_on=frozenset({"kavka"}))
+    with pytest.raises(ValueError, match="--spark-master is 'spark://theirs:7077', whose workers are not ours"):
+        _ = open_stack(spark_master="spark://theirs:7077").spark
