@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.processes.storage_client import halves
+from holdfast.fixtures.reference.drivers.processes.file_store import halves
 from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
