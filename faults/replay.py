@@ -19,7 +19,7 @@ class Replay:
     kind = "replay"
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {}
-    colour = "#cc79a7"
+    colour = "#117733"
     leaves = "the work of the last checkpoint, which is done twice"
     lasting = False
 

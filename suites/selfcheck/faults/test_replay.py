@@ -1,0 +1,59 @@
+"""What proves that work was done twice, and that a kill came in the middle of a checkpoint."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, Event, NodeDied
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.faults.scene import at, landed
+
+COORDINATOR = Target(Role.COORDINATOR)
+REPLAY = FaultSpec("replay", COORDINATOR)
+
+
+def completed(checkpoint: int, time_ms: float, position: int) -> Event:
+    return at(time_ms, "coordinator.0", CheckpointCompleted(checkpoint=checkpoint, positions=(position,)))
+
+
+def test_a_checkpoint_that_completes_again_was_replayed() -> None:
+    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5)])
+
+
+def test_it_may_complete_for_the_first_time_while_the_job_is_stopped() -> None:
+    assert landed(REPLAY, [completed(1, 50, 3), completed(2, 110, 5), completed(2, 150, 5)])
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [completed(1, 50, 3), completed(2, 90, 5), completed(3, 150, 7)],
+        [completed(1, 50, 3), completed(1, 60, 3), completed(2, 150, 5)],
+    ],
+    ids=["only-new-ones", "before-the-fault"],
+)
+def test_otherwise_nothing_was(events: list[Event]) -> None:
+    assert not landed(REPLAY, events)
+
+
+def test_an_empty_checkpoint_proves_nothing() -> None:
+    assert not landed(REPLAY, [completed(1, 50, 3), completed(2, 90, 3), completed(2, 150, 3)])
+
+
+@pytest.mark.parametrize(("completed_ms", "unfinished"), [(90, False), (102, True), (None, True)])
+def test_a_kill_in_the_middle_of_a_checkpoint(completed_ms: float | None, unfinished: bool) -> None:
+    spec = FaultSpec("kill", COORDINATOR, parameters={"unfinished": 1})
+    events = [
+        completed(1, 50, 3),
+        at(80, "coordinator.0", CheckpointTriggered(checkpoint=2, participants=())),
+        at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill")),
+    ]
+    if completed_ms is not None:
+        events.append(completed(2, completed_ms, 5))
+    assert landed(spec, events) is unfinished
+
+
+def test_a_kill_before_the_first_checkpoint_is_in_none() -> None:
+    spec = FaultSpec("kill", COORDINATOR, parameters={"unfinished": 1})
+    assert not landed(spec, [at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill"))])

@@ -1,0 +1,89 @@
+"""Checkpoints, as they are read from the folder of a query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog
+from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
+from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered
+from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "checkpoint"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> CheckpointLog:
+    return CheckpointLog(LocalFiles(tmp_path), "checkpoint", lambda name: (int(name), 2 * int(name)), (0, 0))
+
+
+def seen(log: CheckpointLog) -> list[tuple[str, int]]:
+    events = list(log.poll())
+    assert all(isinstance(event, CheckpointTriggered | CheckpointCompleted) for event in events)
+    return [
+        ("completed" if isinstance(event, CheckpointCompleted) else "triggered", event.checkpoint)  # type: ignore[attr-defined]
+        for event in events
+    ]
+
+
+def test_a_query_that_has_not_begun(log: CheckpointLog) -> None:
+    assert seen(log) == []
+    assert (log.committed, log.planned, log.positions) == (None, None, (0, 0))
+
+
+def test_a_batch_is_triggered_then_completed_once(log: CheckpointLog, folder: Path) -> None:
+    planned(folder, 0, ["3"])
+    assert seen(log) == [("triggered", 1)]
+    assert seen(log) == []
+    committed(folder, 0)
+    assert seen(log) == [("completed", 1)]
+    assert seen(log) == []
+    assert (log.committed, log.positions) == (0, (3, 6))
+
+
+def test_what_happened_between_two_polls_is_told_in_order(log: CheckpointLog, folder: Path) -> None:
+    for batch in range(2):
+        planned(folder, batch, [str(batch + 1)])
+        committed(folder, batch)
+    planned(folder, 2, ["4", "5"])
+    assert seen(log) == [("triggered", 1), ("triggered", 2), ("triggered", 3), ("completed", 1), ("completed", 2)]
+    assert log.span(2) == ((2, 4), (5, 10))
+    assert log.positions == (2, 4)
+
+
+def test_an_entry_of_the_source_may_be_compacted(log: CheckpointLog, folder: Path) -> None:
+    planned(folder, 9, ["7", "8"], compact=True)
+    committed(folder, 9)
+    assert seen(log) == [("triggered", 10), ("completed", 10)]
+    assert log.positions == (8, 16)
+
+
+def test_temporary_files_and_checksums_are_no_entries(log: CheckpointLog, folder: Path) -> None:
+    planned(folder, 0, ["1"])
+    (folder / "offsets" / ".1.3f2a.tmp").touch()
+    (folder / "offsets" / ".0.crc").touch()
+    assert seen(log) == [("triggered", 1)]
+
+
+def test_a_commit_that_is_taken_back_completes_again(log: CheckpointLog, folder: Path) -> None:
+    for batch in range(2):
+        planned(folder, batch, [str(batch + 1)])
+        committed(folder, batch)
+    seen(log)
+    (folder / "commits" / ".1.crc").touch()
+    assert log.take_back() == 2
+    assert sorted(path.name for path in (folder / "commits").iterdir()) == ["0"]
+    assert log.committed == 0
+    assert seen(log) == []
+    committed(folder, 1)
+    assert seen(log) == [("completed", 2)]
+
+
+def test_nothing_can_be_taken_back_before_the_first_commit(log: CheckpointLog) -> None:
+    with pytest.raises(OSError, match="no micro-batch was committed yet"):
+        log.take_back()

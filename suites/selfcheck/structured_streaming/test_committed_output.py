@@ -1,0 +1,162 @@
+"""The committed reader: it sees what is committed, as soon as it is, and whatever becomes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems.structured_streaming.committed_output import (
+    BatchFolders,
+    CommittedOutput,
+    Layout,
+    SinkLog,
+)
+from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
+from holdfast.fixtures.systems.structured_streaming.recorder import Recorder
+from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.job import Contract
+from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log
+
+
+class Looking:
+    """A reader that looks when it is told to."""
+
+    def __init__(self, root: Path, layout: Layout) -> None:
+        self.recorder = Recorder()
+        self.recorder.start_clock()
+        files = LocalFiles(root)
+        self.reader = CommittedOutput(files, "output", layout, Contract.RECORDS, 2, self.recorder)
+
+    def look(self) -> list[Event]:
+        """What became known."""
+        self.reader._poll(final=False)
+        return self.take()
+
+    def take(self) -> list[Event]:
+        kinds = RowsVisible | RowsChanged | ReaderPolled
+        events: list[Event] = [event for event in self.recorder.nodes.pop("reader.0", []) if isinstance(event, kinds)]
+        self.recorder.nodes.clear()
+        return events
+
+    def identities(self) -> list[tuple[int, int]]:
+        return [(row.partition, row.offset) for row in self.reader.output.rows()]  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "output"
+
+
+@pytest.fixture
+def batches(tmp_path: Path) -> Looking:
+    return Looking(tmp_path, BatchFolders())
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> Looking:
+    return Looking(tmp_path, SinkLog(LocalFiles(tmp_path), "output"))
+
+
+def commit(folder: Path) -> None:
+    (folder / "_SUCCESS").touch()
+
+
+def test_a_folder_is_committed_by_its_marker(batches: Looking, output: Path) -> None:
+    folder = output / "batch-000000"
+    identities(folder / "part-0.parquet", (0, 0), (0, 1))
+    identities(folder / "part-1.parquet", (1, 0))
+    assert batches.look() == []
+    commit(folder)
+    [visible] = batches.look()
+    assert isinstance(visible, RowsVisible)
+    assert (visible.name, visible.records) == ("batch-000000", 3)
+    assert batches.look() == []
+    assert batches.identities() == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_a_folder_without_rows_is_nothing_to_tell(batches: Looking, output: Path) -> None:
+    identities(output / "batch-000000" / "part-0.parquet")
+    commit(output / "batch-000000")
+    assert batches.look() == []
+
+
+def test_a_torn_file_is_visible_without_rows_and_changes_when_it_is_mended(batches: Looking, output: Path) -> None:
+    part = output / "batch-000000" / "part-0.parquet"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"PAR1 torn")
+    commit(part.parent)
+    [visible] = batches.look()
+    assert isinstance(visible, RowsVisible)
+    assert visible.records == 0
+    identities(part, (0, 0))
+    [changed] = batches.look()
+    assert isinstance(changed, RowsChanged)
+    assert not changed.vanished
+
+
+def test_what_is_overwritten_changes_and_what_is_removed_vanishes(batches: Looking, output: Path) -> None:
+    part = output / "batch-000000" / "part-0.parquet"
+    identities(part, (0, 0))
+    commit(part.parent)
+    batches.look()
+    identities(part, (0, 1))
+    [changed] = batches.look()
+    (part.parent / "_SUCCESS").unlink()
+    [vanished] = batches.look()
+    assert isinstance(changed, RowsChanged)
+    assert isinstance(vanished, RowsChanged)
+    assert (changed.vanished, vanished.vanished) == (False, True)
+    assert batches.look() == []
+
+
+def test_the_same_content_written_again_is_no_change(batches: Looking, output: Path) -> None:
+    part = output / "batch-000000" / "part-0.parquet"
+    identities(part, (0, 0))
+    commit(part.parent)
+    batches.look()
+    content = part.read_bytes()
+    part.unlink()
+    part.write_bytes(content)
+    assert batches.look() == []
+
+
+def test_the_last_read_compares_the_content_of_everything(batches: Looking, output: Path) -> None:
+    part = output / "batch-000000" / "part-0.parquet"
+    identities(part, (0, 0))
+    commit(part.parent)
+    batches.look()
+    batches.reader._known["batch-000000"].checksum ^= 1  # As if the content had changed, and the stamp had not.
+    batches.reader.finish()
+    changed, polled = batches.take()
+    assert isinstance(changed, RowsChanged)
+    assert changed.final
+    assert isinstance(polled, ReaderPolled)
+    assert polled.polls == 2
+
+
+def test_of_the_file_sink_only_what_its_log_names_is_committed(sink: Looking, output: Path) -> None:
+    for name in ("a.parquet", "b.parquet", "orphan.parquet"):
+        identities(output / name, (0, ord(name[0])))
+    assert sink.look() == []
+    sink_log(output, "0", "a.parquet", "b.parquet")
+    assert [event.name for event in sink.look() if isinstance(event, RowsVisible)] == ["a.parquet", "b.parquet"]
+    assert sink.identities() == [(0, 97), (0, 98)]
+
+
+def test_a_compacted_log_names_the_same_files_again(sink: Looking, output: Path) -> None:
+    names = [f"{number}.parquet" for number in range(3)]
+    for number, name in enumerate(names):
+        identities(output / name, (0, number))
+    sink_log(output, "8", names[0], names[1])
+    sink.look()
+    sink_log(output, "9.compact", *names)
+    assert [event.name for event in sink.look() if isinstance(event, RowsVisible)] == [names[2]]
+    (output / "_spark_metadata" / "8").unlink()
+    assert sink.look() == []
+
+
+def test_a_file_that_the_log_names_and_that_is_not_there_holds_no_rows(sink: Looking, output: Path) -> None:
+    sink_log(output, "0", "gone.parquet")
+    assert sink.look() == []
+    assert sink.identities() == []

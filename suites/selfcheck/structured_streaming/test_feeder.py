@@ -1,0 +1,73 @@
+"""Files of input: every record once, in order, and Spark cannot mistake their order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from holdfast.fixtures.systems.structured_streaming.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.suites.selfcheck.systems.driving import PLAN, identity_hash
+
+INPUTS = Synthetic().generate({"records": 100, "preloaded_percent": 10, "records_per_second": 45, "keys": 3}, 1)
+SIGN = 1 << 64
+
+
+def fed(folder: Path, until_ms: int) -> FileFeeder:
+    feeder = FileFeeder(INPUTS, PLAN.digest_key, folder / "input")
+    feeder.begin(0)
+    for now_ms in range(0, until_ms, 10):
+        feeder.tend(now_ms)
+    return feeder
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted((folder / "input").iterdir())
+
+
+def test_only_what_is_preloaded_is_there_before_the_query_has_committed(tmp_path: Path) -> None:
+    feeder = FileFeeder(INPUTS, PLAN.digest_key, tmp_path / "input")
+    feeder.tend(10_000)
+    assert [pq.read_table(path).num_rows for path in files(tmp_path)] == [10]
+
+
+def test_every_record_is_fed_once_and_in_order(tmp_path: Path) -> None:
+    fed(tmp_path, 2_000)
+    rows = [row for path in files(tmp_path) for row in pq.read_table(path).to_pylist()]
+    for index, partition in enumerate(INPUTS.partitions):
+        mine = [row for row in rows if row["partition"] == index]
+        assert [row["offset"] for row in mine] == list(range(len(partition)))
+        assert [row["value"] for row in mine] == partition.value.tolist()
+        assert [row["key"] for row in mine] == [INPUTS.keys[key] for key in partition.key.tolist()]
+
+
+def test_the_weight_is_the_identity_hash_as_a_signed_number(tmp_path: Path) -> None:
+    fed(tmp_path, 200)
+    for row in pq.read_table(files(tmp_path)[0]).to_pylist():
+        assert row["weight"] % SIGN == identity_hash(row["partition"], row["offset"])
+
+
+def test_files_are_apart_in_time_and_ordered_by_it(tmp_path: Path) -> None:
+    fed(tmp_path, 2_000)
+    modified = [path.stat().st_mtime_ns // 1_000_000 for path in files(tmp_path)]
+    assert modified == sorted(set(modified))
+    assert len(modified) <= 2 + 2_000 // FILE_INTERVAL_MS
+
+
+def test_positions_behind_a_file(tmp_path: Path) -> None:
+    feeder = fed(tmp_path, 3_000)
+    behind = [feeder.positions(path.name) for path in files(tmp_path)]
+    assert behind[0] == (5, 5)
+    assert behind[-1] == INPUTS.lengths()
+    assert behind == sorted(behind)
+
+
+def test_when_all_is_fed_files_without_records_go_on(tmp_path: Path) -> None:
+    fed(tmp_path, 1_500)
+    before = len(files(tmp_path))
+    feeder = fed(tmp_path / "longer", 1_500 + 10 * IDLE_INTERVAL_MS)
+    later = files(tmp_path / "longer")
+    assert len(later) >= before + 8
+    assert pq.read_table(later[-1]).num_rows == 0
+    assert feeder.positions(later[-1].name) == INPUTS.lengths()

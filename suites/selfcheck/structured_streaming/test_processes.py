@@ -1,0 +1,107 @@
+"""Nothing of Spark outlives the harness, whatever ends it, or the driver program, whatever ends that."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems.json_lines.label import NAME
+from holdfast.fixtures.systems.structured_streaming.deployment import StreamingDeployment
+from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE, shared
+from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+
+LIMIT_S = 90.0
+COORDINATOR, WORKERS = Target(Role.COORDINATOR), (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
+PLAN = Plan(system="spark", job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
+DEPLOY_AND_PAUSE = """
+import sys
+from pathlib import Path
+from holdfast.suites.selfcheck.structured_streaming.test_processes import COORDINATOR, WORKERS, standing
+
+deployment = standing(Path(sys.argv[1]))
+deployment.controls.pause(COORDINATOR)
+deployment.controls.pause(WORKERS[0])
+print("paused", flush=True)
+sys.stdin.read()
+"""
+
+pytestmark = pytest.mark.tier("spark")
+
+
+def standing(folder: Path) -> StreamingDeployment:
+    """A query that runs, with both executors."""
+    deployment = StructuredStreaming().deploy(PLAN, Synthetic().generate({}, 1), Tier.SPARK, folder)
+    assert isinstance(deployment, StreamingDeployment)
+    await_true(lambda: bool(deployment.advance(deployment.now_ms + 100)) and all_alive(deployment))
+    return deployment
+
+
+def all_alive(deployment: StreamingDeployment) -> bool:
+    return all(deployment.controls.alive(target) for target in (COORDINATOR, *WORKERS))
+
+
+def await_true(condition: Callable[[], bool]) -> None:
+    limit_s = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < limit_s
+        time.sleep(0.02)
+
+
+def labelled(session: Path) -> list[int]:
+    """Processes that carry the label of a session."""
+    label = f"{NAME}={session}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if label in environment.split(b"\0"):
+                found.append(int(entry.name))
+    return found
+
+
+def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: Path) -> None:
+    folder = shared().folder
+    with closing(standing(tmp_path)) as deployment:
+        first = set(labelled(folder))
+        assert len(first) >= 4  # Python and Java of the driver, two executors
+        deployment.controls.kill(COORDINATOR)
+        assert not deployment.controls.alive(COORDINATOR)
+        await_true(lambda: deployment.advance(deployment.now_ms + 100) is not None and all_alive(deployment))
+        assert not first & set(labelled(folder))
+    shared().close()
+    assert not labelled(folder)
+    assert not folder.exists()
+
+
+def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Path) -> None:
+    """Even what is paused, and hears of nobody's end."""
+    harness = subprocess.Popen(
+        [sys.executable, "-c", DEPLOY_AND_PAUSE, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert harness.stdout is not None
+    assert harness.stdout.readline() == b"paused\n"
+    session = Path((tmp_path / SESSION_NOTE).read_text())
+    os.kill(harness.pid, signal.SIGKILL)
+    harness.communicate()
+    assert labelled(session)
+    [told] = StructuredStreaming().sweep(tmp_path, [])
+    assert told.startswith("ended ")
+    await_true(lambda: not labelled(session))
+    assert not session.exists()
+    assert not StructuredStreaming().sweep(tmp_path, [])
