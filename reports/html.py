@@ -19,7 +19,7 @@ from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import text, timeline, view
+from holdfast.reports import recovery, strip, text, timeline, view
 from holdfast.reports.files import write_file
 from holdfast.reports.svg import colour, element, group
 
@@ -41,10 +41,12 @@ class HtmlReporter:
 
 def page(journal: Journal) -> str:
     """The page as text."""
-    style = Markup(f"\n{_asset('report.css')}{_asset('timeline.css')}")
+    style = Markup(f"\n{_asset('report.css')}{_asset('timeline.css')}{_asset('recovery.css')}")
     script = Markup(f"\n{_asset('report.js')}")
     pictures = _pictures(journal)
     blocks = view.blocks(journal)
+    recoveries = recovery.groups(journal)
+    scale = strip.scale_of([row for group in recoveries for row in group])
     return (
         _environment()
         .get_template("report.html.j2")
@@ -71,6 +73,9 @@ def page(journal: Journal) -> str:
             sentence=text.verdict_sentence(journal),
             anchor_of=_run_anchors(journal),
             guarantees=_guarantees(journal),
+            recoveries=recoveries,
+            refuted_recoveries=recovery.refuted(journal),
+            scale=scale,
         )
     )
 
@@ -99,6 +104,9 @@ def _environment() -> Environment:
         fault_words=timeline.fault_words,
         in_words=timeline.in_words,
         aborts=timeline.aborts_in_words,
+        strip=strip.strip,
+        grid=strip.grid,
+        axis=strip.axis,
     )
     environment.globals.update(
         words=text.STATUS_WORDS,

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.harness.model.journal import Journal
-from holdfast.reports import text, view
+from holdfast.reports import recovery, text, view
 from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
 """GitHub refuses a job summary of 1 MiB or more as a whole."""
+MOST_RECOVERIES = 40
 _RESERVE = 400
 
 
@@ -73,6 +74,19 @@ def _head(journal: Journal) -> Iterator[str]:
         yield "".join(f"- {text.markdown(sentence)}\n" for sentence in certificate.missing[:20])
         if len(certificate.missing) > 20:
             yield f"- and {len(certificate.missing) - 20} more\n"
+    yield from _recoveries(journal)
+
+
+def _recoveries(journal: Journal) -> Iterator[str]:
+    rows = [row for group in recovery.groups(journal) for row in group]
+    if rows:
+        yield "\n**Recovery**, from a fault (from its heal, if it lasts) to new committed output\n\n"
+        yield "| Fault | Tier | System | Faults | Median | p95 | Worst |\n"
+        yield "| --- | --- | --- | ---: | ---: | ---: | ---: |\n"
+    for row in rows[:MOST_RECOVERIES]:
+        names = (row.attack, row.tier.value, row.system)
+        figures = (text.duration(each) if each is not None else "–" for each in (row.median, row.p95, row.worst))
+        yield f"| {' | '.join([*map(text.markdown, names), row.recovered, *figures])} |\n"
 
 
 def _block(block: view.Block) -> str:

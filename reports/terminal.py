@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from holdfast.harness.model.journal import Journal, RuleResult, Status, Title
-from holdfast.reports import text, view
+from holdfast.reports import recovery, text, view
 
 STYLES = {
     Status.PASS: "green",
@@ -33,7 +33,7 @@ HEADINGS = {
     Status.ERROR: "error",
     Status.FAIL: "FAIL",
 }
-SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES = 3, 4, 4
+SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES = 3, 4, 4, 6
 
 
 ASCII_MARKS = {
@@ -200,6 +200,12 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     if certificate.failure_bound is not None:
         bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
         _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
+    recoveries = recovery.groups(journal)
+    for group in recoveries if verbose else recoveries[:SHOWN_RECOVERIES]:
+        each = "; ".join(f"{row.system} {row.in_words}" for row in group)
+        _print_wrapped(console, f"recovery from {group[0].attack} on tier {group[0].tier}: {each}")
+    if len(recoveries) > SHOWN_RECOVERIES and not verbose:
+        _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
     for tier in journal.tiers:
         if not tier.ran:
             _print_wrapped(console, f"{tier.tier} did not run: {tier.reason}")

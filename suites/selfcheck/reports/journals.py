@@ -18,6 +18,7 @@ from holdfast.harness.model.journal import (
     Certificate,
     Journal,
     Lane,
+    Recovery,
     RuleResult,
     RunResult,
     Span,
@@ -28,9 +29,18 @@ from holdfast.harness.model.journal import (
 )
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
-from holdfast.suites.selfcheck.reports.sample import CASES, case_result, refutation, rule_results, run, timeline
+from holdfast.suites.selfcheck.reports.sample import (
+    CASES,
+    case_result,
+    recoveries,
+    refutation,
+    rule_results,
+    run,
+    timeline,
+)
 
 SPARK_REASON = "Java 17 or 21 was not found; install openjdk-17-jre-headless."
+ALIGNMENT, DELIVERY, SINKS = CASES[0][0], CASES[4][0], CASES[7][0]
 DOCKER_REASON = "no Docker daemon answers at unix:///var/run/docker.sock."
 HOSTILE = (
     "</script><script>alert('owned')</script><img src=http://evil.example/x onerror=alert(1)> \x1b[31m\x00 | `x` ]]>"
@@ -113,7 +123,9 @@ def partial() -> Journal:
     runs = [run("barriers/no-alignment", 1, outcome=Outcome.FAIL, verdicts=refutation())]
     for index, entry in enumerate(CASES):
         runs += [run(entry[0], number, drawn=timeline(number) if number == index else None) for number in range(14)]
-    runs += [run(CASES[4][0], number, tier=Tier.PROCESS, drawn=timeline(number, workers=3)) for number in range(3)]
+    for number in range(3):
+        told = recoveries(4, 1_100.0 + 80 * number)
+        runs.append(run(DELIVERY, number, tier=Tier.PROCESS, drawn=timeline(number, workers=3), recoveries=told))
     untested_must = sum(each.status is Status.UNTESTED and each.rule.level is Level.MUST for each in rules)
     return _journal(
         system="reference",
@@ -150,7 +162,6 @@ def partial() -> Journal:
 
 WINDOW_NEVER_HIT = "the window `between completion and commit` was never hit in 305 runs."
 ORACLE_CRASHED = "oracle REACH crashed: KeyError('shared/17'); the history is kept."
-ALIGNMENT, DELIVERY, SINKS = CASES[0][0], CASES[4][0], CASES[7][0]
 
 
 def _refused_cases() -> list[CaseResult]:
@@ -268,6 +279,20 @@ def large() -> Journal:
     return msgspec.structs.replace(partial(), cases=tuple(cases), runs=tuple(runs), rules=tuple(rule_results(cases)))
 
 
+def side_by_side() -> Journal:
+    """Two systems, each of which was hit by the same faults."""
+    runs = []
+    for system, factor in (("reference", 1.0), ("spark", 3.1)):
+        native = system == "reference"
+        told = recoveries(10, 1_240.0 * factor, attack="kill executor", running=native)
+        told += recoveries(8, 2_310.0 * factor, attack="outage broker", running=native)
+        runs.append(run(f"bench/{system}", 0, tier=Tier.SPARK, system=system, recoveries=told))
+    wrong = recoveries(3, 100.0)
+    runs.append(run("bench/wrong", 0, tier=Tier.SPARK, outcome=Outcome.FAIL, verdicts=refutation(), recoveries=wrong))
+    card = Certificate(Title.PARTIAL, ("No rule was asked.",), (), {}, (), None, 0)
+    return _journal(system="reference, spark", cases=[], rules=[], runs=runs, certificate=card)
+
+
 def hostile() -> Journal:
     """Every text that comes from outside tries to break out of its format."""
     calm = refused()
@@ -284,6 +309,12 @@ def hostile() -> Journal:
         landed={HOSTILE: 1},
         wall_ms=float("nan"),
         timeline=_strange_timeline(),
+        recoveries=(
+            Recovery(0, HOSTILE, HOSTILE, float("nan"), float("inf")),
+            Recovery(1, "kill worker", HOSTILE, -5.0, -3.0),
+            Recovery(2, HOSTILE, HOSTILE, None, 0.0),
+        ),
+        system=HOSTILE,
     )
     rules = tuple(
         msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,)) if each.status is Status.FAIL else each
@@ -304,7 +335,7 @@ def hostile() -> Journal:
         evidence={HOSTILE: HOSTILE},
         rules=rules,
         cases=cases,
-        runs=(strange,),
+        runs=(strange, msgspec.structs.replace(strange, id="calm", outcome=Outcome.PASS, verdicts=(), timeline=None)),
         certificate=msgspec.structs.replace(
             calm.certificate,
             missing=(HOSTILE,),

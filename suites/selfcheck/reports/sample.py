@@ -10,6 +10,7 @@ from holdfast.harness.model.journal import (
     Band,
     CaseResult,
     Lane,
+    Recovery,
     RuleResult,
     RunResult,
     Span,
@@ -179,6 +180,7 @@ def run(
     reason: str = "",
     verdicts: tuple[Verdict, ...] = (),
     drawn: Timeline | None = None,
+    recoveries: tuple[Recovery, ...] = (),
 ) -> RunResult:
     """One run of a case."""
     name = f"{case.replace('/', '-')}-{tier.value}-{number:04}"
@@ -206,7 +208,22 @@ def run(
         replay=f"holdfast replay holdfast-out/runs/{name}" if tier is Tier.SIM else f"holdfast rerun {name} --times 5",
         artefacts=f"runs/{name}" if outcome is not Outcome.PASS else "",
         timeline=drawn,
+        recoveries=recoveries,
     )
+
+
+def recoveries(
+    count: int, median_ms: float, *, attack: str = "kill worker", running: bool = True
+) -> tuple[Recovery, ...]:
+    """So many, scattered about a median; every tenth brought nothing new."""
+    found = []
+    for index in range(count):
+        committed_ms = median_ms * (0.8 + (index * 13) % 9 * 0.05 + (index * 7) % 5 * 0.013)
+        running_ms = committed_ms * 0.1 if running else None
+        found.append(
+            Recovery(index, attack, f"worker {index % 2}", running_ms, None if index % 10 == 9 else committed_ms)
+        )
+    return tuple(found)
 
 
 def refutation(*, witness: tuple[str, ...] = WITNESS) -> tuple[Verdict, ...]:

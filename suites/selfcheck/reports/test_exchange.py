@@ -222,4 +222,5 @@ def test_markdown_is_taken_as_text() -> None:
     assert text.markdown("a|b\n<b> *c* `d` [e](f) $g$") == r"a\|b \<b\> \*c\* \`d\` \[e\](f) \$g\$"
     assert fence("``` x") == "````text\n``` x\n````\n"
     table = [line for line in summary(journals.hostile()).splitlines() if line.startswith("|")]
-    assert {line.count("|") for line in table} == {4}
+    columns = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
+    assert set(columns) == {4, 8}

@@ -119,7 +119,9 @@ def test_a_full_certificate_says_so() -> None:
     assert "0.98 %" in shown
 
 
-@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.hostile, journals.empty])
+@pytest.mark.parametrize(
+    "journal", [journals.partial, journals.refused, journals.hostile, journals.empty, journals.side_by_side]
+)
 def test_the_page_loads_nothing(journal: Callable[[], Journal]) -> None:
     source = page(journal())
     found = Page(source)

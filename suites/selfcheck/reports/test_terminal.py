@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from rich.console import Console
 
-from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.journal import Journal, Recovery, Status
 from holdfast.reports import view
-from holdfast.reports.terminal import render_summary
+from holdfast.reports.terminal import SHOWN_RECOVERIES, render_summary
 from holdfast.suites.selfcheck.reports import journals
 
 
@@ -56,6 +57,21 @@ def test_trouble_comes_with_its_reason_and_replay_line() -> None:
     assert "\n  holdfast replay holdfast-out/runs/barriers-alignment-sim-0040\n" in shown
     assert "! ERROR  INC-01, INC-02, INC-03, INC-04\n" in shown
     assert "? INCONCLUSIVE  TPC-02, TPC-04\n" in shown
+
+
+def test_recoveries_are_told_by_fault() -> None:
+    shown = " ".join(said(journals.side_by_side()).split())
+    assert "recovery from kill executor on tier spark: reference median 1.27 s, p95 1.55 s (9 of 10); spark" in shown
+    assert "recovery from" not in said(journals.refused())
+
+
+def test_of_many_recoveries_the_first_are_told_and_the_others_counted() -> None:
+    told = tuple(Recovery(number, f"kill {number}", "worker 0", None, 1.0) for number in range(SHOWN_RECOVERIES + 2))
+    value = journals.side_by_side()
+    value = msgspec.structs.replace(value, runs=(msgspec.structs.replace(value.runs[0], recoveries=told),))
+    assert said(value).count("recovery from") == SHOWN_RECOVERIES
+    assert "and from 2 more faults\n" in said(value)
+    assert said(value, verbose=True).count("recovery from") == SHOWN_RECOVERIES + 2
 
 
 def test_the_title_comes_last() -> None:
