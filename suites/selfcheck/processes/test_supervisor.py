@@ -86,7 +86,7 @@ def test_a_process_between_two_lives_is_hit_in_the_next(supervisor: Supervisor) 
 
 
 def test_what_is_dead_for_good_cannot_be_killed(supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REBIRTH_LIMIT_S", 0.02)
+    monkeypatch.setattr(Supervisor, "rebirth_limit_s", 0.02)
     supervisor.launch(WORKER, Program(f"{children.PACKAGE}:leave", lambda node: b"", respawns=False))
     assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
     with pytest.raises(OSError, match="worker-0 is not alive"):
