@@ -148,7 +148,9 @@ class Certification:
 
     def _ask(self, question: Question, demanded: int) -> Tally:
         case, request = question.case, self._request
-        tally = self._tallies[case.id, question.tier] = Tally()
+        tally = Tally()
+        if not is_control(case):  # What a wrong system claimed and did is not the accused's.
+            self._tallies[case.id, question.tier] = tally
         goal = MANY if request.budget_s is not None and self._is_drawn(case) else demanded
         self._observer.begin(case.id, question.tier, demanded)
         answers = ask_until(question, goal, request.jobs if question.tier is Tier.SIM else 1)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
+from holdfast.harness.engine import registry
 from holdfast.harness.engine.certificate import certificate, rule_results
-from holdfast.harness.engine.certify import exit_code
+from holdfast.harness.engine.certify import Certification, Request, exit_code
+from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport, Title
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
+from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 
@@ -175,3 +180,37 @@ def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[Cas
     )  # fmt: skip
     assert msgspec.json.decode(msgspec.json.encode(made), type=Journal) == made
     return made
+
+
+class _Silent:
+    """An observer who does not look."""
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None: ...
+
+    def ran(self, result: object, kept: object) -> None: ...
+
+    def shrunk(self, result: object, plan: Path) -> None: ...
+
+    def end(self, result: CaseResult) -> None: ...
+
+
+def test_what_a_negative_control_did_is_not_counted_for_the_accused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
+    wrong = msgspec.structs.replace(
+        asked,
+        id="recovery/control",
+        decides=(),
+        plan=msgspec.structs.replace(asked.plan_for(1), system="reference+source-repeats-one"),
+        runs=1,
+        expected=Outcome.FAIL,
+        refutes=frozenset({"EXACT/row-wrong", "EXACT/counts-stepped-back"}),
+    )
+    monkeypatch.setattr("holdfast.harness.engine.certify.cases_for", lambda system: (asked, wrong))
+    request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
+    journal = Certification(request, _Silent(), Interruption()).run()
+    statuses = {each.case: each.status for each in journal.cases if each.tier is Tier.SIM}
+    assert statuses == {asked.id: Status.PASS, wrong.id: Status.PASS}
+    assert sum(tier.runs for tier in journal.tiers) == asked.runs
+    assert journal.certificate.title is Title.PARTIAL
