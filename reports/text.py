@@ -156,6 +156,8 @@ def slug(*parts: str) -> str:
 def verdict_sentence(journal: Journal) -> str:
     """What the title means for this system, in one sentence of counts."""
     found = {status: sum(result.status is status for result in journal.rules) for status in Status}
+    if not journal.rules:
+        return "No rule was asked."
     total = plural(len(journal.rules), "rule")
     if journal.certificate.title is Title.CERTIFIED:
         return f"Every MUST rule passed or does not apply; of {total}, {found[Status.PASS]} passed."
