@@ -229,6 +229,10 @@ def _history(
     history.end = msgspec.structs.replace(
         end, problem=problem, faults_landed=landed, fault_troubles=execution.troubles or ("",) * len(landed)
     )
+    if recording.owed is not None:
+        history.inputs = recording.owed
+        for event in history.of(CheckpointCompleted):
+            event.positions = ()  # They count records of the input.
     return history
 
 

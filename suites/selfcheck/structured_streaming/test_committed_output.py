@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.systems.structured_streaming.committed_output import (
+    AnyFiles,
     BatchFolders,
     CommittedOutput,
     Layout,
@@ -14,8 +17,8 @@ from holdfast.fixtures.systems.structured_streaming.committed_output import (
 )
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.recorder import Recorder
+from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
-from holdfast.harness.model.job import Contract
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log
 
 
@@ -26,7 +29,7 @@ class Looking:
         self.recorder = Recorder()
         self.recorder.start_clock()
         files = LocalFiles(root)
-        self.reader = CommittedOutput(files, "output", layout, Contract.RECORDS, 2, self.recorder)
+        self.reader = CommittedOutput(files, "output", layout, IdentityRows(), self.recorder)
 
     def look(self) -> list[Event]:
         """What became known."""
@@ -160,3 +163,33 @@ def test_a_file_that_the_log_names_and_that_is_not_there_holds_no_rows(sink: Loo
     sink_log(output, "0", "gone.parquet")
     assert sink.look() == []
     assert sink.identities() == []
+
+
+def test_files_of_any_pipeline_are_visible_by_a_marker_unless_they_are_hidden(tmp_path: Path, output: Path) -> None:
+    looking = Looking(tmp_path, AnyFiles(LocalFiles(tmp_path), "output"))
+    for name in ("a.parquet", "day=1/b.parquet", "_temporary/0/c.parquet", ".hidden.parquet"):
+        identities(output / name, (0, 0))
+    assert looking.look() == []
+    commit(output)
+    assert [event.name for event in looking.look() if isinstance(event, RowsVisible)] == [
+        "a.parquet",
+        "day=1/b.parquet",
+    ]
+
+
+def test_where_the_file_sink_has_a_log_it_alone_counts(tmp_path: Path, output: Path) -> None:
+    looking = Looking(tmp_path, AnyFiles(LocalFiles(tmp_path), "output"))
+    identities(output / "a.parquet", (0, 0))
+    identities(output / "orphan.parquet", (0, 0))
+    sink_log(output, "0", "a.parquet")
+    assert [event.name for event in looking.look() if isinstance(event, RowsVisible)] == ["a.parquet"]
+
+
+def test_rows_of_other_columns_are_a_problem_and_no_loss(batches: Looking, output: Path) -> None:
+    part = output / "batch-000000" / "part-0.parquet"
+    part.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"partition": [0], "place": [0]}), part)
+    commit(part.parent)
+    assert batches.look() == []
+    expected = "batch-000000: the output has no column 'offset', only partition, place: write it, too."
+    assert batches.reader.problem == expected

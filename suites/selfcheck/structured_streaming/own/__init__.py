@@ -1,0 +1,1 @@
+"""Pipelines of somebody else, as the adapter is given them."""
