@@ -31,7 +31,7 @@ class Row:
 
     Attributes:
         series: number of the system, from 1, in the order in which the journal names them.
-        faults: how many landed, recovered from or not.
+        faults: how many landed, measured or not.
         samples: fault to new committed output, the fastest first.
         running: milliseconds from fault to RUNNING, ascending.
     """
@@ -68,20 +68,23 @@ class Row:
         return max(self.values, default=None)
 
     @property
-    def recovered(self) -> str:
-        """How many faults the figures are of: `10`, or `9 of 10`."""
-        return f"{len(self.samples)}" if len(self.samples) == self.faults else f"{len(self.samples)} of {self.faults}"
+    def untold(self) -> int:
+        """After how many faults nothing can be told: the next one came first, or no output was left to come."""
+        return self.faults - len(self.samples)
 
     @property
     def in_words(self) -> str:
         """The figures in one line."""
         if self.median is None or self.p95 is None:
-            return f"no new output after {text.plural(self.faults, 'fault')}"
-        return f"median {text.duration(self.median)}, p95 {text.duration(self.p95)} ({self.recovered})"
+            return f"cannot be told of {text.plural(self.faults, 'fault')}"
+        return f"median {text.duration(self.median)}, p95 {text.duration(self.p95)} (n = {len(self.samples)})"
 
 
 def groups(journal: Journal) -> list[list[Row]]:
-    """By fault and tier, a row for each system. A run that was refuted has not recovered, whatever it put out."""
+    """By fault and tier, those with the most samples first, a row for each system.
+
+    A run that was refuted has not recovered, whatever it put out.
+    """
     found: dict[tuple[str, Tier, str], list[tuple[RunResult, Recovery]]] = {}
     for run, recovery in _told(journal):
         found.setdefault((recovery.attack, run.tier, run.system), []).append((run, recovery))
@@ -90,7 +93,7 @@ def groups(journal: Journal) -> list[list[Row]]:
     for (attack, tier, system), recoveries in sorted(found.items(), key=lambda item: systems.index(item[0][2])):
         row = _row(attack, tier, system, systems.index(system) + 1, recoveries)
         grouped.setdefault((attack, tier), []).append(row)
-    return list(grouped.values())
+    return sorted(grouped.values(), key=lambda group: -sum(len(row.samples) for row in group))
 
 
 def refuted(journal: Journal) -> int:

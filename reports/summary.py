@@ -81,12 +81,12 @@ def _recoveries(journal: Journal) -> Iterator[str]:
     rows = [row for group in recovery.groups(journal) for row in group]
     if rows:
         yield "\n**Recovery**, from a fault (from its heal, if it lasts) to new committed output\n\n"
-        yield "| Fault | Tier | System | Faults | Median | p95 | Worst |\n"
+        yield "| Fault | Tier | System | n | Median | p95 | Worst |\n"
         yield "| --- | --- | --- | ---: | ---: | ---: | ---: |\n"
     for row in rows[:MOST_RECOVERIES]:
         names = (row.attack, row.tier.value, row.system)
         figures = (text.duration(each) if each is not None else "–" for each in (row.median, row.p95, row.worst))
-        yield f"| {' | '.join([*map(text.markdown, names), row.recovered, *figures])} |\n"
+        yield f"| {' | '.join([*map(text.markdown, names), text.count(len(row.samples)), *figures])} |\n"
 
 
 def _block(block: view.Block) -> str:

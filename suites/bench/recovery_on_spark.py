@@ -157,7 +157,11 @@ def _case_of(run: RunResult) -> CaseResult:
 
 def _cells(row: Row) -> tuple[str, ...]:
     values = (row.median, row.p95, row.worst, row.middle_running)
-    return row.system, row.recovered, *("-" if each is None else f"{each / 1000:.2f}" for each in values)
+    return (
+        row.system,
+        f"{len(row.samples)} of {row.faults}",
+        *("-" if each is None else f"{each / 1000:.2f}" for each in values),
+    )
 
 
 def main(

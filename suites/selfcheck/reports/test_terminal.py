@@ -61,7 +61,7 @@ def test_trouble_comes_with_its_reason_and_replay_line() -> None:
 
 def test_recoveries_are_told_by_fault() -> None:
     shown = " ".join(said(journals.side_by_side()).split())
-    assert "recovery from kill executor on tier spark: reference median 1.27 s, p95 1.55 s (9 of 10); spark" in shown
+    assert "recovery from kill executor on tier spark: reference median 1.27 s, p95 1.55 s (n = 9); spark" in shown
     assert "recovery from" not in said(journals.refused())
 
 
