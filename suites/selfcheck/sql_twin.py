@@ -30,10 +30,11 @@ SELECT partition, "offset", key, value, xor(z2, z2 >> 31) AS hash,
 FROM second
 """
 
-_LOST = """SELECT partition, "offset" FROM input ANTI JOIN identities USING (partition, "offset") ORDER BY ALL"""
-_DUPLICATED = """SELECT partition, "offset" FROM identities SEMI JOIN input USING (partition, "offset")
+# Plain enough for Spark, too, where double quotes mark names.
+LOST = """SELECT partition, "offset" FROM input ANTI JOIN identities USING (partition, "offset") ORDER BY ALL"""
+DUPLICATED = """SELECT partition, "offset" FROM identities SEMI JOIN input USING (partition, "offset")
 GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL"""
-_UNKNOWN = """SELECT partition, "offset" FROM identities ANTI JOIN input USING (partition, "offset") ORDER BY ALL"""
+UNKNOWN = """SELECT partition, "offset" FROM identities ANTI JOIN input USING (partition, "offset") ORDER BY ALL"""
 
 _WRONG = """
 WITH held AS (
@@ -108,15 +109,15 @@ class SqlTwin:
 
     def lost(self) -> list[tuple[int, int]]:
         """Expected identities without a row."""
-        return cast("list[tuple[int, int]]", self._connection.execute(_LOST).fetchall())
+        return cast("list[tuple[int, int]]", self._connection.execute(LOST).fetchall())
 
     def duplicated(self) -> list[tuple[int, int]]:
         """Expected identities with more than one row."""
-        return cast("list[tuple[int, int]]", self._connection.execute(_DUPLICATED).fetchall())
+        return cast("list[tuple[int, int]]", self._connection.execute(DUPLICATED).fetchall())
 
     def unknown(self) -> list[tuple[int, int]]:
         """Rows that stand for no expected identity."""
-        return cast("list[tuple[int, int]]", self._connection.execute(_UNKNOWN).fetchall())
+        return cast("list[tuple[int, int]]", self._connection.execute(UNKNOWN).fetchall())
 
     def wrong(self) -> list[int]:
         """Fold rows that are not the prefix that their counts name."""

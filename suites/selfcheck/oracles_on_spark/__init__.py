@@ -1,0 +1,1 @@
+"""Verdicts on Spark, checked against those of the process and of SQL."""
