@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.units import FolderUnits
 from holdfast.fixtures.reference.drivers.processes import reader
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.reader import CommittedFolder, ReaderSettings
@@ -100,7 +101,7 @@ def test_a_torn_unit_counts_without_rows_and_becoming_whole_is_a_change(folder: 
 def test_the_process_tells_what_it_sees_and_ends_with_a_final_read(supervisor: Supervisor, folder: Path) -> None:
     def arguments(node: str) -> bytes:
         return msgspec.msgpack.encode(
-            ReaderSettings(str(folder), str(supervisor.events_folder), node, interval_ms=2, started_ns=0)
+            ReaderSettings(FolderUnits(str(folder)), str(supervisor.events_folder), node, interval_ms=2, started_ns=0)
         )
 
     supervisor.launch("reader", Program(reader.ENTRY, arguments, respawns=False))
