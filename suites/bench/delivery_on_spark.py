@@ -1,0 +1,147 @@
+"""Delivery verdict on Spark: counters by mapInArrow beside a group-by and an anti-join, same rows, same cores.
+
+The rows are those of the bench in one process, spread over four partitions and files of shuffled Parquet. Both sides
+read partition and offset from these files in one session and must find the same; they take turns, after a warm-up of
+each that is not timed. Seconds are wall time. The joins are those of the slow twin, as counts: `duplicated` is a
+group-by, `lost` an anti-join against the identities that are expected, and Spark plans both as it likes.
+
+python -m holdfast.suites.bench.delivery_on_spark [--records 10000000] [--cores 2] [--repeats 3]
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import typer
+from rich.progress import track
+
+from holdfast.harness.engine.spark_session import judging_session
+from holdfast.harness.oracles.spark.delivery import count_on_spark
+from holdfast.suites.bench.delivery import shuffled
+from holdfast.suites.bench.figures import load, median, table, with_spread
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PARTITIONS = 4
+ROW_GROUP = 1 << 20
+WARM_UP_RECORDS = 1_000_000
+_DUPLICATED = 'SELECT count(*) FROM (SELECT 1 FROM rows GROUP BY partition, "offset" HAVING count(*) > 1)'
+_LOST = 'SELECT count(*) FROM input ANTI JOIN rows USING (partition, "offset")'
+_INPUT = 'SELECT p.id AS partition, o.id AS "offset" FROM range({partitions}) p CROSS JOIN range({length}) o'
+Found = tuple[int, int]
+
+
+class Sample(NamedTuple):
+    """Seconds by part, and what was found: lost and duplicated."""
+
+    seconds: tuple[float, ...]
+    found: Found
+
+
+def write(folder: Path, records: int, deliveries: int = 1) -> None:
+    """Write the rows; a row group goes to each file in turn."""
+    schema = pa.schema({"partition": pa.int64(), "offset": pa.int64()})
+    writers = [pq.ParquetWriter(folder / f"part-{number}.parquet", schema) for number in range(PARTITIONS)]
+    length = records // PARTITIONS
+    turn = 0
+    for ids in track(shuffled(length * PARTITIONS, deliveries), "writing the rows", total=None, transient=True):
+        for start in range(0, len(ids), ROW_GROUP):
+            group = ids[start : start + ROW_GROUP]
+            writers[turn % PARTITIONS].write_table(
+                pa.table({"partition": group // length, "offset": group % length}, schema)
+            )
+            turn += 1
+    for writer in writers:
+        writer.close()
+
+
+def count(rows: DataFrame, length: int) -> Sample:
+    """Count with two bits for each identity."""
+    started = time.perf_counter()
+    found = count_on_spark(rows, (length,) * PARTITIONS)
+    return Sample((time.perf_counter() - started,), (found.lost, found.duplicated))
+
+
+def join(rows: DataFrame, length: int) -> Sample:
+    """Group and join in Spark's SQL."""
+    spark = rows.sparkSession
+    rows.createOrReplaceTempView("rows")
+    spark.sql(_INPUT.format(partitions=PARTITIONS, length=length)).createOrReplaceTempView("input")
+    seconds, answers = [], []
+    for query in (_DUPLICATED, _LOST):
+        started = time.perf_counter()
+        answers.append(spark.sql(query).collect()[0][0])
+        seconds.append(time.perf_counter() - started)
+    return Sample(tuple(seconds), (answers[1], answers[0]))
+
+
+SIDES: dict[str, Callable[[DataFrame, int], Sample]] = {"counters": count, "joins": join}
+
+
+def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str, ...]]:
+    """The rows of the table."""
+    samples: dict[str, list[Sample]] = {name: [] for name in SIDES}
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        for size, name in ((WARM_UP_RECORDS, "warm-up"), (records, "rows")):
+            place = Path(folder, name)
+            place.mkdir()
+            write(place, size)
+            rows = spark.read.parquet(str(place))
+            for _ in track(range(repeats), f"{size:,} rows ({name})", transient=True):
+                for side, work in SIDES.items():
+                    samples[side].append(work(rows, size // PARTITIONS))
+            if name == "warm-up":
+                samples = {side: [] for side in SIDES}
+    verdicts = {sample.found for each in samples.values() for sample in each}
+    if len(verdicts) > 1:
+        raise RuntimeError(f"counters and joins disagree on (lost, duplicated): {verdicts}")
+    counted, joined = ([sample.seconds for sample in each] for each in samples.values())
+    parts = {
+        "counters": [sum(seconds) for seconds in counted],
+        "Spark SQL duplicated": [seconds[0] for seconds in joined],
+        "Spark SQL lost": [seconds[1] for seconds in joined],
+        "Spark SQL": [sum(seconds) for seconds in joined],
+    }
+    ours = median(parts["counters"])
+    lost, duplicated = verdicts.pop()
+    return [
+        (
+            name,
+            with_spread(seconds),
+            f"{records / median(seconds) / 1e6:.1f}",
+            f"{median(seconds) / ours:.1f}",
+            f"{lost} lost, {duplicated} twice",
+        )
+        for name, seconds in parts.items()
+    ]
+
+
+def main(
+    records: Annotated[int, typer.Option(min=PARTITIONS, help="How many identities.")] = 10_000_000,
+    cores: Annotated[int, typer.Option(min=1, help="Of this machine, for both sides.")] = 2,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each side is measured.")] = 3,
+    memory: Annotated[str, typer.Option(help="Of Spark's Java.")] = "6g",
+) -> None:
+    """Measure and print."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    settings = {
+        "spark.driver.memory": memory,
+        "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+        "spark.sql.shuffle.partitions": str(4 * cores),
+    }
+    with judging_session(f"local[{cores}]", settings) as spark:
+        rows = compared(spark, records, repeats)
+        title = f"Delivery of {records:,} shuffled records, Spark {spark.version} on {cores} cores, {repeats} repeats"
+    print(table(f"{title}, {load()}", ("by", "seconds", "M rows/s", "of counters", "found"), rows))
+
+
+if __name__ == "__main__":
+    typer.run(main)
