@@ -143,7 +143,7 @@ def _case_of(run: RunResult) -> CaseResult:
         status=Status.PASS if passed else Status.INCONCLUSIVE,
         reason=run.reason,
         purpose="How long does it take from the kill of an executor to new committed output?",
-        method=run.plan_text,
+        method="SIGKILL of one executor after the other, with checkpoints enough in between to recover.",
         passes="No oracle fails the run, and every kill lands.",
         rules={},
         rule_reasons={},
