@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -114,3 +118,40 @@ def test_a_broken_recipe_is_told_with_the_end_of_its_build() -> None:
         build(broken, lambda line: None)
     assert "a word in parting" in str(raised.value)
     assert "non-zero code: 1" in str(raised.value)
+
+
+INTERRUPTED = """
+import sys
+from holdfast.fixtures.images import builder
+from holdfast.fixtures.images.recipe import Recipe, recipes
+dockerfile = b"ARG BASE\\nFROM ${BASE}\\nRUN echo begun && sleep 12345\\n"
+recipe = Recipe("endless", {"Dockerfile": dockerfile}, {"BASE": recipes()["base"].tag})
+builder.recipes = lambda base: {"base": recipes()["base"], "endless": recipe}
+builder._LONGEST_FIRST = ("endless",)
+builder.Images({}).build([], "pull", lambda name, line: print(line, flush=True))
+"""
+
+
+@pytest.mark.tier("containers")
+def test_an_interrupt_ends_the_builds() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert any(line == "begun\n" for line in process.stdout)
+        assert running("sleep 12345")
+        process.send_signal(signal.SIGINT)
+        process.wait(5)
+    for _ in range(100):
+        if not running("sleep 12345"):
+            return
+        time.sleep(0.1)
+    pytest.fail("the daemon goes on building")
+
+
+def running(command: str) -> bool:
+    from holdfast.fixtures.images.daemon import connected
+
+    with connected() as client:
+        return any(command in str(container.attrs["Config"]["Cmd"]) for container in client.containers.list())
