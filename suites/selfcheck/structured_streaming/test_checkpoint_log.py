@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def log(tmp_path: Path) -> CheckpointLog:
-    return CheckpointLog(LocalFiles(tmp_path), "checkpoint", lambda name: (int(name), 2 * int(name)), (0, 0))
+    return CheckpointLog(LocalFiles(tmp_path), "checkpoint", FileNotes(lambda name: (int(name), 2 * int(name))), (0, 0))
 
 
 def seen(log: CheckpointLog) -> list[tuple[str, int]]:

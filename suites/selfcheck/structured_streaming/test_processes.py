@@ -15,7 +15,8 @@ import pytest
 
 from holdfast.fixtures.systems.json_lines.label import NAME
 from holdfast.fixtures.systems.structured_streaming.deployment import StreamingDeployment
-from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE, shared
+from holdfast.fixtures.systems.structured_streaming.local_host import shared
+from holdfast.fixtures.systems.structured_streaming.session import SESSION_NOTE
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.case import Tier
@@ -76,7 +77,7 @@ def labelled(session: Path) -> list[int]:
 
 
 def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: Path) -> None:
-    folder = shared().folder
+    folder = shared().host.folder
     with closing(standing(tmp_path)) as deployment:
         first = set(labelled(folder))
         assert len(first) >= 4  # Python and Java of the driver, two executors
