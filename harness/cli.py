@@ -140,11 +140,16 @@ def rerun(
 
 
 @app.command()
-def judge(stored: StoredRun) -> int:
-    """Decide a run again from its stored history."""
-    from holdfast.harness.commands.plans import judge_folder
+def judge(
+    stored: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a stored run, or its URL, s3a://BUCKET/...")],
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+) -> int:
+    """Decide a run again from its stored history; on Spark if its output is large or in an object store."""
+    from holdfast.harness.commands.plans import judge_stored
 
-    return judge_folder(stored)
+    _settle("", s3_endpoint, spark_master, None, None)
+    return judge_stored(stored)
 
 
 @app.command()

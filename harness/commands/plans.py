@@ -20,7 +20,9 @@ from holdfast.harness.engine.interruption import Interruption, listening
 from holdfast.harness.engine.judge import judge, observed, outcome_of
 from holdfast.harness.engine.keeper import replay_command
 from holdfast.harness.engine.machine import lacking
+from holdfast.harness.engine.remote_run import is_remote, read_remote_run
 from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.site import settled
 from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.engine.words import plan_in_words
 from holdfast.harness.model.case import Tier
@@ -92,12 +94,13 @@ def rerun(folder: Path, times: int, target: Path) -> int:
     return 1 if Outcome.FAIL in outcomes else 2 if Outcome.INCONCLUSIVE in outcomes else 0
 
 
-def judge_folder(folder: Path) -> int:
-    """Decide again from the stored history."""
-    history, stored = read_run(folder)
+def judge_stored(run: str) -> int:
+    """Decide again from the stored history, in a folder or in an object store."""
+    history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
     evidence = registry.system(history.plan.system).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
-    verdicts = judge(history, oracles)
+    with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):
+        verdicts = judge(history, oracles)
     outcome, reason = outcome_of(history, verdicts)
     console = consoles.results()
     console.print(plan_in_words(history.plan))

@@ -19,6 +19,7 @@ import msgspec
 from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.history_files import read_history, write_history
+from holdfast.harness.engine.output_file import OutputFile
 from holdfast.harness.engine.owner import remove_owner, write_owner
 from holdfast.harness.engine.run import Run
 from holdfast.harness.engine.run_folder import CONTROL, PLAN, WORK, write_atomically
@@ -100,8 +101,12 @@ def store_run(folder: Path, run: Run) -> Path:
     return close_run_folder(open_run_folder(folder, run.history.plan), folder, run)
 
 
-def read_run(folder: Path) -> tuple[History, StoredVerdicts]:
+def read_run(folder: Path, output: OutputFile | None = None) -> tuple[History, StoredVerdicts]:
     """A stored run, fully checked.
+
+    Args:
+        folder: of the run.
+        output: its committed output, if that is not in the folder.
 
     Raises:
         UsageError: it is not whole, or was edited; names file and line.
@@ -110,7 +115,7 @@ def read_run(folder: Path) -> tuple[History, StoredVerdicts]:
     path = folder / VERDICTS
     raw = _content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
-    return read_history(folder / HISTORY, plan), decode(raw, StoredVerdicts, str(path))
+    return read_history(folder / HISTORY, plan, output), decode(raw, StoredVerdicts, str(path))
 
 
 def read_plan_file(path: Path) -> Plan:

@@ -17,8 +17,9 @@ import msgspec
 
 from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.output_file import OutputFile
 from holdfast.harness.engine.plan_digest import plan_digest
-from holdfast.harness.engine.record_files import read_inputs, read_outputs, write_inputs, write_outputs
+from holdfast.harness.engine.record_files import read_inputs, write_inputs, write_outputs
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import SCHEMA_VERSION, AnyEvent, Event, NodeDied
 from holdfast.harness.model.history import (
@@ -64,22 +65,24 @@ def write_history(folder: Path, history: History) -> Manifest:
         version=HISTORY_VERSION,
         plan_sha256=plan_digest(history.plan),
         dead_nodes=tuple(sorted({event.dead_node for event in history.of(NodeDied)})),
-        files=tuple(_digest_of(path) for path in sorted(folder.iterdir())),
+        files=tuple(_digest_of(path.name, path.read_bytes()) for path in sorted(folder.iterdir())),
     )
     (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
     return manifest
 
 
-def read_history(folder: Path, plan: Plan) -> History:
+def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> History:
     """The history that a folder holds.
 
     Args:
         folder: with a manifest.
         plan: that the history must belong to.
+        output: the committed output, if it is not in the folder.
 
     Raises:
         UsageError: something is missing, torn, edited, of a newer version or of another plan; it names file and line.
     """
+    output = output or OutputFile(str(folder / OUTPUTS))
     manifest = _read_manifest(folder)
     if manifest.plan_sha256 != plan_digest(plan):
         raise UsageError(f"{folder / MANIFEST}: this history belongs to another plan than the one beside it.")
@@ -90,16 +93,19 @@ def read_history(folder: Path, plan: Plan) -> History:
     nodes = []
     for file in manifest.files:
         path = folder / file.name
+        if file.name == OUTPUTS:
+            _check_digest(output.url, output.digest(), file)
+            continue
         content = _content(path)
         if file.name.endswith(_EVENTS):
             nodes.append(_read_node(path, content, file, manifest.dead_nodes))
-        _check_digest(path, content, file)
+        _check_digest(str(path), _digest_of(file.name, content), file)
     facts = decode(_content(folder / RUN), _RunFacts, str(folder / RUN))
     return History(
         plan,
         facts.claims,
         read_inputs(folder / INPUTS, str(folder / INPUTS)),
-        read_outputs(folder / OUTPUTS, plan.job.contract, str(folder / OUTPUTS)),
+        output.read(plan.job.contract),
         _ordered(nodes, facts.order, str(folder / RUN)),
         facts.end,
     )
@@ -139,11 +145,13 @@ def _read_node(path: Path, content: bytes, file: FileDigest, dead_nodes: tuple[s
     return events
 
 
-def _check_digest(path: Path, content: bytes, file: FileDigest) -> None:
-    if len(content) != file.length:
-        raise UsageError(f"{path}: {len(content)} bytes long, but {file.length} were written; record the run again.")
-    if hashlib.sha256(content).hexdigest() != file.sha256:
-        raise UsageError(f"{path}: the content was edited (SHA-256 differs from the manifest); record the run again.")
+def _check_digest(source: str, found: FileDigest, written: FileDigest) -> None:
+    if found.length != written.length:
+        raise UsageError(
+            f"{source}: {found.length} bytes long, but {written.length} were written; record the run again."
+        )
+    if found.sha256 != written.sha256:
+        raise UsageError(f"{source}: the content was edited (SHA-256 differs from the manifest); record the run again.")
 
 
 def _ordered(nodes: Sequence[Sequence[Event]], order: tuple[int, ...] | None, source: str) -> list[Event]:
@@ -160,6 +168,5 @@ def _file_of(node: str) -> str:
     return quote(node, safe="") + _EVENTS
 
 
-def _digest_of(path: Path) -> FileDigest:
-    content = path.read_bytes()
-    return FileDigest(path.name, len(content), hashlib.sha256(content).hexdigest())
+def _digest_of(name: str, content: bytes) -> FileDigest:
+    return FileDigest(name, len(content), hashlib.sha256(content).hexdigest())

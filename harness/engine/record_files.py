@@ -44,7 +44,7 @@ class _InputShape(msgspec.Struct, frozen=True):
     partitions: tuple[_PartitionShape, ...]
 
 
-class _UnitShape(msgspec.Struct, frozen=True):
+class UnitShape(msgspec.Struct, frozen=True):
     name: str
     poll: int
     final: bool
@@ -52,8 +52,8 @@ class _UnitShape(msgspec.Struct, frozen=True):
     columnar: bool
 
 
-class _OutputShape(msgspec.Struct, frozen=True):
-    units: tuple[_UnitShape, ...]
+class OutputShape(msgspec.Struct, frozen=True):
+    units: tuple[UnitShape, ...]
 
 
 def write_inputs(path: Path, inputs: InputLog) -> None:
@@ -99,9 +99,9 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
     """Columns unit, poll, final, and those of the contract: key, value, counts, digest or partition, offset."""
     units = output.units
     lengths = [len(unit.rows) for unit in units]
-    shape = _OutputShape(
+    shape = OutputShape(
         tuple(
-            _UnitShape(unit.name, unit.poll, unit.final, length, isinstance(unit.rows, FoldColumns | IdentityColumns))
+            UnitShape(unit.name, unit.poll, unit.final, length, isinstance(unit.rows, FoldColumns | IdentityColumns))
             for unit, length in zip(units, lengths, strict=True)
         )
     )
@@ -123,13 +123,13 @@ _FOLD = {"key": pa.string(), "value": pa.int64(), "counts": pa.list_(pa.int64())
 _IDENTITY = {"partition": pa.int64(), "offset": pa.int64()}
 
 
-def read_outputs(path: Path, contract: Contract, source: str) -> Output:
+def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) -> Output:
     """What `write_outputs` wrote.
 
     Raises:
         UsageError: it is damaged.
     """
-    table, shape = _read(path, _OutputShape, source)
+    table, shape = _read(path, OutputShape, source)
     restore = _fold_rows if contract is Contract.FOLD else _identity_rows
     units = []
     start = 0
@@ -138,6 +138,15 @@ def read_outputs(path: Path, contract: Contract, source: str) -> Output:
         units.append(CommittedRows(unit.name, unit.poll, restore(part, columnar=unit.columnar), unit.final))
         start += unit.rows
     return Output(tuple(units))
+
+
+def read_output_shape(path: Path | pa.NativeFile, source: str) -> OutputShape:
+    """The units of what `write_outputs` wrote, without their rows.
+
+    Raises:
+        UsageError: it is damaged.
+    """
+    return _read(path, OutputShape, source, columns=[])[1]
 
 
 def _fold_content(rows: Any) -> dict[str, pa.Array]:
@@ -206,9 +215,11 @@ def _write(path: Path, shape: msgspec.Struct, columns: dict[str, Any]) -> None:
     pq.write_table(table, path)
 
 
-def _read(path: Path, kind: type[Shape], source: str) -> tuple[pa.Table, Shape]:
+def _read(
+    path: Path | pa.NativeFile, kind: type[Shape], source: str, columns: list[str] | None = None
+) -> tuple[pa.Table, Shape]:
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, columns=columns)
         return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
     except (pa.ArrowInvalid, KeyError, OSError, msgspec.MsgspecError) as error:
         raise UsageError(f"{source}: not a Parquet file of this program ({error}); record the run again.") from error

@@ -53,6 +53,11 @@ def settle(site: Site) -> None:
     _site = site
 
 
+def settled() -> Site:
+    """What the user said."""
+    return _site
+
+
 def services() -> Services:
     """Opened at the first call; the same ones until `close_services`.
 

@@ -1,14 +1,16 @@
-"""Committed rows of contract RECORDS, counted: columns with NumPy, single rows with plain integers."""
+"""Committed rows of contract RECORDS, counted: columns with NumPy, rows as integers, stored rows where they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import cast
 
 import numpy as np
 
-from holdfast.harness.model.records import IdentityColumns, IdentityRow, InputLog, Output
+from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
 from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.stored_identities import StoredIdentities
 from holdfast.harness.oracles.two_bit_counters import NAMED
 from holdfast.harness.oracles.visibility import reordered, sighting
 
@@ -26,14 +28,28 @@ def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> De
 
 
 def _count(inputs: InputLog, output: Output, ordered: bool) -> Delivery:
-    columns = [unit.rows for unit in output.units if isinstance(unit.rows, IdentityColumns)]
-    if not columns or len(columns) < len(output.units):
+    stored = [unit.rows for unit in output.units if isinstance(unit.rows, StoredIdentities)]
+    if stored and not ordered:
+        return stored[0].table.count(inputs.lengths(), inputs.first_offsets)
+    if not output.units or not all(isinstance(unit.rows, _AS_COLUMNS) for unit in output.units):
         return _count_plainly(inputs, cast(Iterator[IdentityRow], output.rows()), ordered)
     counter = DeliveryCounter(inputs.lengths(), first_offsets=inputs.first_offsets, ordered=ordered)
-    for each in columns:
-        for partition in np.unique(each.partition).tolist():
-            counter.count(partition, each.offset[each.partition == partition])
+    for unit in output.units:
+        for each in _columns(unit):
+            for partition in np.unique(each.partition).tolist():
+                counter.count(partition, each.offset[each.partition == partition])
     return counter.verdict()
+
+
+_AS_COLUMNS = (IdentityColumns, StoredIdentities)
+
+
+def _columns(unit: CommittedRows) -> Iterator[IdentityColumns]:
+    """The rows of a unit that holds them as columns."""
+    if isinstance(unit.rows, StoredIdentities):
+        yield from unit.rows.batches()
+    elif isinstance(unit.rows, IdentityColumns):
+        yield unit.rows
 
 
 def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool) -> Delivery:
@@ -74,10 +90,15 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
 
 def sightings(output: Output, identity: Identity) -> Iterator[str]:
     """A line for each row with this identity."""
+    row = IdentityRow(*identity)
     for unit in output.units:
-        for row in cast(Iterator[IdentityRow], iter(unit.rows)):
-            if (row.partition, row.offset) == identity:
-                yield sighting(unit, row)
+        if isinstance(unit.rows, _AS_COLUMNS):
+            seen = sum(
+                int(np.sum((each.partition == identity[0]) & (each.offset == identity[1]))) for each in _columns(unit)
+            )
+        else:
+            seen = sum(each == row for each in unit.rows)
+        yield from repeat(sighting(unit, row), seen)
 
 
 def listed(identities: Sequence[Identity], total: int) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.harness.engine.spark_session import judging_session
 from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter
 from holdfast.harness.oracles.spark import partial_counters as shipped
 from holdfast.harness.oracles.spark.delivery import count_on_spark
@@ -38,19 +37,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),  # PySpark drops the sockets of its answers
 ]
 SCHEMA = "partition long, offset long"
-SETTINGS = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
-    "spark.sql.shuffle.partitions": "2",
-}
-"""Small jobs are quick where nothing is planned twice and nothing is compiled for long."""
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with judging_session("local[2]", SETTINGS) as session:
-        yield session
 
 
 def in_process(delivered: Delivered) -> Delivery:

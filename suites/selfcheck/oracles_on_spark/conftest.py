@@ -1,0 +1,27 @@
+"""One session of Spark for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from holdfast.harness.engine.spark_session import judging_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Small jobs are quick where nothing is planned twice and nothing is compiled for long."""
+
+
+@pytest.fixture(scope="package")
+def spark() -> Iterator[SparkSession]:
+    with judging_session("local[2]", SETTINGS) as session:
+        yield session
