@@ -28,14 +28,15 @@ _CONTAINERS = "containers"
 _SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--allow-faults-on")
 
 
-def case_parameters(system: str) -> list[object]:
-    """(case, tier) for every case that a system can be asked, each with the mark of its tier."""
+def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: True) -> list[object]:
+    """(case, tier) for every wanted case that a system can be asked, each with the mark of its tier."""
     from holdfast.harness.engine import registry
     from holdfast.harness.engine.swarm import cases_for
 
     return [
         pytest.param(case, tier, id=f"{case.id}-{tier}", marks=pytest.mark.tier(tier.value))
         for case in cases_for(registry.system(system))
+        if wanted(case)
         for tier in case.tiers
     ]
 

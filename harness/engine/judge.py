@@ -24,7 +24,12 @@ def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[
 
 
 def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
-    """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing."""
+    """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing.
+
+    None where the history is blind: what is missing in it may have happened.
+    """
+    if history.end.blind:
+        return ()
     verdicts = []
     for oracle in oracles:
         try:

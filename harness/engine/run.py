@@ -227,7 +227,11 @@ def _history(
         for index, (spec, acted) in enumerate(zip(plan.faults, execution.acted or _none_acted(plan), strict=True))
     )
     history.end = msgspec.structs.replace(
-        end, problem=problem, faults_landed=landed, fault_troubles=execution.troubles or ("",) * len(landed)
+        end,
+        problem=problem,
+        blind=bool(recording.problem),
+        faults_landed=landed,
+        fault_troubles=execution.troubles or ("",) * len(landed),
     )
     if recording.owed is not None:
         history.inputs = recording.owed

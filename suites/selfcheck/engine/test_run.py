@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -33,6 +34,7 @@ from holdfast.suites.selfcheck.engine.scripted import (
     Checkpoints,
     Effect,
     Item,
+    ScriptedDeployment,
     ScriptedOracle,
     ScriptedSystem,
     failed,
@@ -360,6 +362,19 @@ def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
     assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "fault 0 (kill) did not land")
     run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=False))
     assert run.outcome is Outcome.FAIL
+
+
+def test_a_run_that_was_not_observed_to_its_end_refutes_nothing() -> None:
+    class Unseen(ScriptedSystem):
+        def deploy(self, *arguments: Any) -> ScriptedDeployment:
+            deployed = super().deploy(*arguments)
+            stop = deployed.stop
+            deployed.stop = lambda *, audit: msgspec.structs.replace(stop(audit=audit), problem="the reader died")  # type: ignore[method-assign]
+            return deployed
+
+    run = run_plan(plan(), Unseen(Checkpoints()), toolbox(FAILS))
+    assert (run.outcome, run.reason, run.verdicts) == (Outcome.INCONCLUSIVE, "the reader died", ())
+    assert run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(FAILS)).outcome is Outcome.FAIL
 
 
 def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp_path: Path) -> None:

@@ -1,0 +1,245 @@
+"""The reference runtime on Spark executors, reading and writing Kafka, with its checkpoints on an object store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    CHECKPOINTING,
+    COORDINATOR,
+    LATE_CHANNELS,
+    RESTART,
+    STORAGE,
+    TOLERANT,
+    WORKERS,
+    gate,
+    kill,
+    pause,
+    plan,
+    slow,
+    with_needs,
+)
+
+BROKER = Target(Role.BROKER)
+CONTAINERS = (Tier.CONTAINERS,)
+OPTIONS = {
+    f"{CHECKPOINTING}.interval": "500 ms",
+    f"{CHECKPOINTING}.timeout": "5 s",
+    f"{RESTART}.type": "fixed-delay",
+    f"{RESTART}.fixed-delay.attempts": "30",
+    f"{RESTART}.fixed-delay.delay": "200 ms",
+    "source.max-batch-records": "256",
+    **TOLERANT,
+}
+WORKLOAD = WorkloadSpec(
+    "synthetic",
+    {
+        "records": 12_000,
+        "keys": 16,
+        "partitions": 2,
+        "preloaded_percent": 10,
+        "starts_ms": 2_000,
+        "records_per_second": 800,
+    },
+)
+BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=1_500)
+SINK_GUARANTEE = "sink.delivery-guarantee"
+
+
+def containers(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
+    """A keyed sum of 12,000 records that come in for seven seconds, which some ten checkpoints take."""
+    whole = plan(*faults, workload=WORKLOAD, bounds=BOUNDS)
+    return replace(whole, options={**OPTIONS, **options}, **fields)
+
+
+def wrong(variant: str, chosen: Plan) -> Plan:
+    """The same plan on a wrong variant of the runtime."""
+    return replace(chosen, system=f"reference+{variant}")
+
+
+def executor(target: Target, **when: Any) -> FaultSpec:
+    """SIGKILL of the executor that hosts a worker, while input is unread."""
+    return replace(kill(target, **when), parameters={"part": "executor", "unread": 1})
+
+
+def lasting(
+    kind: str, target: Target, duration_ms: int, parameters: Mapping[str, int | str] = {}, **when: Any
+) -> FaultSpec:
+    """A fault that heals by itself."""
+    return FaultSpec(kind, target, Schedule(**when), duration_ms, dict(parameters))
+
+
+EXECUTOR_KILLED = containers(executor(WORKERS[0], after_checkpoint=3))
+BROKER_RESTARTED = containers(lasting("outage", BROKER, 2_000, after_checkpoint=3))
+STORE_CUT_OFF = containers(
+    lasting("cut", STORAGE, 3_000, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
+    executor(WORKERS[1], after_checkpoint=3),
+)
+SLOW_WHILE_ALIGNING = containers(slow(LATE_CHANNELS[0], 700, 4_000), executor(WORKERS[0], after_checkpoint=3))
+BETWEEN_BARRIER_AND_COMPLETION = containers(
+    kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR))
+)
+REPEATS = containers(executor(WORKERS[0], after_checkpoint=3), options={SINK_GUARANTEE: "at-least-once"})
+TWO_ATTEMPTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}
+THREE_KILLS = containers(
+    *(executor(WORKERS[number % 2], after_checkpoint=2 * number + 2) for number in range(3)),
+    options=TWO_ATTEMPTS,
+    expected_end=ExpectedEnd.FAILED,
+)
+ZOMBIE = containers(
+    replace(pause(WORKERS[0], 6_000, after_checkpoint=3), parameters={"part": "python-worker"}),
+    options={"heartbeat.interval": "500 ms", "heartbeat.timeout": "2 s"},
+)
+
+
+def _worked_example(**options: str) -> Plan:
+    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second."""
+    return containers(
+        slow(LATE_CHANNELS[0], 3_000, 12_000),
+        slow(LATE_CHANNELS[1], 3_000, 12_000),
+        kill(WORKERS[0], after_checkpoint=1),
+        workload=WorkloadSpec("worked-example", {"resumes_ms": 6_000, "records_per_second": 2}),
+        options={f"{CHECKPOINTING}.interval": "2 s", f"{CHECKPOINTING}.timeout": "20 s", **options},
+    )
+
+
+def case(name: str, purpose: str, method: str, passes: str, chosen: Plan, *decides: Decision) -> Case:
+    """A guarantee that must stand."""
+    return Case(
+        id=f"chaos/{name}",
+        purpose=purpose,
+        method=method,
+        passes=passes,
+        decides=decides,
+        plan=chosen,
+        tiers=CONTAINERS,
+    )
+
+
+def control(name: str, variant: str, method: str, chosen: Plan, *refutes: str) -> Case:
+    """A wrong variant that must be refuted, by one of some clauses."""
+    return Case(
+        id=f"chaos/{name}-control",
+        purpose=f"Is {variant} caught on real Kafka, with real kills?",
+        method=method,
+        passes="An oracle refutes it.",
+        decides=(),
+        plan=wrong(variant, chosen),
+        expected=Outcome.FAIL,
+        refutes=frozenset(refutes),
+        tiers=CONTAINERS,
+    )
+
+
+EXACT = ("EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing")
+EXACTLY_ONCE_HOLDS = "Each committed row is what the oracle's model holds at its counts; the last ones hold all input."
+
+CASES = with_needs(
+    case(
+        "executor-kill",
+        "Does every record count once when a Spark executor is killed?",
+        "SIGKILL from outside hits the executor of a worker after the third checkpoint, while input comes in.",
+        EXACTLY_ONCE_HOLDS,
+        EXECUTOR_KILLED,
+    ),
+    control("executor-kill", "source-repeats-one", "The same kill.", EXECUTOR_KILLED, *EXACT),
+    case(
+        "broker-restart",
+        "Does every record count once when the broker dies and comes back?",
+        "SIGKILL of the Kafka broker after the third checkpoint; it is started again two seconds later.",
+        EXACTLY_ONCE_HOLDS,
+        BROKER_RESTARTED,
+    ),
+    case(
+        "store-cut-off",
+        "Does every record count once when the object store is out of reach in the middle of a checkpoint?",
+        "The link to the store is cut when the metadata is about to be published; then an executor is killed.",
+        EXACTLY_ONCE_HOLDS,
+        STORE_CUT_OFF,
+    ),
+    control(
+        "store-cut-off", "tells-before-durable", "The same cut and kill.", STORE_CUT_OFF, "COORD/told-before-durable"
+    ),
+    case(
+        "slow-channel",
+        "Is the cut consistent when one channel is late during the alignment?",
+        "A channel is 700 ms late for four seconds, then an executor is killed.",
+        "Snapshots hold exactly what lies before the barriers, and "
+        + EXACTLY_ONCE_HOLDS[0].lower()
+        + EXACTLY_ONCE_HOLDS[1:],
+        SLOW_WHILE_ALIGNING,
+    ),
+    control(
+        "slow-channel", "A3", "The same channel, the same kill.", SLOW_WHILE_ALIGNING, "CUT/processed-while-blocked"
+    ),
+    case(
+        "at-least-once",
+        "Is nothing lost with an at-least-once sink?",
+        "The sink publishes on the barrier; an executor is killed, so that rows are published again.",
+        "Every record has its effect in the output; repeats are allowed.",
+        REPEATS,
+    ),
+    control(
+        "at-least-once", "claims-exactly-once", "The same sink under a claim that it cannot keep.", REPEATS, *EXACT
+    ),
+    control(
+        "commit-on-barrier",
+        "commits-on-barrier",
+        "The coordinator is killed between the barrier and the completion of a checkpoint.",
+        BETWEEN_BARRIER_AND_COMPLETION,
+        "TXN/committed-before-completion",
+    ),
+    case(
+        "commit-on-completion",
+        "Is nothing visible before its checkpoint is complete?",
+        "The coordinator is killed between the barrier and the completion of a checkpoint.",
+        EXACTLY_ONCE_HOLDS,
+        BETWEEN_BARRIER_AND_COMPLETION,
+    ),
+    case(
+        "fixed-delay",
+        "Are failures counted, and delays kept, on the clock on the wall?",
+        "Two attempts with a second between them; three executors are killed.",
+        "Two restarts, none earlier than its delay, and the third failure ends the job.",
+        THREE_KILLS,
+    ),
+    control("fixed-delay", "restarts-once-more", "The same kills.", THREE_KILLS, "COUNT/restarted-beyond-policy"),
+    control("group-offsets", "source-follows-group-offsets", "An executor is killed.", EXECUTOR_KILLED, *EXACT),
+    case(
+        "zombie",
+        "Is a worker that comes back from the dead fenced?",
+        "A worker is stopped until its successor runs, and goes on then.",
+        EXACTLY_ONCE_HOLDS,
+        ZOMBIE,
+    ),
+    case(
+        "worked-example-aligned",
+        "Does the worked example of seeds/002 come out of a real topic with two partitions?",
+        "Record 4 of the first partition arrives before the barrier of the second; the job restarts from there.",
+        "The checkpoint holds even 8 and odd 8; the last rows are even 40 and odd 32.",
+        _worked_example(),
+    ),
+    control(
+        "worked-example-aligned",
+        "A3",
+        "The same records.",
+        _worked_example(),
+        "GOLDEN/checkpoint-value",
+        "GOLDEN/final-value",
+    ),
+    case(
+        "worked-example-counted",
+        "Does the worked example of seeds/002 come out of a real topic without alignment?",
+        "Record 4 of the first partition arrives before the barrier of the second; the job restarts from there.",
+        "The checkpoint holds even 12, record 4 counts twice, and the last row is even 44.",
+        _worked_example(**AT_LEAST_ONCE),
+    ),
+)
