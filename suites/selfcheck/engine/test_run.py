@@ -28,13 +28,13 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Pl
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import UndoRecord
+from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.scripted import (
     LENGTHS,
     WORKER,
     Checkpoints,
     Effect,
     Item,
-    ScriptedDeployment,
     ScriptedOracle,
     ScriptedSystem,
     failed,
@@ -366,7 +366,7 @@ def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
 
 def test_a_run_that_was_not_observed_to_its_end_refutes_nothing() -> None:
     class Unseen(ScriptedSystem):
-        def deploy(self, *arguments: Any) -> ScriptedDeployment:
+        def deploy(self, *arguments: Any) -> Deployment:
             deployed = super().deploy(*arguments)
             stop = deployed.stop
             deployed.stop = lambda *, audit: msgspec.structs.replace(stop(audit=audit), problem="the reader died")  # type: ignore[method-assign]
