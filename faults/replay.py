@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import injection
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import CheckpointCompleted
+from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -36,7 +36,7 @@ class Replay:
         return controls.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
-        """A checkpoint completed twice, the second time after the injection, and it covers more than the one before."""
+        """A checkpoint completed twice, the second time after the injection, and there had been work in it."""
         injected = injection(history, fault)
         if injected is None:
             return False
@@ -46,12 +46,15 @@ class Replay:
         return any(
             len(times) > 1
             and history.position(times[-1]) > history.position(injected)
-            and times[0].positions != _positions_before(completed, checkpoint)
+            and _worked(history, completed, checkpoint)
             for checkpoint, times in completed.items()
         )
 
 
-def _positions_before(completed: Mapping[int, list[CheckpointCompleted]], checkpoint: int) -> tuple[int, ...]:
-    """Those of the newest checkpoint that is older."""
+def _worked(history: History, completed: Mapping[int, list[CheckpointCompleted]], checkpoint: int) -> bool:
+    """Whether a checkpoint covers more than the one before it, or rows became visible since that."""
     older = max((each for each in completed if each < checkpoint), default=None)
-    return () if older is None else completed[older][0].positions
+    if older is None or completed[older][0].positions != completed[checkpoint][0].positions:
+        return True
+    since, until = (history.position(each) for each in (completed[older][0], completed[checkpoint][-1]))
+    return any(since < history.position(event) < until for event in history.of(RowsVisible))

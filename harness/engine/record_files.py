@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,11 +24,12 @@ from holdfast.harness.model.records import (
     InputLog,
     Output,
     Partition,
+    WindowRow,
 )
 
 _SHAPE = b"holdfast"
 Shape = TypeVar("Shape")
-Rows = Sequence[FoldRow] | Sequence[IdentityRow] | FoldColumns | IdentityColumns
+Rows = Sequence[FoldRow] | Sequence[IdentityRow] | Sequence[WindowRow] | FoldColumns | IdentityColumns
 
 
 class _PartitionShape(msgspec.Struct, frozen=True):
@@ -36,6 +37,7 @@ class _PartitionShape(msgspec.Struct, frozen=True):
     preloaded: int
     starts_ms: int
     records_per_second: int
+    event_step_ms: int = 10
 
 
 class _InputShape(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
         inputs.keys,
         inputs.first_offsets,
         tuple(
-            _PartitionShape(len(each), each.preloaded, each.starts_ms, each.records_per_second)
+            _PartitionShape(len(each), each.preloaded, each.starts_ms, each.records_per_second, each.event_step_ms)
             for each in inputs.partitions
         ),
     )
@@ -89,14 +91,21 @@ def read_inputs(path: Path, source: str) -> InputLog:
     key, value = _indices(table["key"], shape.keys), table["value"].to_numpy()
     ends = list(accumulate((each.length for each in shape.partitions), initial=0))
     partitions = tuple(
-        Partition(key[start:end], value[start:end], each.preloaded, each.starts_ms, each.records_per_second)
+        Partition(
+            key[start:end],
+            value[start:end],
+            each.preloaded,
+            each.starts_ms,
+            each.records_per_second,
+            each.event_step_ms,
+        )
         for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
     )
     return InputLog(shape.keys, partitions, shape.first_offsets)
 
 
 def write_outputs(path: Path, output: Output, contract: Contract) -> None:
-    """Columns unit, poll, final, and those of the contract: key, value, counts, digest or partition, offset."""
+    """Columns unit, poll, final, and those of the contract."""
     units = output.units
     lengths = [len(unit.rows) for unit in units]
     shape = OutputShape(
@@ -110,10 +119,8 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
         "poll": pa.array(np.repeat([unit.poll for unit in units], lengths), pa.int64()),
         "final": pa.array(np.repeat([unit.final for unit in units], lengths), pa.bool_()),
     }
-    contents = [
-        _fold_content(unit.rows) if contract is Contract.FOLD else _identity_content(unit.rows) for unit in units
-    ]
-    names = _FOLD if contract is Contract.FOLD else _IDENTITY
+    names, content_of, _ = _FORMS[contract]
+    contents = [content_of(unit.rows) for unit in units]
     for name, kind in names.items():
         columns[name] = pa.chunked_array([content[name] for content in contents], kind).combine_chunks()
     _write(path, shape, columns)
@@ -121,6 +128,7 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
 
 _FOLD = {"key": pa.string(), "value": pa.int64(), "counts": pa.list_(pa.int64()), "digest": pa.uint64()}
 _IDENTITY = {"partition": pa.int64(), "offset": pa.int64()}
+_WINDOW = {"key": pa.string(), "window": pa.int64(), "value": pa.int64(), "digest": pa.uint64()}
 
 
 def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) -> Output:
@@ -130,7 +138,7 @@ def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) ->
         UsageError: it is damaged.
     """
     table, shape = _read(path, OutputShape, source)
-    restore = _fold_rows if contract is Contract.FOLD else _identity_rows
+    restore = _FORMS[contract][2]
     units = []
     start = 0
     for unit in shape.units:
@@ -193,6 +201,22 @@ def _identity_rows(part: pa.Table, *, columnar: bool) -> Rows:
     if columnar:
         return IdentityColumns(partition.to_numpy(), offset.to_numpy())
     return tuple(map(IdentityRow, partition.to_pylist(), offset.to_pylist()))
+
+
+def _window_content(rows: Any) -> dict[str, pa.Array]:
+    return {name: pa.array([getattr(row, name) for row in rows], kind) for name, kind in _WINDOW.items()}
+
+
+def _window_rows(part: pa.Table, *, columnar: bool) -> Rows:
+    return tuple(map(WindowRow, *(part[name].to_pylist() for name in _WINDOW)))
+
+
+_FORMS: dict[Contract, tuple[dict[str, pa.DataType], Callable[[Any], dict[str, pa.Array]], Callable[..., Rows]]] = {
+    Contract.FOLD: (_FOLD, _fold_content, _fold_rows),
+    Contract.RECORDS: (_IDENTITY, _identity_content, _identity_rows),
+    Contract.WINDOW: (_WINDOW, _window_content, _window_rows),
+}
+"""By contract: columns, how rows become columns, and how columns become rows again."""
 
 
 def _joined(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

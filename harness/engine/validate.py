@@ -20,6 +20,7 @@ from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
+_KEYED = (VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM)
 _MAX_UNSIGNED = (1 << 64) - 1
 
 
@@ -89,7 +90,7 @@ def _check_job(job: Job) -> None:
             f"{place} leads from {edge.upstream!r} to {edge.downstream!r}: list vertices upstream first.",
         )
         _require(
-            edge.partitioning is Partitioning.HASH or job.vertex(edge.downstream).kind is not VertexKind.KEYED_SUM,
+            edge.partitioning is Partitioning.HASH or job.vertex(edge.downstream).kind not in _KEYED,
             f"{place}.partitioning is {edge.partitioning}, but {edge.downstream!r} is keyed: use {Partitioning.HASH}.",
         )
     for vertex in job.vertices:

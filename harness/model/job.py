@@ -15,6 +15,8 @@ class VertexKind(StrEnum):
     """Identity on rows; stateless."""
     KEYED_SUM = "keyed-sum"
     """Running sum of `value` by key; emits one row per touched key and batch."""
+    WINDOW_SUM = "window-sum"
+    """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
     SINK = "sink"
 
 
@@ -37,10 +39,20 @@ class Contract(StrEnum):
     `identity hash(digest_key, partition, offset)` over every contributing input, where the identity hash is the
     splitmix64 finaliser of `digest_key + (partition << 48) + offset + 1` modulo 2**64:
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9; z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
+    WINDOW: a row carries key, number of the window (its start divided by WINDOW_MS), value and digest of its records.
+    The watermark is the latest event time of all records minus WATERMARK_DELAY_MS; a window is owed one row when the
+    watermark has reached its end.
     """
 
     RECORDS = "records"
     FOLD = "fold"
+    WINDOW = "window"
+
+
+WINDOW_MS = 1_000
+"""Length of the windows of WINDOW_SUM."""
+WATERMARK_DELAY_MS = 2_000
+"""How far, in event time, one partition may be behind another without being late."""
 
 
 class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,4 +126,17 @@ REBALANCE = Job(
 )
 """Identity rows over an exchange that aligns; no state but offsets and transactions."""
 
+WINDOW_SUM = Job(
+    name="window-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.WINDOW_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Sums of event-time windows, each of which is told once: state that must survive until its window is over."""
+
 JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
+"""By name, what every runtime is asked to run."""

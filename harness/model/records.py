@@ -31,6 +31,7 @@ class Partition(msgspec.Struct, frozen=True):
         preloaded: how many records are there before the job starts.
         starts_ms: when, on the run's clock, the rest begins to arrive.
         records_per_second: how fast it arrives; 0: all at once.
+        event_step_ms: the event time of a record is its offset times this.
     """
 
     key: Integers
@@ -38,6 +39,7 @@ class Partition(msgspec.Struct, frozen=True):
     preloaded: int
     starts_ms: int = 0
     records_per_second: int = 0
+    event_step_ms: int = 10
 
     def __len__(self) -> int:
         return len(self.key)
@@ -87,6 +89,22 @@ class IdentityRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     partition: int
     offset: int
+
+
+class WindowRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One committed row of contract WINDOW.
+
+    Attributes:
+        key: the key as text.
+        window: number of the window.
+        value: sum.
+        digest: sum modulo 2**64 of the identity hashes of its records.
+    """
+
+    key: str
+    window: int
+    value: int
+    digest: int
 
 
 class FoldColumns(msgspec.Struct, frozen=True, eq=False):
@@ -147,7 +165,7 @@ class CommittedRows(msgspec.Struct, frozen=True):
 
     name: str
     poll: int
-    rows: Sequence[FoldRow] | Sequence[IdentityRow] | FoldColumns | IdentityColumns
+    rows: Sequence[FoldRow] | Sequence[IdentityRow] | Sequence[WindowRow] | FoldColumns | IdentityColumns
     final: bool = False
 
 
@@ -156,7 +174,7 @@ class Output(msgspec.Struct, frozen=True):
 
     units: tuple[CommittedRows, ...] = ()
 
-    def rows(self) -> Iterator[FoldRow | IdentityRow]:
+    def rows(self) -> Iterator[FoldRow | IdentityRow | WindowRow]:
         """All rows, in the order of visibility."""
         for unit in self.units:
             yield from unit.rows

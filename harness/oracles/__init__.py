@@ -27,6 +27,7 @@ from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.restore import RestoreOracle
 from holdfast.harness.oracles.stable import StableOracle
 from holdfast.harness.oracles.txn import TxnOracle
+from holdfast.harness.oracles.window import WindowOracle
 
 ORACLES = (
     CutOracle(),
@@ -39,6 +40,7 @@ ORACLES = (
     CountOracle(),
     ExactOracle(),
     NoLossOracle(),
+    WindowOracle(),
     StableOracle(),
 )
 """The built-in oracles; the first to name an anomaly is the nearest to its cause."""

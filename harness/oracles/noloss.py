@@ -39,6 +39,8 @@ class NoLossOracle:
     evidence: tuple[type[Event], ...] = (RowsVisible,)
 
     def applies(self, history: History) -> bool:
+        if history.plan.job.contract is Contract.WINDOW:
+            return False
         return Guarantee.NO_LOSS in history.claims.output and owes_everything(history)
 
     def judge(self, history: History) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
-from holdfast.harness.model.records import CommittedRows, FoldRow, IdentityRow, Output
+from holdfast.harness.model.records import CommittedRows, FoldRow, IdentityRow, Output, WindowRow
 
 
 def reordered(output: Output) -> Output:
@@ -43,16 +43,21 @@ def _starts(unit: CommittedRows) -> dict[str | int, int]:
     return starts
 
 
-def _progress(row: FoldRow | IdentityRow) -> tuple[str | int, int]:
+def _progress(row: FoldRow | IdentityRow | WindowRow) -> tuple[str | int, int]:
     if isinstance(row, FoldRow):
         return row.key, sum(row.counts)
+    if isinstance(row, WindowRow):
+        return row.key, row.window
     return row.partition, row.offset
 
 
-def sighting(unit: CommittedRows, row: FoldRow | IdentityRow) -> str:
+def sighting(unit: CommittedRows, row: FoldRow | IdentityRow | WindowRow) -> str:
     """A row with the unit and the poll at which it was first seen, as a line."""
     when = "second read" if unit.final else f"poll {unit.poll}"
     if isinstance(row, IdentityRow):
         return f"{unit.name}, {when}: partition {row.partition}, offset {row.offset}"
+    if isinstance(row, WindowRow):
+        where = f"key {row.key!r}, window {row.window}"
+        return f"{unit.name}, {when}: {where}, value {row.value}, {row.digest:#018x}"
     counts = ", ".join(map(str, row.counts))
     return f"{unit.name}, {when}: key {row.key!r}, value {row.value}, counts ({counts}), {row.digest:#018x}"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.job import FORWARD, KEYED_SUM, WINDOW_SUM, Job
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Target
 from holdfast.harness.model.verdict import Outcome
@@ -21,17 +21,29 @@ IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "
 APPENDING = "spark+appends-in-foreach-batch"
 
 
-def _plan(fault: FaultSpec, job: Job = KEYED_SUM, options: Mapping[str, str] = {}, system: str = "spark") -> Plan:
-    """Records that arrive over five batches or so, and one fault in between."""
+def _plan(
+    *faults: FaultSpec,
+    job: Job = KEYED_SUM,
+    options: Mapping[str, str] = {},
+    system: str = "spark",
+    records: int = 1_200,
+) -> Plan:
+    """Records that arrive over five batches or so, and faults in between."""
     return Plan(
         system=system,
         job=job,
         workload=WorkloadSpec(
             "synthetic",
-            {"records": 1_200, "keys": 6, "partitions": 2, "preloaded_percent": 10, "records_per_second": 180},
+            {
+                "records": records,
+                "keys": 6,
+                "partitions": 2,
+                "preloaded_percent": 10,
+                "records_per_second": records * 3 // 20,
+            },
         ),
         options={f"{CHECKPOINTING}.interval": "500 ms", **options},
-        faults=(fault,),
+        faults=faults,
         bounds=Bounds(safety_ms=90_000, liveness_ms=120_000, settle_ms=600),
     )
 
@@ -75,7 +87,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
             STABLE,
         ),
-        plan=each_of((_plan(_killed(WORKERS[1]), FORWARD), _plan(_killed(COORDINATOR), FORWARD))),
+        plan=each_of((_plan(_killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD))),
         runs=2,
         tiers=(Tier.SPARK,),
         needs=NEEDS,
@@ -88,11 +100,24 @@ CASES = with_needs(
             method="The query is stopped, its last commit-log entry is removed, and it is started again.",
             passes="The batch runs twice, and nothing of it is there twice.",
             decides=(Decision("TPC-08", "EXACT", ("row-repeated",), f"system:{APPENDING}"),),
-            plan=_plan(REPLAYED, job),
+            plan=_plan(REPLAYED, job=job),
             tiers=(Tier.SPARK,),
             needs=NEEDS,
         )
         for what, sink, job in (("sums", "foreachBatch", KEYED_SUM), ("files", "Spark's file sink", FORWARD))
+    ),
+    Case(
+        id="structured-streaming/windows",
+        purpose="Is every event-time window told once, and whole, when an executor dies and a batch runs twice?",
+        method="SIGKILL hits an executor while a micro-batch is under way; later the last commit is removed.",
+        passes="Each window that the watermark has passed has one row, which is what the oracle's model holds.",
+        decides=(
+            Decision("REC-07", "WINDOW", ("window-repeated", "window-missing"), f"system:{APPENDING}"),
+            Decision("REC-07", "WINDOW", ("window-wrong",), "history:window/window-wrong/record-of-the-next-window"),
+        ),
+        plan=_plan(_killed(WORKERS[0]), REPLAYED, job=WINDOW_SUM, records=2_400),
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
     ),
     Case(
         id="structured-streaming/replayed-sums-appended",

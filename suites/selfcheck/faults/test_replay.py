@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, Event, NodeDied
+from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, Event, NodeDied, RowsVisible
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.faults.scene import at, landed
@@ -37,8 +37,12 @@ def test_otherwise_nothing_was(events: list[Event]) -> None:
     assert not landed(REPLAY, events)
 
 
-def test_an_empty_checkpoint_proves_nothing() -> None:
-    assert not landed(REPLAY, [completed(1, 50, 3), completed(2, 90, 3), completed(2, 150, 3)])
+@pytest.mark.parametrize(("visible_ms", "expected"), [(None, False), (40, False), (95, True), (160, False)])
+def test_an_empty_checkpoint_proves_nothing_unless_rows_came_of_it(visible_ms: float | None, expected: bool) -> None:
+    events = [completed(1, 50, 3), completed(2, 90, 3), completed(2, 150, 3)]
+    if visible_ms is not None:
+        events.append(at(visible_ms, "reader.0", RowsVisible(name="batch", poll=1, records=1, checksum=0)))
+    assert landed(REPLAY, events) is expected
 
 
 @pytest.mark.parametrize(("completed_ms", "unfinished"), [(90, False), (102, True), (None, True)])

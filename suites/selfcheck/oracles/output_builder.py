@@ -14,6 +14,7 @@ from holdfast.harness.model.records import (
     IdentityColumns,
     IdentityRow,
     Output,
+    WindowRow,
 )
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, Exhibit, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
@@ -58,7 +59,7 @@ def columnar(history: History) -> History:
 
 
 def _columnar(unit: CommittedRows) -> CommittedRows:
-    rows: list[FoldRow | IdentityRow] = list(unit.rows)
+    rows = list[FoldRow | IdentityRow | WindowRow](unit.rows)
     folds = [row for row in rows if isinstance(row, FoldRow)]
     if not folds:
         pairs = np.array([(row.partition, row.offset) for row in rows if isinstance(row, IdentityRow)], np.int64)

@@ -53,7 +53,7 @@ def module(folder: Path, text: str) -> str:
         ("raise RuntimeError('not now')", "does not import: RuntimeError: not now."),
         ("def build(spark", "does not import: SyntaxError"),
         ("", "has no function build: write build(spark, endpoints) there."),
-        (f"{BUILD}CONTRACT = 'table'", "CONTRACT of pipeline {} is 'table': use one of records, fold."),
+        (f"{BUILD}CONTRACT = 'table'", "CONTRACT of pipeline {} is 'table': use one of records, fold, window."),
         (f"{BUILD}CONTRACT = 'records'\nGUARANTEE = 'most'", "is 'most': use one of exactly-once, at-least-once."),
     ],
 )

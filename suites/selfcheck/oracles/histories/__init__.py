@@ -14,6 +14,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     restore,
     stable,
     txn,
+    window,
 )
 
-__all__ = ["coord", "count", "cut", "exact", "live", "loud", "noloss", "reach", "restore", "stable", "txn"]
+__all__ = ["coord", "count", "cut", "exact", "live", "loud", "noloss", "reach", "restore", "stable", "txn", "window"]

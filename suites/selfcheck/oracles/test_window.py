@@ -1,0 +1,50 @@
+"""WINDOW tells what is wrong with a window, and leaves windows alone that are not over."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Claims
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.oracles import ORACLES
+from holdfast.harness.oracles.window import WindowOracle
+from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.histories.window import FIRST, SECOND, told
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
+
+ORACLE = WindowOracle()
+
+
+@pytest.mark.parametrize("name", names("WINDOW"))
+def test_exhibit(name: str) -> None:
+    check_exhibit(name)
+
+
+def test_every_clause_has_an_exhibit_of_either_kind() -> None:
+    check_complete("WINDOW")
+
+
+def test_before_the_end_nothing_is_missing() -> None:
+    verdict = ORACLE.judge(told(*FIRST, end=STOPPED))
+    assert verdict.outcome is Outcome.PASS
+    assert "window-missing" not in verdict.checked
+
+
+def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:
+    history = told(*FIRST, *SECOND, FIRST[0])
+    history.claims = Claims(output=AT_LEAST_ONCE)
+    verdict = ORACLE.judge(history)
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.information == ("window 0 of key 'a' is told again, and exactly-once was not claimed",)
+
+
+def test_it_judges_windows_alone_and_windows_are_judged_by_it_alone() -> None:
+    history = told(*FIRST, *SECOND)
+    assert [oracle.name for oracle in ORACLES if oracle.applies(history) and oracle.name in JUDGES] == ["WINDOW"]
+    assert not ORACLE.applies(story())
+    history.claims = Claims(output=AT_MOST_ONCE)
+    assert not ORACLE.applies(history)
+
+
+JUDGES = {"EXACT", "NOLOSS", "WINDOW"}
