@@ -37,6 +37,8 @@ def _failures(*at_s: int, options: Mapping[str, str], end: ExpectedEnd) -> Plan:
     return replace(plan(*kills, expected_end=end, bounds=BOUNDS), options=dict(options))
 
 
+FIXED_DELAY_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED)
+
 CASES = with_needs(
     Case(
         id="restart/nothing-configured",
@@ -71,7 +73,7 @@ CASES = with_needs(
         method="A worker is killed four times, on the virtual clock.",
         passes="The job fails at the fourth failure.",
         decides=(Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),),
-        plan=_failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED),
+        plan=FIXED_DELAY_ENDS,
     ),
     Case(
         id="restart/failure-rate-allows",

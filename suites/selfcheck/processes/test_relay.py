@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes import relay
-from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair, Reset
+from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair, Reset, Route
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
@@ -170,3 +170,18 @@ def test_the_death_of_the_relay_is_a_problem_of_the_run(wire: Wire, supervisor: 
     supervisor._lives["relay"].process.signal(signal.SIGKILL)
     assert supervisor.wait_for(lambda: bool(supervisor.problem), LIMIT_S)
     assert supervisor.problem == "relay.0 ended: SIGKILL."
+
+
+def test_a_channel_whose_receiver_is_known_later_leads_there(supervisor: Supervisor) -> None:
+    with listen() as target, listen() as entrance:
+        settings = msgspec.msgpack.encode(RelaySettings({CHANNEL: None}))
+        supervisor.launch("relay", Program(relay.ENTRY, lambda node: settings, [entrance.fileno()], respawns=False))
+        assert supervisor.wait_for(lambda: supervisor.alive("relay"), LIMIT_S)
+        with socket.create_connection(entrance.getsockname(), LIMIT_S) as early:
+            assert early.recv(1) == b""
+        supervisor.order("relay", Route(1, CHANNEL, address_of(target)))
+        with socket.create_connection(entrance.getsockname(), LIMIT_S) as sender:
+            receiver, _ = target.accept()
+            with receiver:
+                sender.sendall(b"records")
+                assert receive(receiver, 7) == b"records"

@@ -1,0 +1,121 @@
+"""Spark executors: the workers are tasks of a barrier stage, and executors, Python workers and the driver program are
+really killed (RULES E2E, REC, BAR, RST)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.target import Target
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    LATE_CHANNELS,
+    RESTART,
+    WORKERS,
+    each_of,
+    gate,
+    kill,
+    plan,
+    slow,
+    with_needs,
+)
+from holdfast.suites.conformance.processes import ON_THE_SIMULATOR
+from holdfast.suites.conformance.restart import FIXED_DELAY_ENDS
+
+SPARK = (Tier.SPARK,)
+EXECUTOR, PYTHON_WORKER = "executor", "python-worker"
+OPTIONS = {
+    f"{CHECKPOINTING}.interval": "200 ms",
+    f"{RESTART}.fixed-delay.delay": "100 ms",
+    "source.max-batch-records": "4096",
+}
+BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=500)
+RECORDS = {"records": 2_000, "records_per_second": 500, "preloaded_percent": 10}
+
+
+def part(name: str, target: Target, **when: Any) -> FaultSpec:
+    """SIGKILL of one process of a worker."""
+    return replace(kill(target, **when), parameters={"part": name})
+
+
+def _flights(killed: FaultSpec, key: str = "carrier") -> Plan:
+    """Delays summed by key while the flights come in for two seconds; the kill counts only while some are unread."""
+    fault = replace(killed, parameters={**killed.parameters, "unread": 1})
+    workload = WorkloadSpec("flights", {"key": key, "records_per_second": 60_000})
+    return plan(fault, workload=workload, options=OPTIONS, bounds=BOUNDS)
+
+
+def _small(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
+    """A keyed sum of 2,000 records that come in for two seconds."""
+    return plan(*faults, options={**OPTIONS, **options}, records=RECORDS, bounds=BOUNDS, **fields)
+
+
+CRASHES = (
+    _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2)),
+    _flights(part(PYTHON_WORKER, WORKERS[1], after_checkpoint=2)),
+    _flights(kill(COORDINATOR, after_checkpoint=2)),
+    _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),
+    _flights(part(EXECUTOR, WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), "tailnum"),
+)
+LATE = _small(slow(LATE_CHANNELS[0], 60, 1_500), options={"source.max-batch-records": "20"})
+TWO_RESTARTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "300 ms"}
+THREE_KILLS = _small(
+    *(part(EXECUTOR, WORKERS[number % 2], after_checkpoint=2 * number + 1) for number in range(3)),
+    options=TWO_RESTARTS,
+    expected_end=ExpectedEnd.FAILED,
+)
+
+CASES = with_needs(
+    Case(
+        id="spark/flights",
+        purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
+        method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor, a "
+        "Python worker or the driver program after a completed checkpoint, while flights still come in.",
+        passes="Each committed row is what the oracle's model holds at its counts, the last ones hold all flights, and "
+        "what was visible once stays.",
+        decides=(
+            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
+            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
+            Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
+        ),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+        tiers=SPARK,
+        mutant_plan=ON_THE_SIMULATOR,
+    ),
+    Case(
+        id="spark/late-channel",
+        purpose="Is the cut consistent when a channel between two executors is late?",
+        method="What one executor sends to the other is 60 ms late for a second and a half, barriers included.",
+        passes="Nothing behind a barrier is processed before the barrier is there on every input, and each checkpoint "
+        "holds the effect of exactly the records before its barriers.",
+        decides=(
+            Decision("BAR-03", "CUT", ("processed-while-blocked",), "A3"),
+            Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
+        ),
+        plan=LATE,
+        tiers=SPARK,
+        mutant_plan=plan(slow(LATE_CHANNELS[0], 15)),
+    ),
+    Case(
+        id="spark/fixed-delay",
+        purpose="Does Spark resubmit the stage as often, and after such delays, as the restart strategy says?",
+        method="A fixed delay allows two restarts after 300 ms each; three executors are killed.",
+        passes="The stage is submitted again twice, 300 ms after its failure at least, and the third failure is final.",
+        decides=(
+            Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-once-less"),
+            Decision("RST-03", "COUNT", ("delay-too-short",), "restarts-at-once"),
+            Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),
+        ),
+        plan=THREE_KILLS,
+        tiers=SPARK,
+        mutant_plan=FIXED_DELAY_ENDS,
+    ),
+)

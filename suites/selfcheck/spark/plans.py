@@ -1,0 +1,60 @@
+"""What the tests of this folder run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.engine.registry import toolbox
+from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
+
+COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
+WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
+OPTIONS = {
+    "execution.checkpointing.interval": "200 ms",
+    "execution.checkpointing.data-inline-threshold": "100 b",
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "20",
+    "restart-strategy.fixed-delay.delay": "50 ms",
+    "source.max-batch-records": "20",
+}
+RECORDS: dict[str, int | str] = {"records": 1_200, "records_per_second": 300, "preloaded_percent": 10}
+"""The last one arrives almost two seconds after the first attempt began."""
+
+
+def plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
+    """A keyed sum on two executors."""
+    given: dict[str, Any] = {
+        "job": KEYED_SUM,
+        "topology": Topology(2),
+        "workload": WorkloadSpec("synthetic", RECORDS),
+        "bounds": Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=200),
+    }
+    return Plan(options={**OPTIONS, **options}, faults=faults, **{**given, **fields})
+
+
+def after(checkpoints: int, gate: Gate | None = None) -> Schedule:
+    """When a fault acts."""
+    return Schedule(after_checkpoint=checkpoints, gate=gate)
+
+
+def run(chosen: Plan, folder: Path, variant: str = "") -> Run:
+    """Run and judge it on Spark."""
+    folder.mkdir(exist_ok=True)
+    return run_plan(chosen, ReferenceSystem(variant), toolbox(), Tier.SPARK, folder)
+
+
+def assert_passes(judged: Run) -> None:
+    """No oracle has anything against it."""
+    anomalies = [(verdict.oracle, verdict.anomalies) for verdict in judged.verdicts if verdict.anomalies]
+    assert not anomalies
+    # A busy machine can starve the reader of its ten looks per checkpoint; the run then says so, and nothing else.
+    starved = judged.outcome is Outcome.INCONCLUSIVE and "reader-too-slow" in judged.reason
+    assert starved or (judged.outcome, judged.reason) == (Outcome.PASS, "")

@@ -1,0 +1,161 @@
+"""Whatever ends, nothing of it stays; whoever does not belong to a run is kept out of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import pytest
+
+pytest.importorskip("pyspark")
+
+from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess
+from holdfast.fixtures.reference.drivers.processes.sockets import address_of
+from holdfast.fixtures.reference.drivers.processes.spawner import Process
+from holdfast.fixtures.reference.drivers.spark.arrival import arrive
+from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
+from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
+from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
+from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
+from holdfast.fixtures.reference.protocol.configuration import configure
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.model.events import CheckpointCompleted
+from holdfast.suites.selfcheck.spark.plans import WORKER, plan
+
+pytestmark = pytest.mark.tier("spark")
+LIMIT_S = 60.0
+
+
+def deploy(folder: Path, session: Session | None = None) -> SparkDeployment:
+    told = plan()
+    inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
+    folder.mkdir(exist_ok=True)
+    return SparkDeployment(told, inputs, "", configure(told.options), folder, session or local_session())
+
+
+def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:
+    until_ms = deployment.now_ms + LIMIT_S * 1000
+    while not any(isinstance(event, CheckpointCompleted) for event in deployment.advance(until_ms)):
+        assert deployment.now_ms < until_ms, "no checkpoint completes"
+
+
+def started(folder: Path, name: str) -> list[Process]:
+    """The living processes of a run whose name begins like this."""
+    living = []
+    for note in (folder / "processes.jsonl").read_bytes().splitlines():
+        process = msgspec.json.decode(note, type=StartedProcess)
+        if process.name.startswith(name):
+            try:
+                living.append(Process(process.pid, os.pidfd_open(process.pid)))
+            except ProcessLookupError:
+                continue
+    return living
+
+
+def becomes_true(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + LIMIT_S
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tmp_path: Path) -> None:
+    with closing(deploy(tmp_path / "first")) as first:
+        advance_to_a_checkpoint(first)
+        workers, programs = started(tmp_path / "first", "worker"), started(tmp_path / "first", "coordinator")
+        assert (len(workers), len(programs)) == (2, 1)
+        first.controls.pause(WORKER)
+        first.close()
+    assert all(worker.wait_end(LIMIT_S) for worker in workers)
+    with closing(deploy(tmp_path / "second")) as second:
+        advance_to_a_checkpoint(second)
+        assert [program.pid for program in started(tmp_path / "second", "coordinator")] == [programs[0].pid]
+
+
+@pytest.mark.parametrize("run", ["another run", ""], ids=["another-run", "older-epoch"])
+def test_who_belongs_to_another_run_or_to_an_older_epoch_is_not_let_in(tmp_path: Path, run: str) -> None:
+    session = local_session()
+    with closing(deploy(tmp_path)) as deployment, ThreadPoolExecutor(1) as elsewhere:
+        advance_to_a_checkpoint(deployment)
+        said = NodeArrived(run or str(tmp_path), "worker-0.0", 0, "", os.getpid(), os.getppid())
+        answer = elsewhere.submit(arrive, address_of(session._listener), said)
+        while not answer.done():
+            deployment.advance(deployment.now_ms + 10)
+        assert answer.result() is None
+        advance_to_a_checkpoint(deployment)
+
+
+def test_a_driver_program_that_ends_by_itself_ends_the_run_with_a_problem(tmp_path: Path) -> None:
+    with closing(deploy(tmp_path)) as deployment:
+        advance_to_a_checkpoint(deployment)
+        (program,) = started(tmp_path, "coordinator")
+        program.signal(signal.SIGKILL)
+        with pytest.raises(OSError, match=r"^coordinator\.0 ended: the driver program ended"):
+            advance_to_the_end(deployment)
+
+
+def advance_to_the_end(deployment: SparkDeployment) -> None:
+    until_ms = deployment.now_ms + LIMIT_S * 1000
+    while deployment.now_ms < until_ms:
+        deployment.advance(until_ms)
+
+
+def test_two_runs_at_a_time_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    with closing(deploy(tmp_path / "first")) as first:
+        with pytest.raises(OSError, match=r"^another run has the Spark session of this process: end that one first\.$"):
+            deploy(tmp_path / "second")
+        advance_to_a_checkpoint(first)
+
+
+def test_a_spark_that_does_not_come_up_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    cluster = LocalCluster(1, {"spark.driver.memory": "much"})
+    sentence = r"^Spark does not come up: the driver program ended \(.+\)\.$"
+    with closing(Session(cluster)) as session, pytest.raises(OSError, match=sentence):
+        deploy(tmp_path, session)
+    assert not cluster.folder.exists()
+
+
+HARNESS = """
+import sys
+from pathlib import Path
+from holdfast.fixtures.reference.drivers.spark.session import local_session
+from holdfast.suites.selfcheck.spark.test_ends import advance_to_a_checkpoint, deploy
+deployment = deploy(Path(sys.argv[1]))
+advance_to_a_checkpoint(deployment)
+print(local_session().cluster.folder, flush=True)
+while True:
+    deployment.advance(1e9)
+"""
+
+
+def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout is not None
+        folder = harness.stdout.readline().strip()
+        processes = started(tmp_path, "")
+        assert len(processes) == 5  # zygote, reader, driver program, two workers
+        assert len(mentioning(folder)) == 4  # JVMs of the driver program and of three executors
+        harness.kill()
+        assert all(process.wait_end(LIMIT_S) for process in processes)
+    assert becomes_true(lambda: not mentioning(folder))
+
+
+def mentioning(text: str) -> list[str]:
+    """Command lines of living processes with a text in it."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if text in line:
+            lines.append(line)
+    return lines
