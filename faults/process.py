@@ -24,6 +24,8 @@ from holdfast.harness.model.topology import process_name, process_of
 from holdfast.harness.spi.controls import PARTS, Controls
 
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
+_PART = "/"
+"""Between the name of a process and that of a part of it which has lives of its own."""
 _KILLED = frozenset({"kill", "killed", "SIGKILL"})
 """The causes of death by which systems say that it came from outside."""
 
@@ -147,8 +149,12 @@ def _part(spec: FaultSpec) -> str:
 
 
 def _deaths(history: History, process: str, since_ns: int) -> list[NodeDied]:
-    """How lives of a process ended, from a time on."""
-    return [died for died in history.of(NodeDied) if process_of(died.dead_node) == process and died.time_ns >= since_ns]
+    """How lives of a process, or of a part of it, ended, from a time on."""
+    return [
+        died
+        for died in history.of(NodeDied)
+        if process_of(died.dead_node).partition(_PART)[0] == process and died.time_ns >= since_ns
+    ]
 
 
 def _after_checkpoints(history: History, died: NodeDied, wanted: int) -> bool:

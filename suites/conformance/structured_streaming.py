@@ -55,6 +55,9 @@ def _killed(target: Target) -> FaultSpec:
     )
 
 
+PYTHON_KILLED = FaultSpec("kill", WORKERS[0], Schedule(after_checkpoint=3), parameters={"part": "python-worker"})
+
+
 REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
@@ -80,14 +83,16 @@ CASES = with_needs(
     Case(
         id="structured-streaming/files",
         purpose="Is every record once in the files that Spark's file sink has committed, when processes are killed?",
-        method="SIGKILL hits an executor, then in another run the driver, while a micro-batch is under way; a file "
-        "counts if the sink's own log names it.",
+        method="SIGKILL hits the Python workers of an executor and then another executor, in another run the driver, "
+        "while a micro-batch is under way; a file counts if the sink's own log names it.",
         passes="Every identity is there once, and nothing comes after the settle window.",
         decides=(
             Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
             STABLE,
         ),
-        plan=each_of((_plan(_killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD))),
+        plan=each_of(
+            (_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD))
+        ),
         runs=2,
         tiers=(Tier.SPARK,),
         needs=NEEDS,

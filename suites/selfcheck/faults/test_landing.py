@@ -80,7 +80,12 @@ class TestKill:
     def test_any_life_of_the_process_may_have_died(self, node: str, cause: str) -> None:
         assert landed(self.spec, self.died(node, cause), end_ms=None)
 
-    @pytest.mark.parametrize("node", ["worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0"])
+    def test_a_part_of_the_process_may_have_lives_of_its_own(self) -> None:
+        assert landed(self.spec, self.died("worker-1/python-worker.2"))
+
+    @pytest.mark.parametrize(
+        "node", ["worker-0.0", "worker-10.0", "worker-11.1", "coordinator.0", "worker-0/python-worker.0"]
+    )
     def test_the_death_of_another_process_is_no_proof(self, node: str) -> None:
         assert not landed(self.spec, self.died(node))
 

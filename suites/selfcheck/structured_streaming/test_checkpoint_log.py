@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes, TopicNotes
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
@@ -87,3 +87,9 @@ def test_a_commit_that_is_taken_back_completes_again(log: CheckpointLog, folder:
 def test_nothing_can_be_taken_back_before_the_first_commit(log: CheckpointLog) -> None:
     with pytest.raises(OSError, match="no micro-batch was committed yet"):
         log.take_back()
+
+
+def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
+    notes = TopicNotes((5, 3))
+    assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 4, "1": 3}}) == (4, 3)
+    assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 9, "1": 3}}) == (5, 3)
