@@ -124,16 +124,31 @@ def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder
 
 
 def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[Answer]:
-    """Each plan again, with other random numbers, until it counts."""
+    """Each plan again, with other random numbers, until it counts; one that is alone, until its clauses decided."""
     serials = count(1)
+    alone = demanded == 1
     for number in range(demanded):
-        counted = first.counts and number == 0
+        counted = number == 0 and _enough(question.case, first, alone=alone)
         for attempt in range(int(number == 0), ATTEMPTS):
             if counted or question.interrupted():
                 break
             answer = ask(question, number, attempt, next(serials))
-            counted = answer.counts
+            counted = _enough(question.case, answer, alone=alone)
             yield answer
+
+
+def _enough(case: Case, answer: Answer, *, alone: bool) -> bool:
+    """Whether a run counts; if it is the only one of its case, also whether every deciding clause that was judged had
+    something to decide: on real machines that takes luck."""
+    if not answer.counts or not alone or answer.result.outcome is Outcome.FAIL:
+        return answer.counts
+    checked = {verdict.oracle: verdict.checked for verdict in answer.result.verdicts}
+    return all(
+        checked[decision.oracle].get(clause)
+        for decision in case.decides
+        if decision.oracle in checked
+        for clause in decision.clauses
+    )
 
 
 def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:

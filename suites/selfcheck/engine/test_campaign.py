@@ -15,7 +15,7 @@ from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
 from holdfast.harness.engine.cases import accused_of
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.keeper import LIMITS, RUNS, Keeper
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.results import case
@@ -63,6 +63,16 @@ def test_a_written_plan_that_missed_is_asked_again_with_other_random_numbers() -
 
 def test_a_written_plan_that_always_misses_is_given_up() -> None:
     assert len(asked(question(case(), Moody(lambda each: True)), 1)) == ATTEMPTS
+
+
+@pytest.mark.parametrize(("demanded", "times"), [(1, ATTEMPTS), (2, 2)])
+def test_a_plan_that_is_alone_is_asked_again_while_a_deciding_clause_had_nothing_to_decide(
+    demanded: int, times: int
+) -> None:
+    idle = question(case(Decision("BAR-01", "CUT", ("order",), "A3")), ScriptedOracle("P"), ScriptedOracle("CUT"))
+    assert [outcome for _, outcome in asked(idle, demanded)] == ["pass"] * times
+    busy = question(case(Decision("BAR-01", "CUT", ("clause",), "A3")), ScriptedOracle("CUT"))
+    assert len(asked(busy, demanded)) == demanded
 
 
 def test_a_drawn_plan_that_missed_is_replaced_by_the_next_draw() -> None:
