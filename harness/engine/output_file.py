@@ -7,7 +7,7 @@ for them in order, or for one of them, reads the file a row group at a time. Row
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
@@ -41,9 +41,8 @@ class OutputFile:
     Args:
         path: within the file system.
         files: this machine's, unless given.
-        url: the name of the file for Spark, and in messages; empty: its path.
-        options: for Spark to read it with; credentials among them, so they are not part of a session.
-        session: opens a session of Spark that can read it.
+        url: the name of the file in messages; empty: its path.
+        session: opens a session of Spark whose executors see the file system.
     """
 
     def __init__(
@@ -52,14 +51,12 @@ class OutputFile:
         *,
         files: FileSystem | None = None,
         url: str = "",
-        options: Mapping[str, str] | None = None,
         session: Callable[[], AbstractContextManager[SparkSession]] = judging_session,
     ) -> None:
         self.url = url or path
         self._path = path
         self._remote = files is not None
         self._files = files or LocalFileSystem()
-        self._options = dict(options or {})
         self._session = session
         self.count = cache(self._count)
         """Two oracles ask for the same."""
@@ -106,8 +103,8 @@ class OutputFile:
     def _count(self, lengths: Sequence[int], first_offsets: Sequence[int]) -> Delivery:
         try:
             with self._session() as spark:
-                url = self.url if self._remote else f"file://{Path(self._path).resolve()}"
-                return count_on_spark(spark.read.options(**self._options).parquet(url), lengths, first_offsets)
+                path = self._path if self._remote else str(Path(self._path).resolve())
+                return count_on_spark(spark, self._files, [path], lengths, first_offsets)
         except UsageError:
             raise
         except Exception as error:  # What Spark raises tells of Java at length.

@@ -13,7 +13,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.history_files import OUTPUTS
 from holdfast.harness.engine.output_file import OutputFile
 from holdfast.harness.engine.run_folder import PLAN
-from holdfast.harness.engine.spark_session import judging_session, object_store_settings, require_spark
+from holdfast.harness.engine.spark_session import judging_session, require_spark
 from holdfast.harness.model.history import History
 from holdfast.harness.spi.service import Site
 
@@ -48,8 +48,7 @@ def read_remote_run(url: str, site: Site) -> tuple[History, StoredVerdicts]:
         f"{base}/{HISTORY}/{OUTPUTS}",
         files=store,
         url=f"{SCHEME}{base}/{HISTORY}/{OUTPUTS}",
-        options=_options(site),
-        session=partial(judging_session, site.spark_master, object_store_settings()),
+        session=partial(judging_session, site.spark_master),
     )
     with TemporaryDirectory(prefix="holdfast-judge-") as temporary:
         folder = Path(temporary)
@@ -84,16 +83,3 @@ def _store(site: Site) -> S3FileSystem:
         region=_REGION,
         connect_timeout=_TIMEOUT_S,
     )
-
-
-def _options(site: Site) -> dict[str, str]:
-    """The same for Spark."""
-    if not site.s3_endpoint:
-        return {}
-    return {
-        "fs.s3a.endpoint": site.s3_endpoint,
-        "fs.s3a.endpoint.region": _REGION,
-        "fs.s3a.path.style.access": "true",
-        "fs.s3a.access.key": site.s3_access_key,
-        "fs.s3a.secret.key": site.s3_secret_key,
-    }

@@ -18,25 +18,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
-_HADOOP = "hadoop-client-api-"
 _SETTINGS = {
     "spark.app.name": "holdfast judge",
     "spark.log.level": "ERROR",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-
-
-def object_store_settings() -> dict[str, str]:
-    """What a session needs to read s3a:// if the Spark of this machine comes without: Hadoop's client, as a package."""
-    from pyspark.find_spark_home import _find_spark_home
-
-    jars = Path(_find_spark_home(), "jars")  # type: ignore[no-untyped-call]
-    hadoop = next((path.stem.removeprefix(_HADOOP) for path in jars.glob(f"{_HADOOP}*.jar")), "")
-    if not hadoop or any(jars.glob("hadoop-aws-*.jar")):
-        return {}
-    return {"spark.jars.packages": f"org.apache.hadoop:hadoop-aws:{hadoop}"}
 
 
 def require_spark(why: str) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import typer
+from pyarrow.fs import LocalFileSystem
 from rich.progress import track
 
 from holdfast.harness.engine.spark_session import judging_session
@@ -28,7 +29,7 @@ from holdfast.suites.bench.delivery import shuffled
 from holdfast.suites.bench.figures import load, median, table, with_spread
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 PARTITIONS = 4
 ROW_GROUP = 1 << 20
@@ -63,17 +64,17 @@ def write(folder: Path, records: int, deliveries: int = 1) -> None:
         writer.close()
 
 
-def count(rows: DataFrame, length: int) -> Sample:
+def count(spark: SparkSession, folder: Path, length: int) -> Sample:
     """Count with two bits for each identity."""
     started = time.perf_counter()
-    found = count_on_spark(rows, (length,) * PARTITIONS)
+    paths = [str(path) for path in sorted(folder.iterdir())]
+    found = count_on_spark(spark, LocalFileSystem(), paths, (length,) * PARTITIONS)
     return Sample((time.perf_counter() - started,), (found.lost, found.duplicated))
 
 
-def join(rows: DataFrame, length: int) -> Sample:
+def join(spark: SparkSession, folder: Path, length: int) -> Sample:
     """Group and join in Spark's SQL."""
-    spark = rows.sparkSession
-    rows.createOrReplaceTempView("rows")
+    spark.read.parquet(str(folder)).createOrReplaceTempView("rows")
     spark.sql(_INPUT.format(partitions=PARTITIONS, length=length)).createOrReplaceTempView("input")
     seconds, answers = [], []
     for query in (_DUPLICATED, _LOST):
@@ -83,7 +84,7 @@ def join(rows: DataFrame, length: int) -> Sample:
     return Sample(tuple(seconds), (answers[1], answers[0]))
 
 
-SIDES: dict[str, Callable[[DataFrame, int], Sample]] = {"counters": count, "joins": join}
+SIDES: dict[str, Callable[[SparkSession, Path, int], Sample]] = {"counters": count, "joins": join}
 
 
 def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str, ...]]:
@@ -94,10 +95,9 @@ def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str,
             place = Path(folder, name)
             place.mkdir()
             write(place, size)
-            rows = spark.read.parquet(str(place))
             for _ in track(range(repeats), f"{size:,} rows ({name})", transient=True):
                 for side, work in SIDES.items():
-                    samples[side].append(work(rows, size // PARTITIONS))
+                    samples[side].append(work(spark, place, size // PARTITIONS))
             if name == "warm-up":
                 samples = {side: [] for side in SIDES}
     verdicts = {sample.found for each in samples.values() for sample in each}

@@ -86,9 +86,12 @@ DELIVERIES: dict[str, Callable[[], Delivered]] = {
 }
 
 
-def write(folder: Path, delivered: Delivered) -> None:
-    """Write the rows into a new folder as files of about equal size."""
+def write(folder: Path, delivered: Delivered) -> list[str]:
+    """Write the rows into a new folder as files of about equal size, with a few row groups; their paths."""
     folder.mkdir()
+    paths = []
     for number, rows in enumerate(np.array_split(delivered.rows, delivered.files)):
         table = pa.table({"partition": rows[:, 0], "offset": rows[:, 1]})
-        pq.write_table(table, folder / f"part-{number:02d}.parquet")
+        paths.append(str(folder / f"part-{number:02d}.parquet"))
+        pq.write_table(table, paths[-1], row_group_size=100)
+    return paths

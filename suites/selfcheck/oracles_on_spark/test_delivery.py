@@ -6,15 +6,19 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow.fs import FileSystem, LocalFileSystem
 
 from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter
+from holdfast.harness.oracles.spark import delivery
 from holdfast.harness.oracles.spark import partial_counters as shipped
 from holdfast.harness.oracles.spark.delivery import count_on_spark
+from holdfast.harness.oracles.spark.number_line import Integers, NumberLine
 from holdfast.harness.oracles.two_bit_counters import NAMED
 from holdfast.suites.selfcheck.oracles_on_spark.deliveries import (
     CHUNK_LENGTH,
@@ -29,8 +33,6 @@ from holdfast.suites.selfcheck.sql_twin import DUPLICATED, LOST, UNKNOWN
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Batches = Iterable[pa.RecordBatch]
-Counting = Callable[[Batches], Iterator[pa.RecordBatch]]
 pytestmark = [
     pytest.mark.tier("spark"),
     pytest.mark.xdist_group("judging-session"),
@@ -47,9 +49,9 @@ def in_process(delivered: Delivered) -> Delivery:
 
 
 def on_spark(spark: SparkSession, folder: Path, delivered: Delivered) -> Delivery:
-    write(folder / "identities", delivered)
-    rows = spark.read.schema(SCHEMA).parquet(str(folder / "identities"))
-    return count_on_spark(rows, delivered.lengths, delivered.firsts, chunk_length=CHUNK_LENGTH)
+    paths = write(folder / "identities", delivered)
+    files = LocalFileSystem()
+    return count_on_spark(spark, files, paths, delivered.lengths, delivered.firsts, chunk_length=CHUNK_LENGTH)
 
 
 def in_sql(spark: SparkSession, folder: Path, delivered: Delivered) -> Delivery:
@@ -75,49 +77,62 @@ def test_verdicts_are_equal(name: str, spark: SparkSession, tmp_path: Path) -> N
 
 def test_one_chunk_holds_it_all_by_default(spark: SparkSession, tmp_path: Path) -> None:
     delivered = DELIVERIES["random-1"]()
-    write(tmp_path / "identities", delivered)
-    rows = spark.read.parquet(str(tmp_path / "identities"))
-    verdict = count_on_spark(rows, delivered.lengths, delivered.firsts)
+    paths = write(tmp_path / "identities", delivered)
+    verdict = count_on_spark(spark, LocalFileSystem(), paths, delivered.lengths, delivered.firsts)
     assert verdict == in_process(delivered)
 
 
-def misses_the_last(chunks: int, chunk_length: int) -> Counting:
-    """A task does not count the last row that it gets."""
+def misses_the_last(sound: Callable[..., Iterator[tuple[Integers, Integers]]]) -> object:
+    """A task does not see the last row of a batch."""
 
-    def count(batches: Batches) -> Iterator[pa.RecordBatch]:
-        *whole, last = batches
-        yield from sound([*whole, last[:-1]])
+    def read_rows(files: FileSystem, groups: Iterable[shipped.RowGroup]) -> Iterator[tuple[Integers, Integers]]:
+        for partition, offset in sound(files, groups):
+            yield partition[:-1], offset[:-1]
 
-    sound = PARTIAL_COUNTERS(chunks, chunk_length)
-    return count
+    return read_rows
 
 
-def keeps_the_first(chunk_length: int) -> Callable[[pa.Table], pa.Table]:
+def keeps_the_first(sound: Callable[[int], Callable[[pa.Table], pa.Table]]) -> object:
     """Of the counters of several tasks those of one are kept."""
-    sound = MERGED_COUNTERS(chunk_length)
-    return lambda partial: sound(partial[:1])
+
+    def merged_counters(chunk_length: int) -> Callable[[pa.Table], pa.Table]:
+        merge = sound(chunk_length)
+        return lambda partial: merge(partial[:1])
+
+    return merged_counters
 
 
-PARTIAL_COUNTERS, MERGED_COUNTERS = shipped.partial_counters, shipped.merged_counters
+def forgets_the_padding(sound: type[NumberLine]) -> object:
+    """What fills the last chunk counts as expected."""
+
+    def line(*arguments: Any) -> NumberLine:
+        made = sound(*arguments)
+        made.padding = 0
+        return made
+
+    return line
 
 
 @pytest.mark.parametrize(
-    ("name", "part", "mutant"),
+    ("name", "module", "part", "mutant"),
     [
-        ("clean", "partial_counters", misses_the_last),
-        ("many-twice-in-many-files", "merged_counters", keeps_the_first),
+        ("clean", shipped, "read_rows", misses_the_last),
+        ("many-twice-in-many-files", shipped, "merged_counters", keeps_the_first),
+        ("clean", delivery, "NumberLine", forgets_the_padding),
     ],
+    ids=["last-row-missed", "counters-not-merged", "padding-expected"],
 )
 def test_a_wrong_counter_is_found_out(
     name: str,
+    module: ModuleType,
     part: str,
-    mutant: Callable[..., object],
+    mutant: Callable[[object], object],
     spark: SparkSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     delivered = DELIVERIES[name]()
-    monkeypatch.setattr(shipped, part, mutant)
+    monkeypatch.setattr(module, part, mutant(getattr(module, part)))
     verdict = on_spark(spark, tmp_path, delivered)
     assert verdict != in_process(delivered)
     assert verdict != in_sql(spark, tmp_path, delivered)
@@ -134,7 +149,7 @@ sys.meta_path.insert(0, Absent())
 import numpy, pyarrow
 from pyspark.cloudpickle import loads
 count, merge = loads(sys.stdin.buffer.read())
-partial = list(count([pyarrow.record_batch({"number": numpy.array([3, 3, 70])})]))
+partial = list(count([pyarrow.record_batch({"id": numpy.array([0])})]))
 print([merge(pyarrow.Table.from_batches([each])).to_pylist() for each in partial])
 """
 
@@ -143,8 +158,11 @@ def test_what_executors_run_needs_nothing_of_ours_there(spark: SparkSession, tmp
     from pyspark.cloudpickle import dumps
 
     on_spark(spark, tmp_path, CLEAN["clean"]())  # from now on both are sent whole
-    sent = dumps((shipped.partial_counters(2, CHUNK_LENGTH), shipped.merged_counters(CHUNK_LENGTH)))  # type: ignore[no-untyped-call]
+    line = NumberLine((65,), (), CHUNK_LENGTH)
+    paths = write(tmp_path / "few", Delivered(np.array([(0, 3), (0, 3), (0, 64)]), files=1))
+    count = shipped.partial_counters(LocalFileSystem(), [(paths[0], 0)], line)
+    sent = dumps((count, shipped.merged_counters(CHUNK_LENGTH)))  # type: ignore[no-untyped-call]
     done = subprocess.run([sys.executable, "-c", _ELSEWHERE], input=sent, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"'chunk': 0, 'lost': 63, 'duplicated': 1, 'first_lost': [0, 1, 2], 'first_duplicated': [3]" in done.stdout
-    assert b"'chunk': 1, 'lost': 63, 'duplicated': 0, 'first_lost': [0, 1, 2], 'first_duplicated': []" in done.stdout
+    assert b"'chunk': 1, 'lost': 63, 'duplicated': 0, 'first_lost': [1, 2, 3], 'first_duplicated': []" in done.stdout
