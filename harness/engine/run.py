@@ -129,6 +129,7 @@ def run_plan(
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
     history = _history(plan, claims, inputs, execution, tools.faults)
+    history.end = msgspec.structs.replace(history.end, real_time=tier is not Tier.SIM)
     evidence = system.evidence()
     verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
     outcome, reason = outcome_of(history, verdicts)

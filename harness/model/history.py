@@ -27,6 +27,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ended_ns: when the settle window closed, on the same clock.
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
+        real_time: the machine had other things to do: who is late may only have had to wait.
         faults_landed: by index in the plan, proved from durable facts; None: this fault never acted.
         fault_troubles: by index in the plan, why a fault could not act when it was due; else empty.
     """
@@ -37,6 +38,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ended_ns: int = 0
     problem: str = ""
     blind: bool = False
+    real_time: bool = False
     faults_landed: tuple[bool | None, ...] = ()
     fault_troubles: tuple[str, ...] = ()
 

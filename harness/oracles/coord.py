@@ -86,12 +86,22 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
         lasted_ns = (ended.time_ns if ended else history.end.ended_ns) - triggered.time_ns
         if lasted_ns >= timeout_ns and (ended is None or ended.node == triggered.node):
             findings.check("not-expired")
-            if lasted_ns > limit_ns:
+            if ended is not None and lasted_ns > limit_ns and _stood_still(history, triggered, timeout_ns, ended):
+                findings.inform(f"checkpoint {triggered.checkpoint} expired late: its coordinator had no turn before")
+            elif lasted_ns > limit_ns:
                 message = (
                     f"checkpoint {triggered.checkpoint} is pending for {lasted_ns // NS_PER_MS} ms, "
                     f"its timeout is {timeout_ns // NS_PER_MS} ms"
                 )
                 findings.violated("not-expired", message, triggered, *([ended] if ended else []))
+
+
+def _stood_still(history: History, triggered: Event, timeout_ns: int, ended: Event) -> bool:
+    """Whether, on a machine that others use too, the coordinator did nothing from the timeout to the late end."""
+    due_ns = triggered.time_ns + timeout_ns
+    return history.end.real_time and not any(
+        event.node == triggered.node and due_ns < event.time_ns < ended.time_ns for event in history.events
+    )
 
 
 def _judge_slot(history: History, coordinator: CoordinatorModel, dead: Set[str], findings: Findings) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -254,6 +256,22 @@ def expires_late() -> History:
 @bad("not-expired")
 def never_expires() -> History:
     return story(triggered(1), options=SHORT)
+
+
+def _in_real_time(history: History) -> History:
+    history.end = replace(history.end, real_time=True)
+    return history
+
+
+@bad("not-expired")
+def expires_late_though_it_had_a_turn() -> History:
+    story_so_far = (triggered(1), 350, *acked(1, ALL[0]), 50, aborted(1), told(1, completed=False), whole(2))
+    return _in_real_time(story(*story_so_far, options=SHORT))
+
+
+@near("not-expired")
+def expires_late_on_a_machine_that_let_it_wait() -> History:
+    return _in_real_time(story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT))
 
 
 @near("not-expired")
