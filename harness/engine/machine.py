@@ -34,8 +34,8 @@ def lacking(tier: Tier) -> str:
 
 def _lacking_for_spark() -> str:
     wanted = []
-    if find_spec("pyspark") is None:
-        wanted.append("PySpark 4 (pip install pyspark)")
+    if find_spec("pyspark") is None or find_spec("pandas") is None:
+        wanted.append("PySpark 4 with pandas (pip install 'holdfast[spark]')")
     if _java_version() not in JAVA_VERSIONS:
         wanted.append("Java 17 or 21 (Debian: apt install openjdk-17-jre-headless)")
     return f"needs {' and '.join(wanted)}" if wanted else ""

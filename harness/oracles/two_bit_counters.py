@@ -26,9 +26,9 @@ Words = npt.NDArray[np.uint64]
 _LOW = np.uint64(0x5555555555555555)
 _HIGH = np.uint64(0xAAAAAAAAAAAAAAAA)
 _ONE = np.uint64(1)
-_ONES = np.array([1, 4, 16, 64], np.uint8)
-"""One, in each of the four counters of a byte."""
-_TWOS = _ONES << 1
+_ONES = (1, 4, 16, 64)
+"""One, in each of the four counters of a byte. No array: NumPy adds one that was pickled ten times slower, because its
+type is not the very object that NumPy's own arrays have."""
 
 
 class Tally(NamedTuple):
@@ -138,17 +138,19 @@ class TwoBitCounters:
 
 def _increments(numbers: Integers) -> Iterator[tuple[Integers, Counters]]:
     """Byte and addend of each number, block by block."""
+    ones = np.array(_ONES, np.uint8)
     for start in range(0, len(numbers), BLOCK_NUMBERS):
         block = numbers[start : start + BLOCK_NUMBERS]
-        yield block >> 2, _ONES[block & 3]
+        yield block >> 2, ones[block & 3]
 
 
 def _not_yet_duplicated(counters: Counters, numbers: Integers) -> Integers:
     """The numbers that were seen less than twice; of the others all is known."""
     fresh = []
+    twos = np.array(_ONES, np.uint8) << 1
     for start in range(0, len(numbers), BLOCK_NUMBERS):
         block = numbers[start : start + BLOCK_NUMBERS]
-        fresh.append(block[counters[block >> 2] & _TWOS[block & 3] == 0])
+        fresh.append(block[counters[block >> 2] & twos[block & 3] == 0])
     return np.concatenate(fresh) if fresh else numbers
 
 

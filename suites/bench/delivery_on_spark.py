@@ -2,7 +2,8 @@
 
 The rows are those of the bench in one process, spread over four partitions and files of shuffled Parquet. Both sides
 read partition and offset from these files in one session and must find the same; they take turns, after a warm-up of
-each that is not timed. Seconds are wall time. The joins are those of the slow twin, as counts: `duplicated` is a
+each that is not timed. *Processor* is the time that Java and all its Python workers spent, which another user of the
+machine hardly changes. The joins are those of the slow twin, as counts: `duplicated` is a
 group-by, `lost` an anti-join against the identities that are expected, and Spark plans both as it likes.
 
 python -m holdfast.suites.bench.delivery_on_spark [--records 10000000] [--cores 2] [--repeats 3]
@@ -27,10 +28,12 @@ from holdfast.harness.engine.spark_session import judging_session
 from holdfast.harness.oracles.spark.delivery import count_on_spark
 from holdfast.suites.bench.delivery import shuffled
 from holdfast.suites.bench.figures import load, median, table, with_spread
+from holdfast.suites.bench.processor_time import spent_s
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+COLUMNS = ("by", "seconds", "M rows/s", "of counters", "processor s", "of counters", "found")
 PARTITIONS = 4
 ROW_GROUP = 1 << 20
 WARM_UP_RECORDS = 1_000_000
@@ -40,11 +43,29 @@ _INPUT = 'SELECT p.id AS partition, o.id AS "offset" FROM range({partitions}) p 
 Found = tuple[int, int]
 
 
-class Sample(NamedTuple):
-    """Seconds by part, and what was found: lost and duplicated."""
+class Timing(NamedTuple):
+    """Wall time and processor time in seconds."""
 
-    seconds: tuple[float, ...]
+    wall: float
+    processor: float
+
+
+class Sample(NamedTuple):
+    """Time by part, and what was found: lost and duplicated."""
+
+    timings: tuple[Timing, ...]
     found: Found
+
+
+class Stopwatch:
+    """Runs from its making."""
+
+    def __init__(self) -> None:
+        self._wall, self._processor = time.perf_counter(), spent_s(os.getpid())
+
+    def read(self) -> Timing:
+        """Since then."""
+        return Timing(time.perf_counter() - self._wall, spent_s(os.getpid()) - self._processor)
 
 
 def write(folder: Path, records: int, deliveries: int = 1) -> None:
@@ -66,22 +87,22 @@ def write(folder: Path, records: int, deliveries: int = 1) -> None:
 
 def count(spark: SparkSession, folder: Path, length: int) -> Sample:
     """Count with two bits for each identity."""
-    started = time.perf_counter()
+    watch = Stopwatch()
     paths = [str(path) for path in sorted(folder.iterdir())]
     found = count_on_spark(spark, LocalFileSystem(), paths, (length,) * PARTITIONS)
-    return Sample((time.perf_counter() - started,), (found.lost, found.duplicated))
+    return Sample((watch.read(),), (found.lost, found.duplicated))
 
 
 def join(spark: SparkSession, folder: Path, length: int) -> Sample:
     """Group and join in Spark's SQL."""
     spark.read.parquet(str(folder)).createOrReplaceTempView("rows")
     spark.sql(_INPUT.format(partitions=PARTITIONS, length=length)).createOrReplaceTempView("input")
-    seconds, answers = [], []
+    timings, answers = [], []
     for query in (_DUPLICATED, _LOST):
-        started = time.perf_counter()
+        watch = Stopwatch()
         answers.append(spark.sql(query).collect()[0][0])
-        seconds.append(time.perf_counter() - started)
-    return Sample(tuple(seconds), (answers[1], answers[0]))
+        timings.append(watch.read())
+    return Sample(tuple(timings), (answers[1], answers[0]))
 
 
 SIDES: dict[str, Callable[[SparkSession, Path, int], Sample]] = {"counters": count, "joins": join}
@@ -103,25 +124,30 @@ def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str,
     verdicts = {sample.found for each in samples.values() for sample in each}
     if len(verdicts) > 1:
         raise RuntimeError(f"counters and joins disagree on (lost, duplicated): {verdicts}")
-    counted, joined = ([sample.seconds for sample in each] for each in samples.values())
-    parts = {
-        "counters": [sum(seconds) for seconds in counted],
-        "Spark SQL duplicated": [seconds[0] for seconds in joined],
-        "Spark SQL lost": [seconds[1] for seconds in joined],
-        "Spark SQL": [sum(seconds) for seconds in joined],
-    }
-    ours = median(parts["counters"])
     lost, duplicated = verdicts.pop()
-    return [
-        (
-            name,
-            with_spread(seconds),
-            f"{records / median(seconds) / 1e6:.1f}",
-            f"{median(seconds) / ours:.1f}",
-            f"{lost} lost, {duplicated} twice",
+    counted, joined = ([sample.timings for sample in each] for each in samples.values())
+    parts = {
+        "counters": [timings[0] for timings in counted],
+        "Spark SQL duplicated": [timings[0] for timings in joined],
+        "Spark SQL lost": [timings[1] for timings in joined],
+        "Spark SQL": [Timing(*map(sum, zip(*timings, strict=True))) for timings in joined],
+    }
+    ours = [median(column) for column in zip(*parts["counters"], strict=True)]
+    lines: list[tuple[str, ...]] = []
+    for name, timings in parts.items():
+        wall, processor = zip(*timings, strict=True)
+        lines.append(
+            (
+                name,
+                with_spread(wall),
+                f"{records / median(wall) / 1e6:.1f}",
+                f"{median(wall) / ours[0]:.1f}",
+                with_spread(processor),
+                f"{median(processor) / ours[1]:.1f}",
+                f"{lost} lost, {duplicated} twice",
+            )
         )
-        for name, seconds in parts.items()
-    ]
+    return lines
 
 
 def main(
@@ -140,7 +166,7 @@ def main(
     with judging_session(f"local[{cores}]", settings) as spark:
         rows = compared(spark, records, repeats)
         title = f"Delivery of {records:,} shuffled records, Spark {spark.version} on {cores} cores, {repeats} repeats"
-    print(table(f"{title}, {load()}", ("by", "seconds", "M rows/s", "of counters", "found"), rows))
+    print(table(f"{title}, {load()}", COLUMNS, rows))
 
 
 if __name__ == "__main__":

@@ -101,9 +101,9 @@ def test_an_edited_output_is_refused_before_it_is_judged(tmp_path: Path, monkeyp
 
 
 def test_many_rows_need_spark_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_session, "lacking", lambda tier: "needs PySpark 4 (pip install pyspark)")
+    monkeypatch.setattr(spark_session, "lacking", lambda tier: "needs PySpark 4")
     history = finished("clean", ordered=False)
-    with pytest.raises(UsageError, match=r"outputs\.parquet: 10 rows are counted on Spark, which needs PySpark 4 \("):
+    with pytest.raises(UsageError, match=r"outputs\.parquet: 10 rows are counted on Spark, which needs PySpark 4\."):
         left_in_its_file(tmp_path, history, monkeypatch)
 
 
