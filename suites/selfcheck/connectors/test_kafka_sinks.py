@@ -1,0 +1,286 @@
+"""Sinks and the committed reader on a real broker: transactions, fences, undecided commits, and what a reader sees."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from holdfast.fixtures.reference.connectors.settings import Connectors
+from holdfast.fixtures.reference.connectors.units import TopicUnits
+from holdfast.fixtures.reference.drivers.processes.rows import encode_rows, load_rows
+from holdfast.fixtures.reference.storage.file_layout import PENDING
+from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
+from holdfast.harness.model.job import FORWARD, KEYED_SUM, Contract
+from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter, KafkaCommitter
+    from holdfast.fixtures.reference.connectors.kafka_output import KafkaOutput
+
+pytestmark = pytest.mark.tier("containers")
+LIMIT_S = 10.0
+SINK, OTHER_SINK = "sink[0]", "sink[1]"
+
+
+def committer_of(connectors: Connectors) -> KafkaCommitter:
+    from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
+    from holdfast.fixtures.reference.connectors.s3_store import S3Store
+
+    return KafkaCommitter(connectors, S3Store(connectors, LIMIT_S), FORWARD, LIMIT_S)
+
+
+def pending(connectors: Connectors) -> list[str]:
+    from holdfast.fixtures.reference.connectors.s3_store import S3Store
+
+    return S3Store(connectors, LIMIT_S).below(PENDING)
+
+
+def at_least_once(connectors: Connectors) -> AtLeastOnceKafkaCommitter:
+    from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
+
+    return AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S)
+
+
+def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> KafkaOutput:
+    from holdfast.fixtures.reference.connectors.kafka_output import KafkaOutput
+
+    folder.mkdir(exist_ok=True)
+    return KafkaOutput(TopicUnits(connectors.kafka_bootstrap, connectors.output_topic, contract, str(folder)))
+
+
+def rows(first: int, count: int) -> bytes:
+    return encode_rows([IdentityColumns(np.zeros(count, dtype=np.int64), np.arange(first, first + count))])
+
+
+def seen(output: KafkaOutput) -> list[tuple[str, int]]:
+    """Names and lengths of the units that became visible."""
+    return [(event.name, event.records) for event in poll_until(output, 1) if isinstance(event, RowsVisible)]
+
+
+def poll_until(output: KafkaOutput, events: int) -> list[Event]:
+    found: list[Event] = []
+    for _ in range(200):
+        found += output.poll()
+        if len(found) >= events:
+            return found
+    return found
+
+
+def test_a_transaction_is_invisible_until_its_commit_and_then_whole(connectors: Connectors, tmp_path: Path) -> None:
+    committer, output = committer_of(connectors), output_of(connectors, tmp_path)
+    committer.precommit(SINK, f"{SINK}-1-1", rows(0, 5_000))
+    assert output.poll() == []
+    assert committer.commit(SINK, 1, f"{SINK}-1-1") is False
+    assert seen(output) == [(f"{SINK}-1-1", 5_000)]
+    assert list(load_rows(tmp_path / f"{SINK}-1-1", Contract.RECORDS))[-1] == IdentityRow(0, 4_999)
+    assert pending(connectors) == []
+    assert output.poll(final=True) == []
+
+
+def test_rows_of_a_fold_come_out_as_they_went_in(connectors: Connectors, tmp_path: Path) -> None:
+    committer, output = committer_of(connectors), output_of(connectors, tmp_path, Contract.FOLD)
+    committer._job = KEYED_SUM
+    digest = np.array([2**64 - 1, 0], dtype=np.uint64)
+    fold = FoldColumns(("a", "ü"), np.array([1, 0]), np.array([-3, 1 << 62]), np.array([[1, 2], [3, 4]]), digest)
+    committer.precommit(SINK, f"{SINK}-1-1", encode_rows([fold]))
+    committer.commit(SINK, 1, f"{SINK}-1-1")
+    assert seen(output) == [(f"{SINK}-1-1", 2)]
+    expected = [FoldRow("ü", -3, (1, 2), 2**64 - 1), FoldRow("a", 1 << 62, (3, 4), 0)]
+    assert list(load_rows(tmp_path / f"{SINK}-1-1", Contract.FOLD)) == expected
+
+
+def test_a_later_attempt_commits_what_is_missing_and_nothing_twice(connectors: Connectors, tmp_path: Path) -> None:
+    first = committer_of(connectors)
+    for checkpoint in (1, 2):
+        first.precommit(SINK, f"{SINK}-1-{checkpoint}", rows(checkpoint * 10, 10))
+    first.commit(SINK, 1, f"{SINK}-1-1")
+    second = committer_of(connectors)
+    assert second.abort(SINK, 2, [f"{SINK}-1-1", f"{SINK}-1-2"]) == []
+    assert second.commit(SINK, 2, f"{SINK}-1-1") is True
+    assert second.commit(SINK, 2, f"{SINK}-1-2") is False
+    assert second.commit(SINK, 2, f"{SINK}-1-2") is True
+    names = [name for name, _ in seen(output_of(connectors, tmp_path))]
+    assert names == [f"{SINK}-1-1", f"{SINK}-1-2"]
+
+
+def test_what_no_checkpoint_promises_is_thrown_away(connectors: Connectors) -> None:
+    first = committer_of(connectors)
+    for transaction in (f"{SINK}-1-1", f"{SINK}-1-2", f"{OTHER_SINK}-1-2"):
+        first.precommit(SINK, transaction, rows(0, 1))
+    second = committer_of(connectors)
+    assert second.abort(SINK, 2, [f"{SINK}-1-1"]) == [f"{SINK}-1-2"]
+    assert pending(connectors) == [f"{PENDING}{SINK}-1-1", f"{PENDING}{OTHER_SINK}-1-2"]
+    with pytest.raises(FileNotFoundError):
+        second.commit(SINK, 2, f"{SINK}-1-2")
+    assert second.commit(SINK, 2, f"{SINK}-1-1") is False  # the session is not over
+
+
+def test_a_zombie_is_fenced_in_the_middle_of_its_commit(connectors: Connectors, tmp_path: Path) -> None:
+    """It has sent its rows and stands still; its successor publishes them; then it goes on."""
+    zombie, successor = committer_of(connectors), committer_of(connectors)
+    zombie.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    stands, goes_on = threading.Event(), threading.Event()
+    refused: list[OSError] = []
+
+    def middle() -> None:
+        stands.set()
+        goes_on.wait(LIMIT_S)
+
+    def commit() -> None:
+        try:
+            zombie.commit(SINK, 1, f"{SINK}-1-1", middle)
+        except OSError as error:
+            refused.append(error)
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    assert stands.wait(LIMIT_S)
+    successor.abort(SINK, 2, [f"{SINK}-1-1"])
+    assert successor.commit(SINK, 2, f"{SINK}-1-1") is False
+    goes_on.set()
+    thread.join(LIMIT_S)
+    assert len(refused) == 1
+    assert "fenced" in str(refused[0])
+    with pytest.raises(OSError, match="fenced"):
+        zombie.commit(SINK, 1, f"{SINK}-1-2")
+    assert seen(output_of(connectors, tmp_path)) == [(f"{SINK}-1-1", 3)]
+
+
+class _LosesAnswer:
+    """A producer whose commit takes effect and is not answered."""
+
+    def __init__(self, producer: Any) -> None:
+        self._producer = producer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._producer, name)
+
+    def commit_transaction(self, limit_s: float) -> None:
+        from confluent_kafka import KafkaError, KafkaException
+
+        self._producer.commit_transaction(limit_s)
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+
+
+def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors: Connectors, tmp_path: Path) -> None:
+    first = committer_of(connectors)
+    first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    first.abort(SINK, 1, [])
+    session = first._sessions[SINK]
+    session.producer = _LosesAnswer(session.producer)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="is not known to be committed"):
+        first.commit(SINK, 1, f"{SINK}-1-1")
+    with pytest.raises(OSError, match="is not known to be committed"):
+        first.commit(SINK, 1, f"{SINK}-1-1")
+    second = committer_of(connectors)
+    assert second.abort(SINK, 2, [f"{SINK}-1-1"]) == []
+    assert second.commit(SINK, 2, f"{SINK}-1-1") is True
+    assert seen(output_of(connectors, tmp_path)) == [(f"{SINK}-1-1", 3)]
+
+
+def test_a_committed_transaction_is_not_called_aborted(connectors: Connectors) -> None:
+    """Its sink died after the commit and before it threw the rows away."""
+    first = committer_of(connectors)
+    first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    first._forget = lambda transaction: None  # type: ignore[method-assign]
+    first.commit(SINK, 1, f"{SINK}-1-1")
+    assert pending(connectors) == [f"{PENDING}{SINK}-1-1"]
+    assert committer_of(connectors).abort(SINK, 2, []) == []
+    assert pending(connectors) == []
+
+
+def test_an_older_attempt_in_the_same_process_is_refused(connectors: Connectors) -> None:
+    committer = committer_of(connectors)
+    committer.abort(SINK, 2, [])
+    with pytest.raises(OSError, match=r"attempt 1 of sink\[0\] is fenced: attempt 2 has begun\."):
+        committer.commit(SINK, 1, f"{SINK}-1-1")
+
+
+def test_at_least_once_is_visible_with_its_precommit_and_again_with_the_next(
+    connectors: Connectors, tmp_path: Path
+) -> None:
+    committer, output = at_least_once(connectors), output_of(connectors, tmp_path)
+    committer.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
+    assert sum(records for _, records in seen(output)) == 3
+    committer.precommit(SINK, f"{SINK}-2-1", rows(0, 3))
+    assert sum(records for _, records in seen(output)) == 3
+    assert committer.abort(SINK, 3, []) == []
+    assert output.poll(final=True) == []
+
+
+# --- the reader -------------------------------------------------------------------------------------------------------
+
+
+def publish(connectors: Connectors, transaction: str, values: list[bytes], *, commit: bool = True) -> None:
+    """A transaction as anybody could write it."""
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": connectors.kafka_bootstrap, "transactional.id": connectors.run})
+    producer.init_transactions(LIMIT_S)
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(connectors.output_topic, value, partition=1, headers=[("transaction", transaction.encode())])
+    producer.flush(LIMIT_S)
+    if commit:
+        producer.commit_transaction(LIMIT_S)
+    else:
+        producer.abort_transaction(LIMIT_S)
+
+
+ROW = b'{"partition":0,"offset":7}'
+
+
+def test_the_reader_sees_a_transaction_that_is_published_twice_as_two_units(
+    connectors: Connectors, tmp_path: Path
+) -> None:
+    output = output_of(connectors, tmp_path)
+    publish(connectors, "t-1-1", [ROW])
+    assert seen(output) == [("t-1-1", 1)]
+    publish(connectors, "t-1-1", [ROW])
+    publish(connectors, "t-1-1", [ROW])
+    found = seen(output)
+    assert found in ([("t-1-1#2", 1), ("t-1-1#3", 1)], [("t-1-1#2", 1)])
+    assert list(load_rows(tmp_path / "t-1-1#2", Contract.RECORDS)) == [IdentityRow(0, 7)]
+
+
+def test_the_reader_sees_nothing_of_an_aborted_transaction(connectors: Connectors, tmp_path: Path) -> None:
+    output = output_of(connectors, tmp_path)
+    publish(connectors, "t-1-1", [ROW], commit=False)
+    publish(connectors, "t-2-1", [ROW, ROW])
+    assert seen(output) == [("t-2-1", 2)]
+    assert output.poll(final=True) == []
+
+
+def test_what_is_no_row_is_a_unit_without_rows(connectors: Connectors, tmp_path: Path) -> None:
+    publish(connectors, "t-1-1", [ROW, b'{"partition":0}'])
+    assert seen(output_of(connectors, tmp_path)) == [("t-1-1", 0)]
+
+
+def test_what_vanishes_is_noticed_at_the_final_read(connectors: Connectors, tmp_path: Path) -> None:
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    output = output_of(connectors, tmp_path)
+    publish(connectors, "t-1-1", [ROW])
+    publish(connectors, "t-1-2", [ROW])
+    assert [event.name for event in poll_until(output, 2) if isinstance(event, RowsVisible)] == ["t-1-1", "t-1-2"]
+    admin = AdminClient({"bootstrap.servers": connectors.kafka_bootstrap})
+    for answer in admin.delete_records([TopicPartition(connectors.output_topic, 1, 2)]).values():
+        answer.result(LIMIT_S)
+    (changed,) = output.poll(final=True)
+    assert isinstance(changed, RowsChanged)
+    assert (changed.name, changed.vanished, changed.final) == ("t-1-1", True, True)
+
+
+def test_what_only_the_final_read_sees_is_marked(connectors: Connectors, tmp_path: Path) -> None:
+    output, other = output_of(connectors, tmp_path), output_of(connectors, tmp_path / "other")
+    output.poll()
+    publish(connectors, "t-1-1", [ROW])
+    assert seen(other) == [("t-1-1", 1)]  # an answered commit can still be on its way to the readers
+    (visible,) = output.poll(final=True)
+    assert isinstance(visible, RowsVisible)
+    assert (visible.name, visible.final) == ("t-1-1", True)

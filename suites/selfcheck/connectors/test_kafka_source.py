@@ -1,0 +1,140 @@
+"""Feeder and source on a real broker: a record's offset is its position, and positions are those of checkpoints."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from holdfast.fixtures.mutants.source import FollowsGroupOffsets
+from holdfast.fixtures.reference.connectors.settings import Connectors
+from holdfast.fixtures.reference.connectors.source_position import CheckpointPosition
+from holdfast.harness.model.records import InputLog, Partition
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.reference.connectors.kafka_feeder import KafkaFeeder
+    from holdfast.fixtures.reference.connectors.kafka_log import KafkaLog
+
+pytestmark = pytest.mark.tier("containers")
+LIMIT_S = 20.0
+KEYS = ("a", "b", "ü")
+
+
+def inputs(preloaded: int = 10) -> InputLog:
+    """100 and 40 records, those of the second partition all there."""
+    return InputLog(
+        KEYS,
+        (
+            Partition(np.arange(100) % 3, np.arange(100) - 50, preloaded, records_per_second=500),
+            Partition(np.arange(40) % 2, np.arange(40), 40),
+        ),
+    )
+
+
+def feeder_of(connectors: Connectors, **changed: int) -> KafkaFeeder:
+    from holdfast.fixtures.reference.connectors.kafka_feeder import KafkaFeeder
+
+    return KafkaFeeder(connectors, inputs(**changed))
+
+
+def log_of(connectors: Connectors, position: CheckpointPosition | None = None) -> KafkaLog:
+    from holdfast.fixtures.reference.connectors.kafka_log import KafkaLog
+
+    return KafkaLog(connectors, KEYS, position or CheckpointPosition())
+
+
+def feed_everything(feeder: KafkaFeeder) -> None:
+    feeder.begin(time.monotonic_ns())
+    deadline = time.monotonic() + LIMIT_S
+    while not feeder.exhausted:
+        assert time.monotonic() < deadline
+        feeder.advance()
+        time.sleep(0.005)
+
+
+def read_some(log: KafkaLog, partition: int, offset: int, max_records: int = 1000) -> tuple[int, Any, Any]:
+    """What there is, as soon as there is something."""
+    deadline = time.monotonic() + LIMIT_S
+    while True:
+        offset, key, value = log.read(partition, offset, max_records)
+        if len(key):
+            return offset, key, value
+        assert time.monotonic() < deadline, f"nothing at offset {offset}"
+        time.sleep(0.005)
+
+
+def test_what_is_preloaded_is_there_and_the_rest_arrives_by_the_clock(connectors: Connectors) -> None:
+    feeder = feeder_of(connectors)
+    log = log_of(connectors)
+    assert [log.end_offset(0), log.end_offset(1)] == [10, 40]
+    assert not feeder.exhausted
+    began = time.monotonic()
+    feed_everything(feeder)
+    assert time.monotonic() - began > 0.17  # 90 records at 500 a second
+    assert [log.end_offset(0), log.end_offset(1)] == [100, 40]
+
+
+def test_the_same_range_always_reads_the_same(connectors: Connectors) -> None:
+    feed_everything(feeder_of(connectors))
+    log = log_of(connectors)
+    for offset, count in ((90, 5), (0, 7), (7, 3), (0, 7), (99, 1)):
+        first, key, value = read_some(log, 0, offset, count)
+        assert first == offset
+        assert 1 <= len(key) <= count
+        expected = np.arange(offset, offset + len(key))
+        assert (key == expected % 3).all()
+        assert (value == expected - 50).all()
+    assert [len(column) for column in log.read(0, 100, 10)[1:]] == [0, 0]
+
+
+def test_nothing_is_committed_to_a_group(connectors: Connectors) -> None:
+    from confluent_kafka.admin import AdminClient
+
+    feed_everything(feeder_of(connectors))
+    first = log_of(connectors)
+    read_some(first, 1, 0, 25)
+    assert log_of(connectors).read(1, 0, 1)[0] == 0
+    groups = AdminClient({"bootstrap.servers": connectors.kafka_bootstrap}).list_consumer_groups().result()
+    assert connectors.input_topic not in {group.group_id for group in groups.valid}
+
+
+def test_a_source_that_follows_group_offsets_goes_on_where_the_group_is(connectors: Connectors) -> None:
+    feed_everything(feeder_of(connectors))
+    _, key, _ = read_some(log_of(connectors, FollowsGroupOffsets()), 0, 0, 25)
+    restored = log_of(connectors, FollowsGroupOffsets())
+    assert read_some(restored, 0, 0, 25)[0] == len(key)
+
+
+def test_a_record_that_somebody_else_wrote_is_noticed(connectors: Connectors) -> None:
+    from confluent_kafka import Producer
+
+    feeder = feeder_of(connectors)
+    stranger = Producer({"bootstrap.servers": connectors.kafka_bootstrap})
+    stranger.produce(connectors.input_topic, b"1", b"a", partition=0)
+    stranger.flush(LIMIT_S)
+    with pytest.raises(OSError, match=r"^record 10 of partition 0 lies at offset 11 of topic .*: somebody else"):
+        feed_everything(feeder)
+
+
+def test_an_unknown_key_is_refused_with_its_place(connectors: Connectors) -> None:
+    from confluent_kafka import Producer
+
+    stranger = Producer({"bootstrap.servers": connectors.kafka_bootstrap})
+    stranger.produce(connectors.input_topic, b"1", b"unheard-of", partition=1)
+    stranger.flush(LIMIT_S)
+    with pytest.raises(OSError, match=r"partition 1 of .*, offset 0: key b'unheard-of' is not among the 3"):
+        read_some(log_of(connectors), 1, 0)
+
+
+def test_an_offset_that_is_not_there_any_more_is_an_error(connectors: Connectors) -> None:
+    from confluent_kafka import TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    feed_everything(feeder_of(connectors))
+    admin = AdminClient({"bootstrap.servers": connectors.kafka_bootstrap})
+    for answer in admin.delete_records([TopicPartition(connectors.input_topic, 0, 50)]).values():
+        answer.result(LIMIT_S)
+    with pytest.raises(OSError, match=r"partition 0 of .* cannot be read"):
+        read_some(log_of(connectors), 0, 20)
