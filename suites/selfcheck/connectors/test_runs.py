@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ DRAWS = 3
 Act = Callable[[], None]
 
 
-def plan(*faults: FaultSpec, job: Job = KEYED_SUM, records: int = 2_500, options: dict[str, str] = {}) -> Plan:
+def plan(*faults: FaultSpec, job: Job = KEYED_SUM, records: int = 2_500, options: Mapping[str, str] = {}) -> Plan:
     """Records arrive at 500 a second."""
     return Plan(
         job=job,
