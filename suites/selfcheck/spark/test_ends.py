@@ -25,6 +25,7 @@ from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
 from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
 from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
+from holdfast.fixtures.reference.drivers.spark.stage_coordinator import python_error
 from holdfast.fixtures.reference.protocol.configuration import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.events import CheckpointCompleted
@@ -106,6 +107,16 @@ def advance_to_the_end(deployment: SparkDeployment) -> None:
     until_ms = deployment.now_ms + LIMIT_S * 1000
     while deployment.now_ms < until_ms:
         deployment.advance(until_ms)
+
+
+def test_an_error_in_a_worker_is_told_by_its_last_line() -> None:
+    reason = (
+        "Job aborted due to stage failure: Could not recover from a failed barrier ResultStage. Most recent failure "
+        'reason: org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File "worker.py", '
+        "line 5, in run\n    open(path)\nFileNotFoundError: no such folder\n\n\tat org.apache.spark.api.python.Base\n"
+        "Driver stacktrace:"
+    )
+    assert python_error(reason) == "FileNotFoundError: no such folder"
 
 
 def test_two_runs_at_a_time_are_refused_in_one_sentence(tmp_path: Path) -> None:
