@@ -14,7 +14,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import OptionUse, System
 
 SWARM_ID = "swarm/drawn-plans"
-RUNS = {Tier.SIM: 300}
+RUNS = {Tier.SIM: 300, Tier.SPARK: 2, Tier.CONTAINERS: 2}
 REAL_RUNS = 5
 PATIENCE = {Tier.SPARK: 6, Tier.CONTAINERS: 6}
 """How many times as long a phase may take where a process that starts again starts a Java machine."""
