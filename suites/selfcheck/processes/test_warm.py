@@ -1,0 +1,45 @@
+"""A node imports nothing in the middle of a recovery."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+NODE = """
+import importlib
+import sys
+from pathlib import Path
+
+import msgspec
+
+from holdfast.fixtures.reference.drivers.processes.batches import from_arrow, to_arrow
+from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
+from holdfast.fixtures.reference.drivers.processes.file_log import write_log
+from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
+from holdfast.fixtures.reference.drivers.processes.sockets import Address
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.records import IdentityColumns
+
+for module in PRELOAD:
+    importlib.import_module(module)
+imported = set(sys.modules)
+plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
+folder = Path(sys.argv[1])
+(folder / "log").mkdir()
+write_log(folder / "log", Synthetic().generate({}, 1))
+run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}))
+offset, key, value = run.log.read(0, 0, 10)
+from_arrow(to_arrow(IdentityColumns(key, value)), run.keys)
+for descriptor in run.graph.tasks.values():
+    run.operator(descriptor)
+print(sorted(set(sys.modules) - imported))
+"""
+
+
+def test_whatever_a_node_needs_is_imported_before_it_is_forked(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", NODE, str(tmp_path)]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (answer.stdout, answer.stderr) == ("[]\n", "")
