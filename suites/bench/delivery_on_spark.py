@@ -12,9 +12,10 @@ python -m holdfast.suites.bench.delivery_on_spark [--records 10000000] [--cores 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -48,6 +49,11 @@ class Timing(NamedTuple):
 
     wall: float
     processor: float
+
+
+def total(timings: Sequence[Timing]) -> Timing:
+    """One after the other."""
+    return Timing(sum(each.wall for each in timings), sum(each.processor for each in timings))
 
 
 class Sample(NamedTuple):
@@ -119,6 +125,8 @@ def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str,
             for _ in track(range(repeats), f"{size:,} rows ({name})", transient=True):
                 for side, work in SIDES.items():
                     samples[side].append(work(spark, place, size // PARTITIONS))
+                    taken = total(samples[side][-1].timings)
+                    print(f"{name}: {side} {taken.wall:.1f} s, processor {taken.processor:.1f} s", file=sys.stderr)
             if name == "warm-up":
                 samples = {side: [] for side in SIDES}
     verdicts = {sample.found for each in samples.values() for sample in each}
@@ -130,7 +138,7 @@ def compared(spark: SparkSession, records: int, repeats: int) -> list[tuple[str,
         "counters": [timings[0] for timings in counted],
         "Spark SQL duplicated": [timings[0] for timings in joined],
         "Spark SQL lost": [timings[1] for timings in joined],
-        "Spark SQL": [Timing(*map(sum, zip(*timings, strict=True))) for timings in joined],
+        "Spark SQL": [total(timings) for timings in joined],
     }
     ours = [median(column) for column in zip(*parts["counters"], strict=True)]
     lines: list[tuple[str, ...]] = []
