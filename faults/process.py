@@ -127,7 +127,7 @@ class Pause:
         process = process_name(history.plan.faults[fault].target)
         deaths_ns = [died.time_ns for died in _deaths(history, process, injected.time_ns)]
         window = window._replace(end_ns=min([window.end_ns, *deaths_ns]))  # The dead are not paused.
-        voice = self._voice(history, process)
+        voice = self._voice(history, process, injected.time_ns)
         silence = silence_in(window, (event.time_ns for event in voice))
         if not voice or silence is None:
             return False
@@ -137,11 +137,19 @@ class Pause:
         )
 
     @staticmethod
-    def _voice(history: History, process: str) -> list[Event]:
-        """What a process says. One that is seen from outside only is heard through its output."""
+    def _voice(history: History, process: str, since_ns: int) -> list[Event]:
+        """What a process says. One that is seen from outside only is heard through its output.
+
+        One that is given up while it stands still gets a successor; what that says is not of the one that was paused.
+        """
         lives = f"{process}."
         own = [event for event in history.events if event.node.startswith(lives)]
-        return own if any(type(event) is not NodeStarted for event in own) else list(history.of(RowsVisible))
+        if all(type(event) is NodeStarted for event in own):
+            return list(history.of(RowsVisible))
+        later = {event.node for event in history.of(NodeStarted) if event.time_ns > since_ns}
+        dead = {event.dead_node for event in history.of(NodeDied) if event.time_ns <= since_ns}
+        paused = [event for event in own if event.node not in later | dead]
+        return paused or own
 
 
 def _part(spec: FaultSpec) -> str:

@@ -203,6 +203,13 @@ class TestPause:
         assert landed(self.spec, [emitted(99, "worker-1.0"), emitted(110, "worker-0.0"), died, *new_life])
         assert not landed(self.spec, [at(100, "harness.0", died), *new_life])
 
+    def test_a_successor_that_speaks_does_not_break_the_silence_of_the_paused(self) -> None:
+        born = at(120, "worker-1.1", NodeStarted())
+        successor = [emitted(time, "worker-1.1") for time in range(125, 200, 5)]
+        assert landed(self.spec, [emitted(99, "worker-1.0"), born, *successor])
+        going_on = [emitted(time, "worker-1.0") for time in range(105, 200, 5)]
+        assert not landed(self.spec, [*going_on, born, *successor])
+
     def test_a_process_that_never_says_anything_proves_nothing(self) -> None:
         assert not landed(self.spec, [at(1, "worker-1.0", NodeStarted()), emitted(150, "worker-0.0")])
 
