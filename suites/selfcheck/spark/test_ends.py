@@ -157,6 +157,8 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
         harness.kill()
         assert all(process.wait_end(LIMIT_S) for process in processes)
     assert becomes_true(lambda: not mentioning(folder))
+    LocalCluster(1).close()
+    assert not Path(folder).exists(), "the next session clears away after one that was killed"
 
 
 def mentioning(text: str) -> list[str]:
