@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 AskCase = Callable[["str", "Case", "Tier"], "CaseResult"]
 _RESULTS = Path("holdfast-out") / "pytest"
-_CONTAINERS = "containers"
+_SHARED = ("containers", "spark")
+"""Tiers whose sessions take seconds to come up and gigabytes to keep."""
 _SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--allow-faults-on")
 
 
@@ -117,10 +118,12 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Containers are shared, so that under xdist their tests stay in one process."""
+    """Under xdist, the tests that share a session stay in one process."""
     for item in items:
-        if _CONTAINERS in _tiers_of(item) and item.config.pluginmanager.hasplugin("xdist"):
-            item.add_marker(pytest.mark.xdist_group(_CONTAINERS))
+        for shared in _SHARED:
+            if shared in _tiers_of(item) and item.config.pluginmanager.hasplugin("xdist"):
+                item.add_marker(pytest.mark.xdist_group(shared))
+                break
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
