@@ -30,6 +30,9 @@ spark = (
     SparkSession.builder.master(os.environ["MASTER"])
     .config("spark.driver.host", socket.gethostname())
     .config("spark.executor.memory", "512m")
+    # One slot on each worker.
+    .config("spark.executor.cores", "1")
+    .config("spark.cores.max", "2")
     .config("spark.ui.enabled", "false")
     .getOrCreate()
 )
