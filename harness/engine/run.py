@@ -128,8 +128,7 @@ def run_plan(
             execution = _Execution(RunEnd(reached=False, reason=refusal))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
-    history = _history(plan, claims, inputs, execution, tools.faults)
-    history.end = msgspec.structs.replace(history.end, real_time=tier is not Tier.SIM)
+    history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
     evidence = system.evidence()
     verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
     outcome, reason = outcome_of(history, verdicts)
@@ -214,7 +213,13 @@ def without_faults(plan: Plan) -> Plan:
 
 
 def _history(
-    plan: Plan, claims: Claims, inputs: InputLog, execution: _Execution, faults: Mapping[str, Fault]
+    plan: Plan,
+    claims: Claims,
+    inputs: InputLog,
+    execution: _Execution,
+    faults: Mapping[str, Fault],
+    *,
+    real_time: bool,
 ) -> History:
     end, recording = execution.end, execution.recording
     problem = end.problem or recording.problem
@@ -231,6 +236,7 @@ def _history(
         end,
         problem=problem,
         blind=bool(recording.problem),
+        real_time=real_time,
         faults_landed=landed,
         fault_troubles=execution.troubles or ("",) * len(landed),
     )

@@ -26,23 +26,36 @@ OPTIONS = {
 BOUNDS = Bounds(safety_ms=20_000, liveness_ms=30_000, settle_ms=500)
 
 
-def _flights(*kills: FaultSpec, key: str = "carrier") -> Plan:
+def flights(*kills: FaultSpec, key: str = "carrier", bounds: Bounds = BOUNDS) -> Plan:
     """Delays summed by key while the flights come in for two seconds; a kill counts only while some are unread."""
-    faults = [replace(each, parameters={"unread": 1}) for each in kills]
+    faults = [replace(each, parameters={**each.parameters, "unread": 1}) for each in kills]
     workload = WorkloadSpec("flights", {"key": key, "records_per_second": 60_000})
-    return plan(*faults, workload=workload, options=OPTIONS, bounds=BOUNDS)
+    return plan(*faults, workload=workload, options=OPTIONS, bounds=bounds)
 
 
 CRASHES = (
-    _flights(kill(WORKERS[0], after_checkpoint=2)),
-    _flights(kill(COORDINATOR, after_checkpoint=2)),
-    _flights(kill(WORKERS[1], after_checkpoint=1), kill(WORKERS[0], after_checkpoint=4)),
-    _flights(kill(WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),
-    _flights(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), key="tailnum"),
-    _flights(kill(COORDINATOR, after_checkpoint=2, gate=gate("notify", COORDINATOR)), key="tailnum"),
+    flights(kill(WORKERS[0], after_checkpoint=2)),
+    flights(kill(COORDINATOR, after_checkpoint=2)),
+    flights(kill(WORKERS[1], after_checkpoint=1), kill(WORKERS[0], after_checkpoint=4)),
+    flights(kill(WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),
+    flights(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), key="tailnum"),
+    flights(kill(COORDINATOR, after_checkpoint=2, gate=gate("notify", COORDINATOR)), key="tailnum"),
 )
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of these cases without real processes."""
+
+PASSES = (
+    "Each committed row is what the oracle's model holds at its counts, the last ones hold all flights, and what was "
+    "visible once stays."
+)
+DECIDED = (
+    Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+    Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
+    Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+    Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
+    Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
+)
+"""What kills among the flights decide, wherever the processes run."""
 
 CASES = with_needs(
     Case(
@@ -50,15 +63,8 @@ CASES = with_needs(
         purpose="Does every flight count once when processes are really killed?",
         method="Arrival delays are summed by carrier and by aeroplane on two workers; SIGKILL hits a worker or the "
         "coordinator after a completed checkpoint, while flights still come in.",
-        passes="Each committed row is what the oracle's model holds at its counts, the last ones hold all flights, and "
-        "what was visible once stays.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
-            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
-            Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
-        ),
+        passes=PASSES,
+        decides=DECIDED,
         plan=each_of(CRASHES),
         runs=len(CRASHES),
         tiers=(Tier.PROCESS,),

@@ -9,10 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import Target
 from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
     COORDINATOR,
     LATE_CHANNELS,
     RESTART,
@@ -24,16 +23,11 @@ from holdfast.suites.conformance.plans import (
     slow,
     with_needs,
 )
-from holdfast.suites.conformance.processes import ON_THE_SIMULATOR
+from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR, OPTIONS, PASSES, flights
 from holdfast.suites.conformance.restart import FIXED_DELAY_ENDS
 
 SPARK = (Tier.SPARK,)
 EXECUTOR, PYTHON_WORKER = "executor", "python-worker"
-OPTIONS = {
-    f"{CHECKPOINTING}.interval": "200 ms",
-    f"{RESTART}.fixed-delay.delay": "100 ms",
-    "source.max-batch-records": "4096",
-}
 BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=500)
 RECORDS = {"records": 2_000, "records_per_second": 500, "preloaded_percent": 10}
 
@@ -44,10 +38,8 @@ def part(name: str, target: Target, **when: Any) -> FaultSpec:
 
 
 def _flights(killed: FaultSpec, key: str = "carrier") -> Plan:
-    """Delays summed by key while the flights come in for two seconds; the kill counts only while some are unread."""
-    fault = replace(killed, parameters={**killed.parameters, "unread": 1})
-    workload = WorkloadSpec("flights", {"key": key, "records_per_second": 60_000})
-    return plan(fault, workload=workload, options=OPTIONS, bounds=BOUNDS)
+    """The flights, with the patience that Java machines ask for."""
+    return flights(killed, key=key, bounds=BOUNDS)
 
 
 def _small(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
@@ -76,15 +68,8 @@ CASES = with_needs(
         purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
         method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor, a "
         "Python worker or the driver program after a completed checkpoint, while flights still come in.",
-        passes="Each committed row is what the oracle's model holds at its counts, the last ones hold all flights, and "
-        "what was visible once stays.",
-        decides=(
-            Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),
-            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
-            Decision("REC-01", "COORD", ("restored-not-latest",), "starts-empty"),
-            Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),
-        ),
+        passes=PASSES,
+        decides=DECIDED,
         plan=each_of(CRASHES),
         runs=len(CRASHES),
         tiers=SPARK,
