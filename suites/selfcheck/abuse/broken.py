@@ -31,7 +31,7 @@ class OnPort(ReferenceSystem):
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
-        return ProcessDeployment(plan, inputs, "", self.parts.configure(plan.options), folder, self._port)
+        return ProcessDeployment(plan, inputs, "", self.parts.configure(plan), folder, self._port)
 
 
 def impatient(program: str) -> JsonLines:

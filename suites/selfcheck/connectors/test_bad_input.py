@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
-from holdfast.fixtures.reference.protocol.configuration import configure
+from holdfast.fixtures.reference.protocol.submission import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.connectors.conftest import connectors_of
@@ -26,7 +26,7 @@ LIMIT_S = 12.0
 def deploy(connectors: Connectors, folder: Path) -> None:
     told = plan()
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
-    ProcessDeployment(told, inputs, "", configure(told.options), folder, connectors=connectors).close()
+    ProcessDeployment(told, inputs, "", configure(told), folder, connectors=connectors).close()
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ class Connected(ReferenceSystem):
         if self.interruption is not None:
             act, undo = self.interruption
             kind = type("Kind", (Interrupted,), {"act": staticmethod(act), "undo": staticmethod(undo)})
-        configuration = self.parts.configure(plan.options)
+        configuration = self.parts.configure(plan)
         return kind(plan, inputs, self.parts.name, configuration, folder, connectors=connectors)
 
 

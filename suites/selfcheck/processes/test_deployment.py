@@ -18,7 +18,7 @@ from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDepl
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.drivers.processes.spawner import Process
-from holdfast.fixtures.reference.protocol.configuration import configure
+from holdfast.fixtures.reference.protocol.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.registry import toolbox
@@ -74,7 +74,7 @@ def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
     told = plan()
     arguments = {"variant": "", "port": 0, **changed}
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
-    return ProcessDeployment(told, inputs, configuration=configure(told.options), folder=folder, **arguments)
+    return ProcessDeployment(told, inputs, configuration=configure(told), folder=folder, **arguments)
 
 
 def processes(folder: Path) -> list[Process]:

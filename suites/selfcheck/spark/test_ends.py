@@ -26,7 +26,7 @@ from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
 from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
 from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
 from holdfast.fixtures.reference.drivers.spark.stage_coordinator import python_error
-from holdfast.fixtures.reference.protocol.configuration import configure
+from holdfast.fixtures.reference.protocol.submission import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
@@ -39,7 +39,7 @@ def deploy(folder: Path, session: Session | None = None) -> SparkDeployment:
     told = plan()
     inputs = Synthetic().generate(told.workload.parameters, told.run_seed)
     folder.mkdir(exist_ok=True)
-    return SparkDeployment(told, inputs, "", configure(told.options), folder, session or local_session())
+    return SparkDeployment(told, inputs, "", configure(told), folder, session or local_session())
 
 
 def advance_to_a_checkpoint(deployment: SparkDeployment) -> None:
