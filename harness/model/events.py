@@ -295,10 +295,11 @@ class BarrierSent(Event, tag="barrier_sent"):
 
 
 class BarrierReceived(Event, tag="barrier_received"):
-    """A barrier left a channel."""
+    """A barrier left a channel. `held_bytes` waited then in the channels that its receiver had blocked."""
 
     channel: str
     checkpoint: int
+    held_bytes: int = 0
 
 
 class ChannelBlocked(Event, tag="channel_blocked"):
@@ -326,11 +327,12 @@ class SnapshotTaken(Event, tag="snapshot_taken"):
 
 
 class AckSent(Event, tag="ack_sent"):
-    """A subtask acknowledged, naming the files that hold its state (none when it is inlined)."""
+    """A subtask acknowledged, naming the files that hold its state; `inline_bytes` of it came with the message."""
 
     subtask: str
     checkpoint: int
     files: tuple[FileReference, ...] = ()
+    inline_bytes: int = 0
 
 
 class DeclineSent(Event, tag="decline_sent"):

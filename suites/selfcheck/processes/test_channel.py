@@ -122,7 +122,7 @@ def ends() -> Iterator[Ends]:
 
 def test_batches_and_marks_arrive_in_order_and_are_read_in_place(ends: Ends) -> None:
     ends.sender.send_batch(batch(0))
-    ends.sender.send_mark(7)
+    ends.sender.send_mark(Mark(7))
     ends.sender.send_batch(batch(100))
     ends.turn_until(lambda: len(ends.receiver) == 3)
     assert not ends.receiver.begins_with_mark()
@@ -153,7 +153,7 @@ def test_a_sender_may_have_so_many_unconsumed_batches_and_no_more(ends: Ends) ->
 def test_a_mark_does_not_wait_for_room_and_is_paid_back_later(ends: Ends) -> None:
     for _ in range(CAPACITY):
         ends.sender.send_batch(batch(0))
-    ends.sender.send_mark(1)
+    ends.sender.send_mark(Mark(1))
     ends.turn_until(lambda: len(ends.receiver) == CAPACITY + 1)
     for _ in range(CAPACITY + 1):
         ends.receiver.take()
@@ -182,7 +182,7 @@ def test_a_local_channel_is_bounded_and_in_order() -> None:
     channel.send_batch(batch(0))
     channel.send_batch(batch(100))
     full = not channel.has_room
-    channel.send_mark(1)
+    channel.send_mark(Mark(1))
     assert (full, channel.begins_with_mark()) == (True, False)
     assert [type(channel.take()) for _ in range(2)] == [IdentityColumns] * 2
     assert channel.begins_with_mark()
@@ -200,7 +200,7 @@ def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
         task.attach(name, channel)
         channel.send_batch(batch(0))
         channel.send_batch(batch(100))
-        channel.send_mark(1)
+        channel.send_mark(Mark(1))
 
     def taken() -> tuple[str, int] | None:
         element = task.next_element()
@@ -215,7 +215,7 @@ def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
     output.send_batch(batch(0))
     assert taken() is None, "a batch waits for room"
     output.take()
-    output.send_mark(1)
+    output.send_mark(Mark(1))
     assert taken() is None
     output.take()
     assert [taken(), taken(), taken()] == [(second, 1), (second, -1), None]
