@@ -16,6 +16,7 @@ from holdfast.harness.sim.streams import Stream
 Options = dict[str, str]
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _MANY = "1000"
+_STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
 _ARRIVAL_INTERVALS = (3, 5)
 
@@ -73,7 +74,7 @@ def _forgiving(scene: Scene) -> Options:
     options = {
         "execution.checkpointing.timeout": f"{stream.between(2, 6) * interval_ms} ms",
         "execution.checkpointing.tolerable-failed-checkpoints": stream.choice(("0", "1", "2", _MANY)),
-        **_strategy(scene, "fixed-delay" if stream.chance(0.5) else "failure-rate", _MANY),
+        **_strategy(scene, stream.choice(_STRATEGIES), _MANY),
     }
     if stream.chance(scene.mix.heartbeat_percent / 100):
         options["heartbeat.interval"] = f"{interval_ms // 2} ms"
@@ -88,7 +89,7 @@ def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, 
     gives_up = stream.chance(0.4)
     options = {
         "execution.checkpointing.tolerable-failed-checkpoints": _MANY,
-        **_strategy(scene, stream.choice(("fixed-delay", "failure-rate")), str(failures - gives_up)),
+        **_strategy(scene, stream.choice(_STRATEGIES), str(failures - gives_up)),
     }
     end = ExpectedEnd.FAILED if gives_up else ExpectedEnd.RUNNING
     return draw_countable_failures(scene, failures), end, options
@@ -97,14 +98,16 @@ def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, 
 def _strategy(scene: Scene, name: str, limit: str) -> Options:
     delay = f"{scene.stream.between(5, scene.interval_ms // 2)} ms"
     prefix = f"restart-strategy.{name}"
-    if name == "fixed-delay":
-        return {"restart-strategy.type": name, f"{prefix}.attempts": limit, f"{prefix}.delay": delay}
-    return {
-        "restart-strategy.type": name,
-        f"{prefix}.max-failures-per-interval": limit,
-        f"{prefix}.failure-rate-interval": "10 min",
-        f"{prefix}.delay": delay,
+    limits = {
+        "fixed-delay": {"attempts": limit, "delay": delay},
+        "failure-rate": {"max-failures-per-interval": limit, "failure-rate-interval": "10 min", "delay": delay},
+        "exponential-delay": {
+            "attempts-before-reset-backoff": limit,
+            "initial-backoff": delay,
+            "max-backoff": f"{scene.interval_ms} ms",
+        },
     }
+    return {"restart-strategy.type": name, **{f"{prefix}.{key}": value for key, value in limits[name].items()}}
 
 
 def _settle_ms(options: Options, interval_ms: int) -> int:

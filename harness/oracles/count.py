@@ -1,15 +1,12 @@
 """COUNT: failures and restarts follow the configured restart strategy (RULES RST).
 
 The model is fed the failures that the coordinator counted and says whether each must be followed by a restart. A
-coordinator that died starts its strategy afresh. What happens at the edge of a window is not decided, nor a strategy
-that has no model here.
+coordinator that died starts its strategy afresh.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from typing import Protocol
 
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -22,17 +19,11 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, coordinator_paused, milliseconds, number
-
-STRATEGY, OLD_STRATEGY = "restart-strategy.type", "restart-strategy"
-FIXED_DELAY = "restart-strategy.fixed-delay"
-FAILURE_RATE = "restart-strategy.failure-rate"
-EDGE_NS = 1 * NS_PER_MS
-"""A failure this close to the edge of a window may be on either side of it: its event is not its instant."""
+from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
+from holdfast.harness.oracles.restart_model import Exponential, restart_model
 
 
 class CountOracle:
@@ -48,6 +39,9 @@ class CountOracle:
         "restarted-after-none": "a job whose strategy is none restarts",
         "delay-too-short": "an attempt starts sooner after its failure than the delay of the strategy",
         "delay-wrong": "a restart is scheduled with another delay than that of the strategy",
+        "backoff-not-reset": "after a quiet period a restart waits as if the failures before it went on",
+        "simultaneous-counted": "a failure while a restart is awaited lengthens the delay",
+        "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, FailureCounted, RestartScheduled, RestartRefused)
@@ -64,99 +58,23 @@ class CountOracle:
         return findings.verdict(history)
 
 
-class _Strategy(Protocol):
-    """A restart strategy.
-
-    Attributes:
-        excess: the clause that a restart breaks which it does not allow.
-        delay_ms: before a restart; None: not judged.
-    """
-
-    excess: str
-    delay_ms: int | None
-
-    def allows(self, now_ns: int) -> bool | None:
-        """Count a failure: whether the job may restart, None if that is not decided."""
-
-
-class _Fixed:
-    """So many restarts, each after the same delay; None: without end."""
-
-    def __init__(self, restarts: int | None, delay_ms: int | None, excess: str) -> None:
-        self.left = restarts
-        self.delay_ms = delay_ms
-        self.excess = excess
-
-    def allows(self, now_ns: int) -> bool | None:
-        if self.left is None:
-            return True
-        self.left -= 1
-        return self.left >= 0
-
-
-class _Unknown:
-    """A strategy without a model: nothing is decided."""
-
-    excess = "restarted-beyond-policy"
-    delay_ms: int | None = None
-
-    def allows(self, now_ns: int) -> bool | None:
-        return None
-
-
-class _Rate:
-    """`most` failures inside the sliding window still restart."""
-
-    excess = "restarted-beyond-policy"
-
-    def __init__(self, most: int, interval_ms: int, delay_ms: int) -> None:
-        self.interval_ns = interval_ms * NS_PER_MS
-        self.delay_ms: int | None = delay_ms
-        self.failures: deque[int] = deque(maxlen=most + 1)
-
-    def allows(self, now_ns: int) -> bool | None:
-        self.failures.append(now_ns)
-        if len(self.failures) < (self.failures.maxlen or 0):
-            return True
-        age_ns = now_ns - self.failures[0]
-        return None if abs(age_ns - self.interval_ns) <= EDGE_NS else age_ns > self.interval_ns
-
-
-def _strategy(plan: Plan) -> _Strategy:
-    """The configured strategy, fresh."""
-    named = (plan.options.get(STRATEGY) or plan.options.get(OLD_STRATEGY, "")).lower().replace("-", "")
-    if named == "fixeddelay":
-        restarts = number(plan, f"{FIXED_DELAY}.attempts", 1)
-        return _Fixed(restarts, milliseconds(plan, f"{FIXED_DELAY}.delay", 1_000), "restarted-beyond-policy")
-    if named == "failurerate":
-        return _Rate(
-            number(plan, f"{FAILURE_RATE}.max-failures-per-interval", 1),
-            milliseconds(plan, f"{FAILURE_RATE}.failure-rate-interval", 60_000),
-            milliseconds(plan, f"{FAILURE_RATE}.delay", 1_000),
-        )
-    if named:
-        return _Fixed(0, None, "restarted-after-none") if named in ("none", "off", "disable") else _Unknown()
-    if INTERVAL in plan.options:
-        return _Fixed(None, None, "restarted-beyond-policy")
-    return _Fixed(0, None, "restarted-without-strategy")
-
-
 class _Accounts:
     """Follows failures and what came of them.
 
     Attributes:
         failure: counted and not answered yet, with whether the strategy allows a restart.
-        restarting: the failure whose restart is awaited.
+        restarting: the failure whose restart is awaited, after `delay_ms`.
     """
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.plan = history.plan
         self.findings = findings
         self.node = ""
-        self.strategy = _strategy(history.plan)
+        self.strategy = restart_model(history.plan)
         self.failure: FailureCounted | None = None
         self.allowed: bool | None = None
         self.restarting: FailureCounted | None = None
+        self.delay_ms: int | None = None
         self.paused = coordinator_paused(history)
         self.dead = {death.dead_node for death in history.of(NodeDied)}
         if not history.of(FailureCounted):
@@ -173,6 +91,7 @@ class _Accounts:
 
     def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
+        self._judge_jitter()
         failure = self.failure
         if failure is None or not self.allowed or failure.node in self.dead:
             return
@@ -183,10 +102,22 @@ class _Accounts:
         """Whether the coordinator that wrote the last event still lives; a new one begins with a fresh strategy."""
         if event.node == self.node:
             return True
+        self._judge_jitter()
         self.node = event.node
-        self.strategy = _strategy(self.plan)
+        self.strategy = restart_model(self.plan)
         self.failure = self.restarting = None
         return False
+
+    def _judge_jitter(self) -> None:
+        """A strategy is over: whether it ever moved a delay."""
+        if not isinstance(self.strategy, Exponential):
+            return
+        spread = self.strategy.is_spread()
+        if spread is not None:
+            self.findings.check("without-jitter")
+        if spread is False:
+            message = f"{len(self.strategy.drawn)} delays are exactly those of the row, and none is drawn"
+            self.findings.violated("without-jitter", message)
 
     def _counted(self, event: FailureCounted) -> None:
         self._same_life(event)
@@ -197,12 +128,13 @@ class _Accounts:
         if not self._same_life(event) or self.failure is None:
             return
         self._restarts(self.failure, event)
-        delay_ms = self.strategy.delay_ms
-        if delay_ms is not None:
-            self.findings.check("delay-wrong")
-            if event.delay_ms != delay_ms:
-                message = f"a restart is scheduled in {event.delay_ms} ms, the strategy's delay is {delay_ms} ms"
-                self.findings.violated("delay-wrong", message, self.failure, event)
+        clause, objection = self.strategy.schedules(event.delay_ms, event.time_ns)
+        if clause:
+            self.findings.check(clause)
+        if objection is not None:
+            message = f"a restart is scheduled in {event.delay_ms} ms, {objection.expected}"
+            self.findings.violated(objection.clause, message, self.failure, event)
+        self.delay_ms = event.delay_ms if self.strategy.delay_ms is None and clause else self.strategy.delay_ms
         self.failure, self.restarting = None, self.failure
 
     def _restarts(self, failure: FailureCounted, event: Event) -> None:
@@ -230,8 +162,9 @@ class _Accounts:
             return
         if self.failure is not None:
             self._restarts(self.failure, event)
+            self.delay_ms = self.strategy.delay_ms
             self.failure, self.restarting = None, self.failure
-        delay_ms = self.strategy.delay_ms
+        delay_ms = self.delay_ms
         if self.restarting is None or delay_ms is None or self.paused:
             return
         self.findings.check("delay-too-short")

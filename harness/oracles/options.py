@@ -12,6 +12,7 @@ INTERVAL = "execution.checkpointing.interval"
 MIN_PAUSE = "execution.checkpointing.min-pause"
 TIMEOUT = "execution.checkpointing.timeout"
 MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
+PROFILE = "holdfast.profile"
 MODE = "execution.checkpointing.mode"
 NS_PER_MS = 1_000_000
 
@@ -30,6 +31,19 @@ def number(plan: Plan, key: str, default: int) -> int:
         return int(plan.options[key])
     except (KeyError, ValueError):
         return default
+
+
+def decimal(plan: Plan, key: str, default: float) -> float:
+    """A number with a point."""
+    try:
+        return float(plan.options[key])
+    except (KeyError, ValueError):
+        return default
+
+
+def flink_1_14(plan: Plan) -> bool:
+    """Whether the defaults of version 1.14 are asked for."""
+    return plan.options.get(PROFILE, "").lower() == "flink-1.14"
 
 
 def at_least_once(plan: Plan) -> bool:

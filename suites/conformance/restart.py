@@ -27,14 +27,33 @@ FAILURE_RATE = {
     f"{RESTART}.failure-rate.delay": "10 s",
 }
 """The seed's 3 in 5 minutes, after 10 seconds each."""
+EXPONENTIAL_DELAY = {
+    f"{RESTART}.type": "exponential-delay",
+    f"{RESTART}.exponential-delay.initial-backoff": "1 s",
+    f"{RESTART}.exponential-delay.max-backoff": "20 s",
+    f"{RESTART}.exponential-delay.backoff-multiplier": "1.5",
+    f"{RESTART}.exponential-delay.reset-backoff-threshold": "2 min",
+    f"{RESTART}.exponential-delay.jitter-factor": "0.1",
+}
+FEW_IN_A_ROW = {f"{RESTART}.exponential-delay.attempts-before-reset-backoff": "3"}
 NO_STRATEGY: Mapping[str, str] = {}
 NONE = {f"{RESTART}.type": "none"}
 
 
-def _failures(*at_s: int, options: Mapping[str, str], end: ExpectedEnd) -> Plan:
+def _failures(*at_s: int, options: Mapping[str, str], end: ExpectedEnd, bounds: Bounds = BOUNDS) -> Plan:
     """A worker is killed at each of these times. No other options are set."""
     kills = (kill(WORKERS[0], at_time_ms=second * SECOND_MS) for second in at_s)
-    return replace(plan(*kills, expected_end=end, bounds=BOUNDS), options=dict(options))
+    return replace(plan(*kills, expected_end=end, bounds=bounds), options=dict(options))
+
+
+def _hundred_failures(**options: str) -> Plan:
+    """70 s apart, which is more than the longest delay of the default."""
+    return _failures(
+        *range(10, 7_010, 70),
+        options={f"{CHECKPOINTING}.interval": "10 s", **options},
+        end=ExpectedEnd.RUNNING,
+        bounds=Bounds(safety_ms=7_200 * SECOND_MS, liveness_ms=3 * MINUTE_MS),
+    )
 
 
 FIXED_DELAY_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED)
@@ -109,5 +128,66 @@ CASES = with_needs(
         passes="The job fails and does not restart.",
         decides=(Decision("RST-05", "COUNT", ("restarted-after-none",), "restarts-after-none"),),
         plan=_failures(3, options=CHECKPOINTS | NONE, end=ExpectedEnd.FAILED),
+    ),
+    Case(
+        id="restart/default",
+        purpose="Does a job with checkpoints that names no strategy get the default of its version?",
+        method="A worker is killed a hundred times, 70 s apart, on the virtual clock.",
+        passes="It restarts each time, after 1 s, 1.5 s, 2.25 s and so on up to a minute, a tenth more or less.",
+        decides=(
+            Decision("RST-02", "COUNT", ("delay-wrong",), "defaults-of-other-version"),
+            Decision("RST-02", "COUNT", ("failed-too-early",), "restarts-fifty-times"),
+        ),
+        plan=_hundred_failures(),
+    ),
+    Case(
+        id="restart/default-1-14",
+        purpose="Does a job with checkpoints that names no strategy get the default of version 1.14 under its profile?",
+        method="A worker is killed a hundred times, 70 s apart, on the virtual clock.",
+        passes="It restarts each time, after 1 s.",
+        decides=(
+            Decision("RST-02", "COUNT", ("delay-wrong",), "defaults-of-other-version"),
+            Decision("RST-02", "COUNT", ("failed-too-early",), "restarts-fifty-times"),
+        ),
+        plan=_hundred_failures(**{"holdfast.profile": "flink-1.14"}),
+    ),
+    Case(
+        id="restart/exponential-grows",
+        purpose="Does each restart in a row wait longer by the multiplier, within jitter, and never above the maximum?",
+        method="A worker is killed ten times, 40 s apart, on the virtual clock.",
+        passes="Every delay is within a tenth of its place in the row 1 s, 1.5 s, 2.25 s to 20 s, and some are moved.",
+        decides=(
+            Decision("RST-06", "COUNT", ("delay-wrong",), "backoff-never-grows"),
+            Decision("RST-06", "COUNT", ("delay-wrong",), "backoff-grows-forever"),
+            Decision("RST-06", "COUNT", ("delay-too-short",), "waits-not"),
+            Decision("RST-06", "COUNT", ("without-jitter",), "backoff-never-jitters"),
+        ),
+        plan=_failures(*range(3, 403, 40), options=CHECKPOINTS | EXPONENTIAL_DELAY, end=ExpectedEnd.RUNNING),
+    ),
+    Case(
+        id="restart/exponential-resets",
+        purpose="Does a quiet period make the next delay the first one again?",
+        method="A worker is killed four times, and once more when two quiet minutes are over.",
+        passes="The fifth restart waits for the initial delay.",
+        decides=(Decision("RST-06", "COUNT", ("backoff-not-reset",), "backoff-never-calms-down"),),
+        plan=_failures(3, 23, 43, 63, 200, options=CHECKPOINTS | EXPONENTIAL_DELAY, end=ExpectedEnd.RUNNING),
+    ),
+    Case(
+        id="restart/exponential-allows",
+        purpose="Do attempts before the reset count restarts in a row?",
+        method="Three in a row are allowed; a worker is killed three times, and three times more after a quiet period.",
+        passes="The job runs again each time.",
+        decides=(Decision("RST-06", "COUNT", ("failed-too-early",), "restarts-once-less"),),
+        plan=_failures(
+            3, 23, 43, 200, 220, 240, options=CHECKPOINTS | EXPONENTIAL_DELAY | FEW_IN_A_ROW, end=ExpectedEnd.RUNNING
+        ),
+    ),
+    Case(
+        id="restart/exponential-ends",
+        purpose="Does a row end with the last attempt that is allowed in it?",
+        method="Three in a row are allowed, and a worker is killed four times, 20 s apart.",
+        passes="The job fails at the fourth failure.",
+        decides=(Decision("RST-06", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),),
+        plan=_failures(3, 23, 43, 63, options=CHECKPOINTS | EXPONENTIAL_DELAY | FEW_IN_A_ROW, end=ExpectedEnd.FAILED),
     ),
 )

@@ -32,7 +32,17 @@ RATE = {
     "restart-strategy.failure-rate.failure-rate-interval": "5 min",
     "restart-strategy.failure-rate.delay": "1 s",
 }
+EXPONENTIAL = {
+    "restart-strategy.type": "exponential-delay",
+    "restart-strategy.exponential-delay.initial-backoff": "1 s",
+    "restart-strategy.exponential-delay.max-backoff": "10 s",
+    "restart-strategy.exponential-delay.backoff-multiplier": "2.0",
+    "restart-strategy.exponential-delay.reset-backoff-threshold": "1 min",
+    "restart-strategy.exponential-delay.jitter-factor": "0.1",
+    "restart-strategy.exponential-delay.attempts-before-reset-backoff": "5",
+}
 NONE = {"restart-strategy.type": "none", "execution.checkpointing.interval": "100 ms"}
+OF_1_14 = {"holdfast.profile": "flink-1.14", "execution.checkpointing.interval": "100 ms"}
 UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 
 
@@ -149,6 +159,104 @@ def _dies(*lines: Line, stopped: bool = False) -> History:
     if stopped:
         tasks.append(TaskStopped(subtask="sum[1]", reason="cancelled"))
     return story(UNNAMED, tasks, NodeDied(dead_node="worker-1", cause="killed"), *lines)
+
+
+def row(*delays_ms: int) -> list[Line]:
+    """Restarts one after the other, each as soon as its delay is over."""
+    return [line for delay_ms in delays_ms for line in (*restarts(delay_ms=delay_ms, waited_ms=delay_ms), 100)]
+
+
+@bad("delay-wrong")
+def third_delay_is_that_of_the_second() -> History:
+    return story(EXPONENTIAL, *row(1_000, 2_000, 2_100))
+
+
+@bad("delay-wrong")
+def delay_above_the_maximum() -> History:
+    return story(EXPONENTIAL, *row(1_000, 2_000, 4_000, 8_000, 10_500))
+
+
+@bad("delay-wrong")
+def delay_below_the_initial_one() -> History:
+    return story(EXPONENTIAL, *row(950))
+
+
+@bad("delay-wrong")
+def default_of_another_profile() -> History:
+    return story(UNNAMED, *row(1_000, 1_000))
+
+
+@bad("delay-wrong")
+def delays_grow_though_1_14() -> History:
+    return story(OF_1_14, *row(1_000, 1_500))
+
+
+@near("delay-wrong")
+def fixed_delay_as_1_14() -> History:
+    return story(OF_1_14, *row(1_000, 1_000))
+
+
+@near("delay-wrong")
+def delays_within_their_jitter() -> History:
+    return story(EXPONENTIAL, *row(1_100, 1_800, 4_400, 7_300, 10_000), *refused())
+
+
+@near("delay-wrong")
+def default_of_this_profile() -> History:
+    return story(UNNAMED, *row(1_000, 1_500, 2_250, 3_375))
+
+
+@bad("restarted-beyond-policy")
+def sixth_restart_of_five_in_a_row() -> History:
+    return story(EXPONENTIAL, *row(1_000, 2_000, 4_000, 8_000, 10_000, 10_000))
+
+
+@bad("delay-too-short")
+def drawn_delay_is_not_waited_for() -> History:
+    return story(EXPONENTIAL, *row(1_000), *restarts(delay_ms=2_000, waited_ms=1_000))
+
+
+@bad("backoff-not-reset")
+def row_goes_on_after_a_quiet_minute() -> History:
+    return story(EXPONENTIAL, *row(1_000, 2_000), 60_100, *row(4_000))
+
+
+@near("backoff-not-reset")
+def row_begins_again_after_a_quiet_minute() -> History:
+    return story(EXPONENTIAL, *row(1_000, 2_000), 60_100, *row(1_000, 2_000))
+
+
+def _together(delay_ms: int) -> History:
+    """A second failure comes 500 ms after the first, and the restart from that one is due after a second."""
+    first: list[Line] = [counted(), RestartScheduled(delay_ms=1_000), 498]
+    second: list[Line] = [counted(), RestartScheduled(delay_ms=delay_ms), delay_ms, AttemptStarted()]
+    return story(EXPONENTIAL, *first, *second)
+
+
+@bad("simultaneous-counted")
+def second_failure_begins_a_longer_delay() -> History:
+    return _together(2_000)
+
+
+@near("simultaneous-counted")
+def second_failure_waits_with_the_first() -> History:
+    return _together(500)
+
+
+def _eight(*moved_ms: int) -> History:
+    """The row 1.0, 1.5, 2.25 .. of the default, some of its delays moved."""
+    delays = [int(1_000 * 1.5**number) for number in range(8)]
+    return story(UNNAMED, *row(*map(sum, zip(delays, (*moved_ms, *(0,) * 8), strict=False))))
+
+
+@bad("without-jitter")
+def eight_delays_are_the_row_itself() -> History:
+    return _eight()
+
+
+@near("without-jitter")
+def one_of_eight_delays_is_moved() -> History:
+    return _eight(0, 0, 0, 77)
 
 
 @bad("failure-not-counted")
