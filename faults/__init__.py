@@ -12,7 +12,8 @@ from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
-from holdfast.faults.storage import StorageError
+from holdfast.faults.storage import SlowStorage, StorageError
+from holdfast.faults.user import RequestCheckpoint
 from holdfast.harness.spi.fault import FaultFactory
 
 FAULTS: tuple[FaultFactory, ...] = (
@@ -25,6 +26,8 @@ FAULTS: tuple[FaultFactory, ...] = (
     BlackHole,
     Outage,
     StorageError,
+    SlowStorage,
+    RequestCheckpoint,
     Replay,
     Forge,
 )

@@ -1,4 +1,4 @@
-"""Faults of a store: its operations fail, before or after they took effect."""
+"""Faults of a store: its operations fail, before or after they took effect, or take long."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import injection
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import StorageFailed
+from holdfast.harness.model.events import StorageFailed, StorageSlowed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
 _DEFAULT_OPERATION = "write-state"
+_DEFAULT_DELAY_MS = 100
 
 
 class StorageError:
@@ -27,6 +28,10 @@ class StorageError:
             int,
             "1: the operation takes effect, and fails all the same; 0 if not given",
         ),
+        "answer_lost": (
+            int,
+            "1: the operation takes no effect, and its caller cannot know that; 0, a refusal, if not given",
+        ),
     }
     colour = "#0072b2"
     leaves = "whether the failed operation took effect, as far as its caller knows"
@@ -40,6 +45,7 @@ class StorageError:
             self._operation(spec),
             int(spec.parameters.get("occurrences", 1)),
             after_effect=bool(int(spec.parameters.get("after_effect", 0))),
+            answer_lost=bool(int(spec.parameters.get("answer_lost", 0))),
         )
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
@@ -57,6 +63,50 @@ class StorageError:
         return any(
             failed.injected and failed.operation == operation and failed.time_ns >= injected.time_ns
             for failed in history.of(StorageFailed)
+        )
+
+    @staticmethod
+    def _operation(spec: FaultSpec) -> str:
+        return str(spec.parameters.get("operation", _DEFAULT_OPERATION))
+
+
+class SlowStorage:
+    """The next calls of one storage operation take longer."""
+
+    kind = "slow-storage"
+    roles = frozenset({Role.STORAGE})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "operation": (str, f"which operation is slow, such as `delete`; `{_DEFAULT_OPERATION}` if not given"),
+        "delay_ms": (int, f"how much longer each call takes; {_DEFAULT_DELAY_MS} if not given"),
+        "occurrences": (int, "how many calls are slow; 0, all until the heal, if not given"),
+    }
+    colour = "#56b4e9"
+    leaves = "nothing: every call takes effect and is answered"
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.SLOW_STORAGE
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        parameters = spec.parameters
+        controls.slow_storage(
+            self._operation(spec),
+            int(parameters.get("delay_ms", _DEFAULT_DELAY_MS)),
+            int(parameters.get("occurrences", 0)),
+        )
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.restore_storage()
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.whole(spec.target)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """An operation of that name was held up on purpose after the injection."""
+        injected = injection(history, fault)
+        operation = self._operation(history.plan.faults[fault])
+        return injected is not None and any(
+            slowed.operation == operation and slowed.time_ns >= injected.time_ns for slowed in history.of(StorageSlowed)
         )
 
     @staticmethod

@@ -15,6 +15,7 @@ from typing import get_args
 
 import msgspec
 
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.evidence import Evidence
 
 SCHEMA_VERSION = 1
@@ -134,9 +135,11 @@ class AttemptStarted(Event, tag="attempt_started"):
 
 
 class FailureCounted(Event, tag="failure_counted"):
-    """A failure was handed to the restart strategy."""
+    """A failure was handed to the restart strategy. `failed_checkpoint` is the one whose failure was one more than
+    tolerable; 0 where something else failed."""
 
     cause: str
+    failed_checkpoint: int = 0
 
 
 class RestartScheduled(Event, tag="restart_scheduled"):
@@ -161,11 +164,35 @@ class RecoveryFailed(Event, tag="recovery_failed"):
 # --- checkpoints, recorded by the coordinator ------------------------------------------------------------------------
 
 
+class CheckpointRequested(Event, tag="checkpoint_requested"):
+    """Somebody asked for a checkpoint. `request` counts the requests of one life of the coordinator."""
+
+    request: int
+    origin: CheckpointOrigin
+
+
+class CheckpointRefused(Event, tag="checkpoint_refused"):
+    """Nothing comes of a request: no id was drawn for it and no task has heard of it."""
+
+    request: int
+    origin: CheckpointOrigin
+    reason: FailureReason
+
+
+class CheckpointDrawn(Event, tag="checkpoint_drawn"):
+    """A request's turn has come, and it has an id; the checkpoint is triggered when the id is durable."""
+
+    checkpoint: int
+    request: int
+    origin: CheckpointOrigin
+
+
 class CheckpointTriggered(Event, tag="checkpoint_triggered"):
     """A checkpoint became pending. `participants` are the subtasks whose acks it needs."""
 
     checkpoint: int
     participants: tuple[str, ...]
+    origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
 
 
 class TriggerSent(Event, tag="trigger_sent"):
@@ -184,11 +211,12 @@ class AckReceived(Event, tag="ack_received"):
 
 
 class DeclineReceived(Event, tag="decline_received"):
-    """A task declined."""
+    """A task declined; `cause` is the kind of its reason."""
 
     checkpoint: int
     subtask: str
     reason: str
+    cause: FailureReason = FailureReason.DECLINED
 
 
 class MetadataPublished(Event, tag="metadata_published"):
@@ -211,7 +239,7 @@ class CheckpointCompleted(Event, tag="checkpoint_completed"):
 
 
 class CheckpointAborted(Event, tag="checkpoint_aborted"):
-    """Terminal: expired, declined, task failure, storage failure, subsumed while pending."""
+    """Terminal. `reason` is a FailureReason."""
 
     checkpoint: int
     reason: str
@@ -336,11 +364,12 @@ class AckSent(Event, tag="ack_sent"):
 
 
 class DeclineSent(Event, tag="decline_sent"):
-    """A subtask declined."""
+    """A subtask declined; `cause` is the kind of its reason."""
 
     subtask: str
     checkpoint: int
     reason: str
+    cause: FailureReason = FailureReason.DECLINED
 
 
 class NotificationReceived(Event, tag="notification_received"):
@@ -417,6 +446,14 @@ class StorageFailed(Event, tag="storage_failed"):
     injected: bool = False
 
 
+class StorageSlowed(Event, tag="storage_slowed"):
+    """A storage operation is held up on purpose, by a fault of the plan."""
+
+    operation: str
+    path: str
+    delay_ms: int
+
+
 class RowsVisible(Event, tag="rows_visible"):
     """The committed reader saw a unit of output for the first time."""
 
@@ -472,13 +509,14 @@ class StorageListed(Event, tag="storage_listed"):
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed
     | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
+    | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
     | CheckpointAborted | CheckpointDropped | NotificationSent
     | TaskStarted | TaskStopped | SourceEmitted | TriggerReceived | BatchSent | BatchProcessed | BarrierSent
     | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | AckSent | DeclineSent
     | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
-    | FileWritten | FileDeleted | StorageFailed | RowsVisible | RowsChanged | ReaderPolled
+    | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled
     | CheckpointAudited | SubtaskAudited | StorageListed
 )  # fmt: skip
 """The union a line of a history decodes to."""

@@ -79,7 +79,7 @@ class Controls:
         """Start it again with what it had stored; returns when it serves. Does nothing where it is up."""
         raise NotImplementedError
 
-    def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool) -> None:
+    def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
         """Make the next calls of a storage operation fail.
 
         Args:
@@ -87,16 +87,30 @@ class Controls:
                 `read-metadata`, `read-state`, `delete`, `pre-commit`, `commit`.
             occurrences: how many calls, from the next one; 0: until `restore_storage`.
             after_effect: the operation takes effect and the caller sees the error all the same (a lost ack).
+            answer_lost: it takes no effect, and the caller cannot know that.
         """
         raise NotImplementedError
 
+    def slow_storage(self, operation: str, delay_ms: int, occurrences: int) -> None:
+        """Make the next calls of a storage operation take longer; operations and occurrences as for `fail_storage`."""
+        raise NotImplementedError
+
     def restore_storage(self) -> None:
-        """Undo `fail_storage`."""
+        """Undo `fail_storage` and `slow_storage`."""
         raise NotImplementedError
 
     def replay(self) -> None:
         """Stop the job in good order, take back the completion of its last checkpoint, and start it again: what it did
         for that checkpoint it does once more."""
+        raise NotImplementedError
+
+    def command(self, name: str, parameters: dict[str, int | str]) -> None:
+        """Ask the job for what its users may ask for, such as a `checkpoint`. Which commands and parameters exist is
+        documented by the adapter.
+
+        Raises:
+            OSError: nobody is there to be asked.
+        """
         raise NotImplementedError
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:

@@ -102,7 +102,7 @@ class ScriptedControls(Controls):
     def whole(self, link: Target) -> bool:
         return True
 
-    def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool) -> None:
+    def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
         self._note("fail", operation, occurrences, after_effect)
 
     def restore_storage(self) -> None:

@@ -12,7 +12,7 @@ from holdfast.fixtures.reference.drivers.processes.storage_faults import Failure
 def test_nothing_fails_unasked(tmp_path: Path) -> None:
     faults = StorageFaults(tmp_path)
     assert faults.strike("write-state") is None
-    assert not faults.failing()
+    assert not faults.acting()
 
 
 def test_so_many_calls_fail_whoever_makes_them(tmp_path: Path) -> None:
@@ -20,10 +20,10 @@ def test_so_many_calls_fail_whoever_makes_them(tmp_path: Path) -> None:
     supervisor.fail("write-state", 2, after_effect=False)
     assert one.strike("commit") is None
     assert one.strike("write-state") is Failure.BEFORE_EFFECT
-    assert supervisor.failing()
+    assert supervisor.acting()
     assert other.strike("write-state") is Failure.BEFORE_EFFECT
     assert one.strike("write-state") is None
-    assert not supervisor.failing()
+    assert not supervisor.acting()
     supervisor.fail("write-state", 1, after_effect=True)
     assert other.strike("write-state") is Failure.AFTER_EFFECT
     assert other.strike("write-state") is None
@@ -43,3 +43,12 @@ def test_what_cannot_be_asked_for_is_refused(tmp_path: Path) -> None:
         faults.fail("format", 1, after_effect=False)
     with pytest.raises(ValueError, match="occurrences -1"):
         faults.fail("commit", -1, after_effect=False)
+
+
+def test_a_slow_operation_and_a_failing_one_are_ordered_apart(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    faults.slow("delete", 250, 1)
+    faults.fail("delete", 1, after_effect=False, answer_lost=True)
+    assert (faults.delay_ms("delete"), faults.delay_ms("delete"), faults.delay_ms("abort")) == (250, 0, 0)
+    assert (faults.strike("delete"), faults.strike("delete")) == (Failure.ANSWER_LOST, None)
+    assert not faults.acting()
