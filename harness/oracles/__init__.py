@@ -22,6 +22,7 @@ from holdfast.harness.oracles.cut import CutOracle
 from holdfast.harness.oracles.exact import ExactOracle
 from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
+from holdfast.harness.oracles.metrics import MetricsOracle
 from holdfast.harness.oracles.noloss import NoLossOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.restore import RestoreOracle
@@ -38,6 +39,7 @@ ORACLES = (
     LoudOracle(),
     LiveOracle(),
     CountOracle(),
+    MetricsOracle(),
     ExactOracle(),
     NoLossOracle(),
     WindowOracle(),

@@ -29,6 +29,7 @@ from holdfast.harness.model.events import (
     RowsVisible,
     StorageListed,
     SubtaskAudited,
+    SubtaskStatistics,
     TriggerSent,
 )
 from holdfast.harness.model.history import History, RunEnd
@@ -42,7 +43,7 @@ Line = Event | float | Sequence[Event]
 """An event, several, or milliseconds that pass."""
 
 _RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, ChannelBlocked, ChannelUnblocked)
-_COORDINATOR_RECORDS = (TriggerSent, AckReceived, DeclineReceived, NotificationSent)
+_COORDINATOR_RECORDS = (TriggerSent, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics)
 _HARNESS_RECORDS = (NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited)
 
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from holdfast.harness.model.events import Event, RowsVisible
+from holdfast.harness.model.events import CheckpointStatistics, Event, RowsVisible, SubtaskStatistics
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.records import Output
 from holdfast.harness.model.verdict import Outcome
@@ -69,7 +69,19 @@ def interleaved(history: History, seed: int) -> History:
     for event in history.events:
         skew = skews.setdefault(event.node.partition(".")[0], int(random.integers(0, 40)) * MS)
         nodes.setdefault(event.node, []).append(msgspec.structs.replace(event, time_ns=event.time_ns + skew))
-    return with_events(history, causal_order(nodes.values()))
+    return with_events(history, [read_on(skews, event) for event in causal_order(nodes.values())])
+
+
+def read_on(skews: dict[str, int], event: Event) -> Event:
+    """What was read on these clocks, which two of a report's figures depend on."""
+    ahead_ms = skews.get("coordinator", 0) / MS
+    if isinstance(event, CheckpointStatistics):
+        return msgspec.structs.replace(event, triggered_ms=event.triggered_ms + ahead_ms)
+    if isinstance(event, SubtaskStatistics):
+        worker = f"worker-{event.subtask.partition('[')[2].partition(']')[0]}"
+        delay_ms = max(0.0, event.start_delay_ms + skews.get(worker, 0) / MS - ahead_ms)
+        return msgspec.structs.replace(event, start_delay_ms=delay_ms)
+    return event
 
 
 @pytest.mark.parametrize("seed", range(20))

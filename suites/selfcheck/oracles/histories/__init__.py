@@ -9,6 +9,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     exact,
     live,
     loud,
+    metrics,
     noloss,
     reach,
     restore,
@@ -17,4 +18,18 @@ from holdfast.suites.selfcheck.oracles.histories import (
     window,
 )
 
-__all__ = ["coord", "count", "cut", "exact", "live", "loud", "noloss", "reach", "restore", "stable", "txn", "window"]
+__all__ = [
+    "coord",
+    "count",
+    "cut",
+    "exact",
+    "live",
+    "loud",
+    "metrics",
+    "noloss",
+    "reach",
+    "restore",
+    "stable",
+    "txn",
+    "window",
+]

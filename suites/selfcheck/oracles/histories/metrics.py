@@ -1,0 +1,343 @@
+"""Histories for METRICS: three checkpoints of two sources and a sum, a restart, and what is reported of all that.
+
+The script is an honest reporter: it knows the time of each line and says what is so. A bad history changes one report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    BarrierReceived,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointCounts,
+    CheckpointStatistics,
+    CheckpointStatus,
+    CheckpointTriggered,
+    Event,
+    FileReference,
+    MetadataPublished,
+    RestoreStatistics,
+    SnapshotTaken,
+    SubtaskStatistics,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+
+bad, near = exhibits("METRICS")
+
+Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics
+Change = Callable[[Report], Report | None]
+PARTICIPANTS = ("source[0]", "source[1]", "sum[0]")
+INLINE_BYTES, FILE_BYTES, HELD_BYTES = 10, 100, 64
+ENDED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
+
+
+class Script:
+    """Says what happens and, unless `change` says otherwise, reports it."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+        self.lines: list[Line] = []
+        self.now_ms = 0
+        self.last_end_ms: int | None = None
+        self.restored = self.in_progress = self.completed = self.failed = 0
+
+    def say(self, event: Event) -> int:
+        """One line; its time."""
+        self.lines.append(event)
+        self.now_ms += 1
+        return self.now_ms
+
+    def wait(self, milliseconds: int) -> None:
+        self.lines.append(milliseconds)
+        self.now_ms += milliseconds
+
+    def report(self, report: Report) -> None:
+        changed = self.change(report)
+        if changed is not None:
+            self.say(changed)
+
+    def counts(self) -> CheckpointCounts:
+        total = self.in_progress + self.completed + self.failed
+        return CheckpointCounts(self.restored, total, self.in_progress, self.completed, self.failed)
+
+    def attempt(self, restored: int | None) -> None:
+        self.say(AttemptStarted(restored_checkpoint=restored))
+        if restored is not None:
+            self.restored += 1
+            self.report(RestoreStatistics(checkpoint=restored, path=f"chk-{restored}/_metadata", counts=self.counts()))
+
+    def checkpoint(self, number: int, *, declined: bool = False) -> None:
+        """From the trigger to the end."""
+        idle_ms = None if self.last_end_ms is None else float(self.now_ms + 1 - self.last_end_ms)
+        triggered_ms = self.say(CheckpointTriggered(checkpoint=number, participants=PARTICIPANTS))
+        self.in_progress += 1
+        report = CheckpointStatistics(
+            checkpoint=number,
+            status=CheckpointStatus.IN_PROGRESS,
+            triggered_ms=triggered_ms,
+            participants=3,
+            idle_ms=idle_ms,
+            counts=self.counts(),
+        )
+        self.report(report)
+        for name in PARTICIPANTS[:2]:
+            arrived_ms = self.say(TriggerReceived(checkpoint=number, subtask=name))
+            self.part(number, name, triggered_ms, arrived_ms)
+        arrived_ms = self.say(BarrierReceived(channel="source[0]->sum[0]", checkpoint=number))
+        self.wait(20)
+        self.say(BarrierReceived(channel="source[1]->sum[0]", checkpoint=number, held_bytes=HELD_BYTES))
+        file = FileReference(f"chk-{number}/sum-0", FILE_BYTES, 7)
+        self.part(number, "sum[0]", triggered_ms, arrived_ms, file, held_bytes=HELD_BYTES)
+        self.in_progress -= 1
+        status, reason, path = CheckpointStatus.FAILED, "declined", ""
+        if declined:
+            self.failed += 1
+            ended_ms = self.say(CheckpointAborted(checkpoint=number, reason=reason))
+        else:
+            status, reason, path = CheckpointStatus.COMPLETED, "", f"chk-{number}/_metadata"
+            self.completed += 1
+            self.say(MetadataPublished(checkpoint=number, path=path, files=(file,)))
+            ended_ms = self.say(CheckpointCompleted(checkpoint=number))
+        self.last_end_ms = ended_ms
+        full_bytes = 3 * INLINE_BYTES + FILE_BYTES
+        self.report(
+            replace(
+                report,
+                status=status,
+                duration_ms=ended_ms - triggered_ms,
+                failure_reason=reason,
+                delta_bytes=full_bytes,
+                full_bytes=full_bytes,
+                acknowledged=3,
+                path=path,
+                counts=self.counts(),
+            )
+        )
+
+    def part(
+        self, number: int, name: str, triggered_ms: int, arrived_ms: int, *files: FileReference, held_bytes: int = 0
+    ) -> None:
+        """Snapshot and ack of a subtask, three milliseconds apart."""
+        self.say(SnapshotTaken(subtask=name, checkpoint=number))
+        snapshot_ms = self.now_ms
+        self.wait(2)
+        acked_ms = self.say(AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
+        heard_ms = self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
+        full_bytes = INLINE_BYTES + sum(file.length for file in files)
+        self.report(
+            SubtaskStatistics(
+                checkpoint=number,
+                subtask=name,
+                start_delay_ms=arrived_ms - triggered_ms,
+                alignment_ms=snapshot_ms - arrived_ms,
+                held_bytes=held_bytes,
+                sync_ms=1,
+                async_ms=acked_ms - snapshot_ms - 1,
+                end_to_end_ms=heard_ms - triggered_ms,
+                delta_bytes=full_bytes,
+                full_bytes=full_bytes,
+            )
+        )
+
+
+def told(change: Change = lambda report: report, **end: Any) -> History:
+    """Two checkpoints, one that is declined, a restart, and another one."""
+    script = Script(change)
+    script.attempt(None)
+    script.checkpoint(1)
+    script.wait(30)
+    script.checkpoint(2, declined=True)
+    script.wait(5)
+    script.checkpoint(3)
+    script.attempt(3)
+    script.checkpoint(4)
+    return story(*script.lines, end=RunEnd(reached=True, **end))
+
+
+def of_checkpoint(number: int, *statuses: CheckpointStatus, **wrong: Any) -> Change:
+    """Changes the reports of a checkpoint."""
+
+    def change(report: Report) -> Report:
+        hit = isinstance(report, CheckpointStatistics) and report.checkpoint == number and report.status in statuses
+        return replace(report, **wrong) if hit else report
+
+    return change
+
+
+def of_part(number: int, name: str, **wrong: Any) -> Change:
+    """Changes the report of a subtask's part."""
+
+    def change(report: Report) -> Report:
+        hit = isinstance(report, SubtaskStatistics) and (report.checkpoint, report.subtask) == (number, name)
+        return replace(report, **wrong) if hit else report
+
+    return change
+
+
+def late_by(milliseconds: float) -> Change:
+    """Every clock was read so much before what the step then recorded."""
+
+    def change(report: Report) -> Report:
+        if isinstance(report, CheckpointStatistics):
+            return replace(report, triggered_ms=report.triggered_ms - milliseconds)
+        return report
+
+    return change
+
+
+@bad("checkpoint-unreported")
+def failed_one_is_left_out() -> History:
+    return told(lambda report: None if getattr(report, "status", None) is CheckpointStatus.FAILED else report)
+
+
+@bad("checkpoint-unreported")
+def beginning_is_left_out() -> History:
+    return told(
+        lambda report: (
+            None
+            if isinstance(report, CheckpointStatistics) and report.checkpoint == 3 and report.status not in ENDED
+            else report
+        )
+    )
+
+
+@bad("checkpoint-misreported")
+def trigger_time_is_that_of_the_end() -> History:
+    return told(of_checkpoint(3, CheckpointStatus.COMPLETED, triggered_ms=200.0))
+
+
+@bad("checkpoint-misreported")
+def failure_has_no_reason() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, failure_reason=""))
+
+
+@bad("checkpoint-misreported")
+def path_is_that_of_another() -> History:
+    return told(of_checkpoint(3, CheckpointStatus.COMPLETED, path="chk-1/_metadata"))
+
+
+@bad("checkpoint-misreported")
+def an_ack_too_many() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, acknowledged=2))
+
+
+@bad("duration-wrong")
+def lasted_a_millisecond_less() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=38.0))
+
+
+@bad("counts-wrong")
+def failed_is_no_part_of_the_total() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, counts=CheckpointCounts(0, 1, 0, 1, 1)))
+
+
+@bad("counts-wrong")
+def failed_counts_as_completed() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, counts=CheckpointCounts(0, 2, 0, 2, 0)))
+
+
+@bad("size-wrong")
+def inline_state_is_left_out() -> History:
+    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES))
+
+
+@bad("size-wrong")
+def nothing_is_new_in_a_part() -> History:
+    return told(of_part(3, "sum[0]", delta_bytes=0))
+
+
+@bad("restore-misreported")
+def restore_is_left_out() -> History:
+    return told(lambda report: None if isinstance(report, RestoreStatistics) else report)
+
+
+@bad("restore-misreported")
+def restore_has_no_path() -> History:
+    return told(lambda report: replace(report, path="") if isinstance(report, RestoreStatistics) else report)
+
+
+@bad("subtask-unreported")
+def part_is_left_out() -> History:
+    return told(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report)
+
+
+@bad("start-delay-wrong")
+def clock_starts_with_the_barrier() -> History:
+    return told(of_part(1, "sum[0]", start_delay_ms=0.0))
+
+
+@bad("alignment-wrong")
+def alignment_takes_no_time() -> History:
+    return told(of_part(3, "sum[0]", alignment_ms=0.0))
+
+
+@bad("held-bytes-wrong")
+def nothing_is_held() -> History:
+    return told(of_part(1, "sum[0]", held_bytes=0))
+
+
+@bad("part-duration-wrong")
+def asynchronous_part_is_left_out() -> History:
+    return told(of_part(1, "source[0]", async_ms=0.0))
+
+
+@bad("part-duration-wrong")
+def end_to_end_is_that_of_the_snapshot() -> History:
+    return told(of_part(1, "source[0]", end_to_end_ms=3.0))
+
+
+@bad("idle-gap-wrong")
+def gap_is_counted_from_the_trigger() -> History:
+    return told(of_checkpoint(3, CheckpointStatus.IN_PROGRESS, idle_ms=45.0))
+
+
+@bad("idle-gap-wrong")
+def first_checkpoint_has_a_gap() -> History:
+    return told(of_checkpoint(1, CheckpointStatus.IN_PROGRESS, idle_ms=0.0))
+
+
+@near("checkpoint-unreported")
+@near("counts-wrong")
+@near("restore-misreported")
+@near("subtask-unreported")
+def everything_is_reported() -> History:
+    return told()
+
+
+@near("checkpoint-misreported")
+def a_busy_machine_read_its_clock_earlier() -> History:
+    return told(late_by(0.9), real_time=True)
+
+
+@near("duration-wrong")
+def a_busy_machine_recorded_late() -> History:
+    return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=40.0), real_time=True)
+
+
+@near("size-wrong")
+def all_of_it_is_new() -> History:
+    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES))
+
+
+@near("start-delay-wrong")
+@near("alignment-wrong")
+@near("held-bytes-wrong")
+@near("part-duration-wrong")
+def synchronous_part_is_the_longer() -> History:
+    return told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0))
+
+
+@near("idle-gap-wrong")
+def gap_is_counted_from_the_end() -> History:
+    return told()
