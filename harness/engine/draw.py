@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
 from holdfast.harness.engine.mix import SWARM, Mix
-from holdfast.harness.model.job import JOBS, VertexKind
+from holdfast.harness.model.job import JOBS, STATEFUL, VertexKind
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
@@ -29,7 +29,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     interval_ms = stream.between(*mix.interval_ms)
     latest = stream.chance(mix.latest_percent / 100)
     options = _checkpointing(stream, mix, interval_ms) if mix.options else {}
-    state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES and bool(job.of_kind(VertexKind.KEYED_SUM))
+    state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES and bool(job.of_kind(*STATEFUL))
     scene = Scene(stream, mix, job, topology, interval_ms, state_files, settled_start=latest)
     if stream.chance(mix.boundary_percent / 100):
         faults, end, strategy = _at_the_boundary(scene)
@@ -118,7 +118,8 @@ def _settle_ms(options: Options, interval_ms: int) -> int:
 def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:
     """A part is there at the start; the rest arrives over some checkpoints, so that faults find input unread."""
     stream, mix = scene.stream, scene.mix
-    partitions = scene.topology.parallelism + stream.below(2)
+    sources = len(scene.job.of_kind(VertexKind.SOURCE))
+    partitions = max(scene.topology.parallelism, sources) + stream.below(2)
     records = stream.between(*mix.records)
     preloaded_percent = 100 if latest else stream.choice((0, 25, 50))
     arriving = records * (100 - preloaded_percent) // 100 // partitions if not latest else records // partitions

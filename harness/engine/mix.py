@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import JOBS
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.system import System
@@ -76,7 +77,18 @@ WIDTHS = (1, 2, 3)
 
 SWARM = Mix(
     system="reference",
-    jobs={"keyed-sum": 7, "forward": 1, "rebalance": 2},
+    jobs={
+        "keyed-sum": 8,
+        "forward": 1,
+        "rebalance": 2,
+        "union": 1,
+        "diamond": 1,
+        "join": 1,
+        "self-join": 1,
+        "broadcast": 1,
+        "pipeline": 1,
+        "steps": 1,
+    },
     attacks={
         "kill-worker": 6,
         "kill-coordinator": 3,
@@ -145,6 +157,8 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
 
 
 def _accepts(system: System, job: str, width: int) -> bool:
+    if demands(JOBS[job]) - system.capabilities:
+        return False
     plan = Plan(system=system.name, job=JOBS[job], topology=Topology(width), workload=WorkloadSpec("synthetic"))
     try:
         system.account(plan)

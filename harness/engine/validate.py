@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from holdfast.harness.engine.check_job import check_job
 from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.registry import Toolbox, unknown
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.job import Job, Partitioning, VertexKind
+from holdfast.harness.model.demands import demands
 from holdfast.harness.model.plan import PLAN_VERSION, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
@@ -20,7 +21,6 @@ from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
-_KEYED = (VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM)
 _MAX_UNSIGNED = (1 << 64) - 1
 
 
@@ -41,7 +41,12 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         UsageError: the plan contradicts itself, or names what does not exist.
         NotApplicable: it asks for what the system does not declare.
     """
-    _check_job(plan.job)
+    check_job(plan.job)
+    lacking = demands(plan.job) - system.capabilities
+    if lacking:
+        raise NotApplicable(
+            f"system {system.name!r} does not declare {_listed(lacking)}, which job {plan.job.name} needs."
+        )
     _check_numbers(plan)
     _check_workload(plan, tools)
     for index, spec in enumerate(plan.faults):
@@ -74,32 +79,6 @@ def check_options(plan: Plan, system: System) -> None:
             raise NotApplicable(f"system {system.name!r} does not account for option {key!r}.")
         if account[key].use is OptionUse.UNSUPPORTED:
             raise NotApplicable(f"system {system.name!r} does not support option {key!r}.")
-
-
-def _check_job(job: Job) -> None:
-    names = [vertex.name for vertex in job.vertices]
-    _require(len(set(names)) == len(names), f"job.vertices names {_listed(names)}: give each vertex a name of its own.")
-    for kind in (VertexKind.SOURCE, VertexKind.SINK):
-        _require(bool(job.of_kind(kind)), f"job.vertices has no {kind}: add one.")
-    for index, edge in enumerate(job.edges):
-        place = f"job.edges[{index}]"
-        for name in (edge.upstream, edge.downstream):
-            _require(name in names, f"{place} names {name!r}; the vertices are {_listed(names)}.")
-        _require(
-            names.index(edge.upstream) < names.index(edge.downstream),
-            f"{place} leads from {edge.upstream!r} to {edge.downstream!r}: list vertices upstream first.",
-        )
-        _require(
-            edge.partitioning is Partitioning.HASH or job.vertex(edge.downstream).kind not in _KEYED,
-            f"{place}.partitioning is {edge.partitioning}, but {edge.downstream!r} is keyed: use {Partitioning.HASH}.",
-        )
-    for vertex in job.vertices:
-        fed = any(edge.downstream == vertex.name for edge in job.edges)
-        read = any(edge.upstream == vertex.name for edge in job.edges)
-        _require(
-            fed is not (vertex.kind is VertexKind.SOURCE) and read is not (vertex.kind is VertexKind.SINK),
-            f"job.edges leave vertex {vertex.name!r} loose: a source only sends, a sink only receives, others do both.",
-        )
 
 
 def _check_numbers(plan: Plan) -> None:

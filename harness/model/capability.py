@@ -41,6 +41,8 @@ class Capability(StrEnum):
     AT_LEAST_ONCE_MODE = "at-least-once-mode"
     RESTART_STRATEGIES = "restart-strategies"
     OPTIONS = "options"
+    OPERATORS = "operators"
+    """Every operator and partitioning of the model, and several sources."""
     TWO_PHASE_COMMIT = "two-phase-commit"
     START_AT_LATEST = "start-at-latest"
     ACKNOWLEDGES_INPUT = "acknowledges-input"

@@ -50,6 +50,14 @@ class FileReference(msgspec.Struct, frozen=True, gc=False):
     checksum: int
 
 
+class BroadcastSummary(msgspec.Struct, frozen=True):
+    """What one subtask's copy of broadcast state held: number, sum of values and of identity hashes of its records."""
+
+    records: int
+    value: int
+    digest: int
+
+
 class StateSummary(msgspec.Struct, frozen=True):
     """What one subtask's state held, in a form that can be added up over subtasks.
 
@@ -59,6 +67,7 @@ class StateSummary(msgspec.Struct, frozen=True):
         value: sum of values.
         digest: sum modulo 2**64 of identity hashes (see Contract).
         entries: value by key, given when there are at most 16 keys.
+        broadcast: the copy of broadcast state, which is the same in every subtask and in none of the sums above.
     """
 
     keys: int = 0
@@ -66,6 +75,7 @@ class StateSummary(msgspec.Struct, frozen=True):
     value: int = 0
     digest: int = 0
     entries: dict[str, int] | None = None
+    broadcast: BroadcastSummary | None = None
 
 
 class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_fields=True, gc=False):

@@ -13,8 +13,23 @@ class VertexKind(StrEnum):
     SOURCE = "source"
     MAP = "map"
     """Identity on rows; stateless."""
+    FLAT_MAP = "flat-map"
+    """The record at offset n becomes `copies` records of the same partition, key and value, at offsets n * copies and
+    the ones behind it; stateless."""
+    FILTER = "filter"
+    """Keeps the records whose offset modulo `modulus` is `remainder`; stateless."""
+    UNION = "union"
+    """The records of several inputs as they come; stateless."""
     KEYED_SUM = "keyed-sum"
     """Running sum of `value` by key; emits one row per touched key and batch."""
+    JOIN = "join"
+    """Inner join, by key, of the running sums of two inputs: its first and its second edge in the order of the job.
+    Emits one row per touched key and batch, once both sides have the key. `value` is the left sum minus the right one;
+    `counts` has the partitions of the left side, then those of the right."""
+    BROADCAST_SUM = "broadcast-sum"
+    """Running sum by key of the first input, to which the sum over all keys of the second, a broadcast one, is added:
+    each subtask keeps a copy of that. Emits one row per touched key and batch, and one per key that it holds for each
+    batch of the second input. Every record of a broadcast partition counts for every key."""
     WINDOW_SUM = "window-sum"
     """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
     SINK = "sink"
@@ -29,6 +44,8 @@ class Partitioning(StrEnum):
     """By key group of the key."""
     REBALANCE = "rebalance"
     """Whole batches, round robin."""
+    BROADCAST = "broadcast"
+    """Every batch to every receiver."""
 
 
 class Contract(StrEnum):
@@ -55,11 +72,25 @@ WATERMARK_DELAY_MS = 2_000
 """How far, in event time, one partition may be behind another without being late."""
 
 
-class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One operator. `name` is its id: states and transactions are addressed by it."""
+STATEFUL = (VertexKind.KEYED_SUM, VertexKind.JOIN, VertexKind.BROADCAST_SUM, VertexKind.WINDOW_SUM)
+"""Kinds that keep state by key: their inputs come by key."""
+
+
+class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One operator.
+
+    Attributes:
+        name: its id: states and transactions are addressed by it.
+        kind: what it does.
+        copies: of FLAT_MAP, how many records it makes of one.
+        modulus, remainder: of FILTER, what it keeps.
+    """
 
     name: str
     kind: VertexKind
+    copies: int = 1
+    modulus: int = 1
+    remainder: int = 0
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +102,11 @@ class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A dataflow with the contract of its output. Vertices are listed upstream first."""
+    """A dataflow with the contract of its output. Vertices are listed upstream first.
+
+    Of several sources each reads its own partitions of the input: partition p belongs to source number p modulo the
+    number of sources.
+    """
 
     name: str
     vertices: tuple[Vertex, ...]
@@ -89,9 +124,18 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 return vertex
         raise KeyError(name)
 
-    def of_kind(self, kind: VertexKind) -> tuple[Vertex, ...]:
-        """All vertices of one kind, upstream first."""
-        return tuple(vertex for vertex in self.vertices if vertex.kind is kind)
+    def of_kind(self, *kinds: VertexKind) -> tuple[Vertex, ...]:
+        """All vertices of these kinds, upstream first."""
+        return tuple(vertex for vertex in self.vertices if vertex.kind in kinds)
+
+    def inputs_of(self, name: str) -> tuple[Edge, ...]:
+        """The edges that end at a vertex, in the order of the job: its inputs, from 0."""
+        return tuple(edge for edge in self.edges if edge.downstream == name)
+
+    def never_aligns(self) -> bool:
+        """Whether every subtask has at most one input channel, at any width."""
+        receivers = [edge.downstream for edge in self.edges if edge.partitioning is Partitioning.FORWARD]
+        return len(receivers) == len(self.edges) == len(set(receivers))
 
 
 KEYED_SUM = Job(
@@ -138,5 +182,136 @@ WINDOW_SUM = Job(
 )
 """Sums of event-time windows, each of which is told once: state that must survive until its window is over."""
 
-JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
+UNION = Job(
+    name="union",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("union", VertexKind.UNION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("left", "union", Partitioning.REBALANCE),
+        Edge("right", "union", Partitioning.REBALANCE),
+        Edge("union", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""Two sources flow together: twice as many input channels as an exchange has."""
+
+DIAMOND = Job(
+    name="diamond",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("even", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("odd", VertexKind.FILTER, modulus=2, remainder=1),
+        Vertex("union", VertexKind.UNION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "even", Partitioning.REBALANCE),
+        Edge("source", "odd", Partitioning.REBALANCE),
+        Edge("even", "union", Partitioning.FORWARD),
+        Edge("odd", "union", Partitioning.REBALANCE),
+        Edge("union", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""One source on two ways that meet again: what blocks one way holds up the other."""
+
+JOIN = Job(
+    name="join",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("join", VertexKind.JOIN),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("left", "join", Partitioning.HASH),
+        Edge("right", "join", Partitioning.HASH),
+        Edge("join", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Two inputs with state for each."""
+
+SELF_JOIN = Job(
+    name="self-join",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("left", VertexKind.MAP),
+        Vertex("right", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("join", VertexKind.JOIN),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "left", Partitioning.FORWARD),
+        Edge("source", "right", Partitioning.FORWARD),
+        Edge("left", "join", Partitioning.HASH),
+        Edge("right", "join", Partitioning.HASH),
+        Edge("join", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""One source that meets the even half of itself."""
+
+BROADCAST = Job(
+    name="broadcast",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("rules", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.BROADCAST_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "sum", Partitioning.HASH),
+        Edge("rules", "sum", Partitioning.BROADCAST),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Keyed state beside broadcast state, of which every subtask has the same."""
+
+PIPELINE = Job(
+    name="pipeline",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("map", VertexKind.MAP),
+        Vertex("flat-map", VertexKind.FLAT_MAP, copies=3),
+        Vertex("filter", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "map", Partitioning.FORWARD),
+        Edge("map", "flat-map", Partitioning.FORWARD),
+        Edge("flat-map", "filter", Partitioning.FORWARD),
+        Edge("filter", "sum", Partitioning.HASH),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""A run of operators on either side of an exchange."""
+
+STEPS = Job(
+    name="steps",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("flat-map", VertexKind.FLAT_MAP, copies=2),
+        Vertex("filter", VertexKind.FILTER, modulus=3, remainder=1),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "flat-map", Partitioning.FORWARD),
+        Edge("flat-map", "filter", Partitioning.FORWARD),
+        Edge("filter", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""As FORWARD, with operators that make more or fewer records."""
+
+COMMON_JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
 """By name, what every runtime is asked to run."""
+JOBS = COMMON_JOBS | {job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS)}
+"""By name, all that can be drawn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import (
@@ -17,13 +18,14 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.channel_trace import Alignment, Channel, ChannelTrace, SourceWindow, Subtask, elements
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.options import NS_PER_MS, at_least_once
-from holdfast.harness.oracles.state_fold import MODULUS, StateFold
+from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
 
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""
@@ -225,7 +227,8 @@ def _positions(positions: Mapping[int, int]) -> str:
 def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> None:
     """Source positions and keyed sums of one checkpoint and attempt denote one cut."""
     layout = layout_of(history.plan.job, history.plan.topology)
-    if len(history.plan.job.of_kind(VertexKind.KEYED_SUM)) != 1:
+    job = history.plan.job
+    if len(job.of_kind(*STATEFUL)) != 1:
         return  # Sums of sums are not a fold of the input
     needed = layout.sources + layout.sums
     fold: StateFold | None = None
@@ -236,7 +239,9 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 taken.setdefault(snapshot.checkpoint, []).append(snapshot)
         for snapshots in taken.values():
             if len(snapshots) == len(needed):
-                fold = fold or StateFold(history.inputs, history.plan.digest_key)
+                if fold is None:
+                    lanes = () if is_plain(job) else keyed_input(job, history.inputs).lanes
+                    fold = StateFold(history.inputs, history.plan.digest_key, lanes)
                 _judge_state(history, fold, snapshots, len(layout.sums), findings)
 
 
@@ -248,13 +253,36 @@ def _judge_state(
     states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
     if len(states) != sums or not fold.covers(positions):
         return
-    records, value, digest = fold.below(positions)
-    held = sum(state.records for state in states)
-    digests = sum(state.digest for state in states)
+    held = Held(
+        sum(state.records for state in states),
+        sum(state.value for state in states),
+        sum(state.digest for state in states),
+    )
+    _compare(history, fold, fold.below(positions), held, snapshots, findings)
+    shared = fold.below(positions, everywhere=True)
+    for snapshot in snapshots:
+        copy = snapshot.state.broadcast if snapshot.state is not None else None
+        if copy is not None:
+            _compare(history, fold, shared, Held(copy.records, copy.value, copy.digest), [snapshot], findings)
+
+
+class Held(NamedTuple):
+    """What state holds, added up."""
+
+    records: int
+    value: int
+    digest: int
+
+
+def _compare(
+    history: History, fold: StateFold, below: Sums, found: Held, snapshots: list[SnapshotTaken], findings: Findings
+) -> None:
+    records, value, digest = below
+    held, digests = found.records, found.digest
     surplus = held - records
     # An accused that cannot carry a digest leaves it at zero: its values decide alone
     digest_off = (digests - digest) % MODULUS if digests or not held else 0
-    value_off = (sum(state.value for state in states) - value) % MODULUS
+    value_off = (found.value - value) % MODULUS
     exact = not (surplus or value_off or digest_off)
     for clause, guarantee, broken in (
         ("state-extra", Guarantee.NO_DUPLICATE, not exact and surplus >= 0),

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import Contract, Partitioning
+from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.culprit import explain, named
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.fold_rows import judged
-from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
+from holdfast.harness.oracles.identity_rows import counted, listed, sightings
 from holdfast.harness.oracles.loss import judge_lost_folds, judge_lost_identities, owes_everything
 
 
@@ -94,9 +94,8 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str]:
 
 
 def _judge_identities(history: History, findings: Findings) -> None:
-    forward = all(edge.partitioning is Partitioning.FORWARD for edge in history.plan.job.edges)
-    ordered = forward and Guarantee.KEY_ORDER in history.claims.output
-    found = count_rows(history.inputs, history.output, ordered=ordered)
+    ordered = history.plan.job.never_aligns() and Guarantee.KEY_ORDER in history.claims.output
+    found, owed = counted(history, ordered=ordered)
     rows = sum(len(unit.rows) for unit in history.output.units)
     for clause, count, first, what in (
         ("row-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),
@@ -108,4 +107,4 @@ def _judge_identities(history: History, findings: Findings) -> None:
             message = f"{count} {what}: {listed(first, count)}"
             findings.violated(clause, message, *sightings(history.output, first[0]))
     if owes_everything(history):
-        judge_lost_identities(history, found, findings, "input-missing")
+        judge_lost_identities(history, found, owed, findings, "input-missing")

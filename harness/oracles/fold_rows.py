@@ -17,6 +17,7 @@ import numpy.typing as npt
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, Integers, Output
 from holdfast.harness.oracles.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.visibility import reordered, sighting
 
 NAMED = 3
@@ -74,7 +75,9 @@ def judged(history: History) -> tuple[FoldModel, Scan]:
     global _latest
     latest = _latest
     if latest is None or latest[0] is not history:
-        model = FoldModel(history.inputs, history.plan.digest_key)
+        job = history.plan.job
+        keyed = None if is_plain(job) else keyed_input(job, history.inputs)
+        model = FoldModel(history.inputs, history.plan.digest_key, keyed)
         _latest = latest = (history, model, scan(model, history.output))
     return latest[1], latest[2]
 
@@ -111,10 +114,10 @@ def _scan_rows(model: FoldModel, output: Output) -> Scan:
             fallen.append(position)
         last[key] = position
     unfinished: dict[str, int | None] = {}
-    for key, totals in zip(model.keys, model.totals, strict=True):
+    for key, totals, owed in zip(model.keys, model.totals, model.owed, strict=True):
         there = last.get(key)
         if there is None:
-            if any(totals):
+            if owed:
                 unfinished[key] = None
         elif rows[there].counts != totals or there in wrong:
             unfinished[key] = there
@@ -151,7 +154,7 @@ def _scan_columns(model: FoldModel, output: Output, columns: Sequence[FoldColumn
     last, unknown = np.split(last, [len(model.keys)])
     totals = np.array(model.totals)
     whole = (last >= 0) & right[last] & (counts[last] == totals).all(axis=1)
-    owed = np.flatnonzero(~whole & ((last >= 0) | totals.any(axis=1)))
+    owed = np.flatnonzero(~whole & ((last >= 0) | np.array(model.owed)))
     unfinished = {model.keys[code]: int(last[code]) if last[code] >= 0 else None for code in owed.tolist()}
 
     def earlier(position: int) -> list[int]:
@@ -174,11 +177,13 @@ def _right(model: FoldModel, columns: Sequence[FoldColumns], key: Integers, coun
     for partition, prefixes in enumerate(model.partitions):
         start = prefixes.starts[code]
         end = start + counts[:, partition]
-        inside = (start <= end) & (end <= prefixes.starts[code + 1])
+        inside = (start <= end) & (end <= prefixes.stops[code])
         end = np.where(inside, end, start)
         value -= prefixes.values[end] - prefixes.values[start]
         digest -= prefixes.digests[end] - prefixes.digests[start]
         right &= inside
+    for side in model.sides:
+        right &= counts[:, side].any(axis=1)
     right &= (value == 0) & (digest == 0)
     return right
 

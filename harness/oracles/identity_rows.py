@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import cast
 
 import numpy as np
 
+from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
 from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.lineage import is_plain, owed_rows
 from holdfast.harness.oracles.stored_identities import StoredIdentities
 from holdfast.harness.oracles.two_bit_counters import NAMED
 from holdfast.harness.oracles.visibility import reordered, sighting
+
+
+def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
+    """What counting the output of a run found, and how many rows it is owed; see `count_rows`."""
+    job, inputs, output = history.plan.job, history.inputs, history.output
+    if is_plain(job):
+        return count_rows(inputs, output, ordered=ordered), inputs.total_records - sum(inputs.first_offsets)
+    owed = owed_rows(job, inputs)
+    found = _count_owed(owed, output, ordered)
+    return _count_owed(owed, reordered(output), ordered) if found.disordered else found, owed.total()
 
 
 def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:
@@ -85,6 +98,28 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
         tuple(sorted(duplicated)[:NAMED]),
         tuple(sorted(unknown)[:NAMED]),
         tuple(sorted(disordered)[:NAMED]),
+    )
+
+
+def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> Delivery:
+    """The same for a job whose operators make other records of the input."""
+    seen: Counter[Identity] = Counter()
+    disordered: list[Identity] = []
+    newest: dict[int, int] = {}
+    for row in cast(Iterator[IdentityRow], output.rows()):
+        seen[row.partition, row.offset] += 1
+        if ordered and row.offset < newest.get(row.partition, 0):
+            disordered.append((row.partition, row.offset))
+        newest[row.partition] = row.offset
+    lost = sorted(identity for identity, times in owed.items() if seen[identity] < times)
+    repeated = sorted(identity for identity, times in seen.items() if 0 < owed.get(identity, 0) < times)
+    unknown = sorted(identity for identity in seen.elements() if identity not in owed)
+    return Delivery(
+        len(lost),
+        len(repeated),
+        len(unknown),
+        len(disordered),
+        *(tuple(some[:NAMED]) for some in (lost, repeated, unknown, disordered)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from holdfast.harness.model.job import Job, Partitioning, VertexKind
+from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Topology
 
 
@@ -13,7 +13,7 @@ class Layout:
 
     Attributes:
         subtasks: all of them, upstream first.
-        sources, sums, sinks: those of one kind of vertex.
+        sources, sums, sinks: those of sources, of keyed operators, of sinks.
         inputs, outputs: channels by subtask; every subtask has an entry.
     """
 
@@ -23,8 +23,8 @@ class Layout:
         width = range(topology.parallelism)
         self.subtasks = tuple(f"{vertex.name}[{i}]" for vertex in job.vertices for i in width)
         self.sources, self.sums, self.sinks = (
-            tuple(f"{vertex.name}[{i}]" for vertex in job.of_kind(kind) for i in width)
-            for kind in (VertexKind.SOURCE, VertexKind.KEYED_SUM, VertexKind.SINK)
+            tuple(f"{vertex.name}[{i}]" for vertex in job.of_kind(*kinds) for i in width)
+            for kinds in ((VertexKind.SOURCE,), STATEFUL, (VertexKind.SINK,))
         )
         self.inputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
         self.outputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}

@@ -25,11 +25,10 @@ def owes_everything(history: History) -> bool:
     return history.plan.expected_end is ExpectedEnd.RUNNING
 
 
-def judge_lost_identities(history: History, found: Delivery, findings: Findings, clause: str) -> None:
-    """Decide loss under contract RECORDS."""
+def judge_lost_identities(history: History, found: Delivery, owed: int, findings: Findings, clause: str) -> None:
+    """Decide loss under contract RECORDS, where so many rows are owed."""
     if history.end.reached:
-        firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
-        findings.check(clause, history.inputs.total_records - sum(firsts))
+        findings.check(clause, owed)
     if found.lost:
         missing = f"{found.lost} records have no row: {listed(found.first_lost, found.lost)}"
         if history.end.reached:
@@ -46,7 +45,7 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
     )
     short = (each for each in unfinished if is_short(each[0].counts, model.totals[model.codes[each[0].key]]))
     if history.end.reached:
-        findings.check(clause, sum(map(any, model.totals)))
+        findings.check(clause, sum(model.owed))
         for row, witness in islice(short, ANOMALIES_PER_CLAUSE):
             findings.violated(clause, f"lost: {_missing(model, row, explain_row(model, row))}", *witness)
         return

@@ -19,7 +19,7 @@ from holdfast.harness.oracles.excess import explain_excess
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
 from holdfast.harness.oracles.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.fold_rows import Scan, judged
-from holdfast.harness.oracles.identity_rows import count_rows, listed, sightings
+from holdfast.harness.oracles.identity_rows import counted, listed, sightings
 from holdfast.harness.oracles.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
 
 NOT_OVER = "the run did not reach its end, so nothing that is missing can be called lost"
@@ -56,12 +56,12 @@ class NoLossOracle:
 
 
 def _judge_identities(history: History, findings: Findings) -> str:
-    found = count_rows(history.inputs, history.output)
+    found, owed = counted(history)
     findings.check("extra-not-a-repeat", sum(len(unit.rows) for unit in history.output.units))
     if found.unknown:
         message = f"{found.unknown} rows stand for no record of the input: {listed(found.first_unknown, found.unknown)}"
         findings.violated("extra-not-a-repeat", message, *sightings(history.output, found.first_unknown[0]))
-    judge_lost_identities(history, found, findings, "input-lost")
+    judge_lost_identities(history, found, owed, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
         repeated = listed(found.first_duplicated, found.duplicated)
         findings.inform(f"{found.duplicated} records have more than one row, and {UNCLAIMED}: {repeated}")

@@ -59,6 +59,8 @@ def _differ(one: StateSummary | None, other: StateSummary | None) -> bool:
         return False
     if one.entries is not None and other.entries is not None and one.entries != other.entries:
         return True
+    if one.broadcast is not None and other.broadcast is not None and one.broadcast != other.broadcast:
+        return True
     return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
 
 

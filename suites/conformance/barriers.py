@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, REBALANCE
+from holdfast.harness.model.job import FORWARD, REBALANCE, STEPS
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
@@ -12,6 +12,7 @@ from holdfast.suites.conformance.plans import (
     LATE_CHANNELS,
     TOLERANT,
     WORKERS,
+    each_of,
     forge,
     kill,
     plan,
@@ -142,10 +143,11 @@ CASES = with_needs(
     Case(
         id="barriers/one-input-never-waits",
         purpose="Does a task with one input never wait, in exactly-once mode either?",
-        method="Sources, maps and sinks are joined one to one, and the blocked channels are looked for.",
+        method="Sources, maps, flat maps, filters and sinks follow each other, and blocked channels are looked for.",
         passes="There is none.",
         decides=(Decision("BAR-08", "CUT", ("waited-with-one-input",), "waits-with-one-input"),),
-        plan=plan(job=FORWARD),
+        plan=each_of([plan(job=job) for job in (FORWARD, STEPS)]),
+        runs=2,
     ),
     Case(
         id="barriers/rebalance-waits",

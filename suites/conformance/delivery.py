@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, JOBS, REBALANCE
+from holdfast.harness.model.job import COMMON_JOBS, FORWARD, REBALANCE
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     COORDINATOR,
@@ -58,9 +58,12 @@ CASES = with_needs(
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
         plan=each_of(
-            [plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job) for job in JOBS.values()]
+            [
+                plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
+                for job in COMMON_JOBS.values()
+            ]
         ),
-        runs=len(JOBS),
+        runs=len(COMMON_JOBS),
         tiers=EVERYWHERE,
     ),
     Case(
@@ -72,11 +75,11 @@ CASES = with_needs(
         plan=each_of(
             [
                 plan(slow(LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=AT_LEAST_ONCE)
-                for job in JOBS.values()
+                for job in COMMON_JOBS.values()
                 if job is not FORWARD
             ]
         ),
-        runs=len(JOBS) - 1,
+        runs=len(COMMON_JOBS) - 1,
         tiers=EVERYWHERE,
     ),
 )

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, PlanGenerator, Tier
+from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import KEYED_SUM, Job
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
@@ -77,7 +78,7 @@ def with_needs(*cases: Case) -> tuple[Case, ...]:
 
 
 def _needs(chosen: Plan) -> set[Capability]:
-    needs = {FAULT_KINDS[spec.kind].needs(spec) for spec in chosen.faults}
+    needs = {FAULT_KINDS[spec.kind].needs(spec) for spec in chosen.faults} | demands(chosen.job)
     needs.update(
         capability
         for prefix, capability in OPTION_NEEDS.items()

@@ -16,7 +16,7 @@ from holdfast.harness.engine.registry import toolbox
 from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, CommitFailed, Event, StorageFailed
-from holdfast.harness.model.job import FORWARD, JOBS, KEYED_SUM, Job
+from holdfast.harness.model.job import COMMON_JOBS, FORWARD, KEYED_SUM, Job
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target
@@ -132,7 +132,7 @@ def refuted(judged: Run) -> set[str]:
     return {verdict.oracle for verdict in judged.verdicts if verdict.outcome is Outcome.FAIL}
 
 
-@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+@pytest.mark.parametrize("job", COMMON_JOBS.values(), ids=COMMON_JOBS)
 def test_an_undisturbed_run_passes_and_leaves_nothing(stack: Stack, job: Job, tmp_path: Path) -> None:
     from confluent_kafka.admin import AdminClient
 

@@ -34,7 +34,27 @@ def gate(**fields: Any) -> Callable[[dict[str, Any]], object]:
     return at(gate={"effect": "commit", "target": {"role": "worker"}, **fields})
 
 
+def vertex(**fields: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda tree: tree["job"]["vertices"][1].update(fields)
+
+
+def on_the_way(partitioning: str, *, beside: bool = False) -> Callable[[dict[str, Any]], object]:
+    """A map between source and sum, or on a second way between them."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        job = tree["job"]
+        job["vertices"].insert(1, {"name": "map", "kind": "map"})
+        exchange = job["edges"][0]
+        job["edges"].append({"upstream": "source", "downstream": "map", "partitioning": partitioning})
+        job["edges"].append({**exchange, "upstream": "map"})
+        if not beside:
+            job["edges"].remove(exchange)
+
+    return edit
+
+
 GOOD = [
+    on_the_way("forward"),
     lambda _: None,
     with_fault(),
     with_fault(target={"role": "channel", "index": 3}),
@@ -62,6 +82,14 @@ BAD = [
     (lambda tree: tree["job"]["edges"][0].update(partitioning="rebalance"), "'sum' is keyed: use hash."),
     (lambda tree: tree["job"]["edges"][0].update(upstream="sink"), "list vertices upstream first"),
     (lambda tree: tree["job"]["vertices"][0].update(name="sum"), "give each vertex a name of its own"),
+    (lambda tree: tree["job"]["vertices"][1].update(copies=2), "copies is 2, but only a flat-map has any: remove it."),
+    (vertex(kind="filter", modulus=2, remainder=2), "remainder is 2: use 0 to 1, less than the modulus."),
+    (vertex(kind="flat-map", copies=0), "job.vertices[1].copies is 0: use at least 1."),
+    (vertex(kind="join"), "job.edges give 'sum', a join, 1 inputs: give it 2."),
+    (lambda tree: tree["job"]["edges"].append(tree["job"]["edges"][0]), "joins two vertices twice: put a map on one"),
+    (lambda tree: tree["job"]["edges"][1].update(partitioning="broadcast"), "but only a broadcast-sum takes copies"),
+    (on_the_way("rebalance"), "job.edges rebalance above 'sum', so that records of a key lose their order"),
+    (on_the_way("forward", beside=True), "bring one source to 'sum' on two ways, so that its records lose their order"),
     (lambda tree: tree["workload"].update(name="huge"), "unknown workload 'huge'; known: tiny."),
     (lambda tree: tree["workload"].update(parameters={"rows": 1}), "parameters has 'rows'; allowed are records"),
     (lambda tree: tree["workload"].update(parameters={"records": "x"}), "records is 'x': give a whole number."),

@@ -1,0 +1,123 @@
+"""Jobs from outside: refused unless the operators of the model can run them and the oracles can interpret them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.job import STATEFUL, Edge, Job, Partitioning, Vertex, VertexKind
+
+_INPUTS = {
+    VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
+    VertexKind.BROADCAST_SUM: (Partitioning.HASH, Partitioning.BROADCAST),
+}
+"""Operators whose inputs differ: how each of them must come."""
+
+
+def check_job(job: Job) -> None:
+    """Refuse a job that contradicts itself.
+
+    Raises:
+        UsageError: one sentence that names the field.
+    """
+    names = [vertex.name for vertex in job.vertices]
+    _require(len(set(names)) == len(names), f"job.vertices names {_listed(names)}: give each vertex a name of its own.")
+    for kind in (VertexKind.SOURCE, VertexKind.SINK):
+        _require(bool(job.of_kind(kind)), f"job.vertices has no {kind}: add one.")
+    for index, vertex in enumerate(job.vertices):
+        _check_parameters(f"job.vertices[{index}]", vertex)
+    for index, edge in enumerate(job.edges):
+        _check_edge(f"job.edges[{index}]", edge, job, names)
+    ends = [(edge.upstream, edge.downstream) for edge in job.edges]
+    _require(
+        len(set(ends)) == len(ends),
+        "job.edges joins two vertices twice: put a map on one of the two ways between them.",
+    )
+    for vertex in job.vertices:
+        _check_inputs(job, vertex)
+
+
+def _check_parameters(place: str, vertex: Vertex) -> None:
+    bare = Vertex(vertex.name, vertex.kind)
+    for names, kind in ((("copies",), VertexKind.FLAT_MAP), (("modulus", "remainder"), VertexKind.FILTER)):
+        for name in names:
+            value = getattr(vertex, name)
+            _require(
+                vertex.kind is kind or value == getattr(bare, name),
+                f"{place}.{name} is {value}, but only a {kind} has any: remove it.",
+            )
+    _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
+    _require(vertex.modulus >= 1, f"{place}.modulus is {vertex.modulus}: use at least 1.")
+    _require(
+        0 <= vertex.remainder < vertex.modulus,
+        f"{place}.remainder is {vertex.remainder}: use 0 to {vertex.modulus - 1}, less than the modulus.",
+    )
+
+
+def _check_edge(place: str, edge: Edge, job: Job, names: list[str]) -> None:
+    for name in (edge.upstream, edge.downstream):
+        _require(name in names, f"{place} names {name!r}; the vertices are {_listed(names)}.")
+    _require(
+        names.index(edge.upstream) < names.index(edge.downstream),
+        f"{place} leads from {edge.upstream!r} to {edge.downstream!r}: list vertices upstream first.",
+    )
+    if edge.partitioning is Partitioning.BROADCAST:
+        _require(
+            job.vertex(edge.downstream).kind is VertexKind.BROADCAST_SUM,
+            f"{place}.partitioning is {edge.partitioning}, but only a {VertexKind.BROADCAST_SUM} takes copies.",
+        )
+
+
+def _check_inputs(job: Job, vertex: Vertex) -> None:
+    inputs = job.inputs_of(vertex.name)
+    fed, read = bool(inputs), any(edge.upstream == vertex.name for edge in job.edges)
+    _require(
+        fed is not (vertex.kind is VertexKind.SOURCE) and read is not (vertex.kind is VertexKind.SINK),
+        f"job.edges leave vertex {vertex.name!r} loose: a source only sends, a sink only receives, others do both.",
+    )
+    if vertex.kind not in STATEFUL:
+        return
+    wanted = _INPUTS.get(vertex.kind, (Partitioning.HASH,) * len(inputs))
+    _require(
+        len(inputs) == len(wanted),
+        f"job.edges give {vertex.name!r}, a {vertex.kind}, {len(inputs)} inputs: give it {len(wanted)}.",
+    )
+    for edge, partitioning in zip(inputs, wanted, strict=True):
+        _require(
+            edge.partitioning is partitioning,
+            f"job.edges[{job.edges.index(edge)}].partitioning is {edge.partitioning}, but {vertex.name!r} is keyed: "
+            f"use {partitioning}.",
+        )
+    # What reaches a keyed operator is judged as a prefix of each source partition, by input of a join.
+    inputs_apart = [inputs[:1], inputs[1:]] if vertex.kind is VertexKind.JOIN else [inputs]
+    for some in inputs_apart:
+        ways = [way for edge in some for way in _ways(job, edge)]
+        sources = [way[0].upstream for way in ways]
+        _require(
+            len(set(sources)) == len(sources),
+            f"job.edges bring one source to {vertex.name!r} on two ways, so that its records lose their order: "
+            "filter them into one.",
+        )
+        _require(
+            all(edge.partitioning is not Partitioning.REBALANCE for way in ways for edge in way),
+            f"job.edges rebalance above {vertex.name!r}, so that records of a key lose their order: "
+            f"use {Partitioning.FORWARD}.",
+        )
+
+
+def _ways(job: Job, last: Edge) -> Iterator[tuple[Edge, ...]]:
+    """Every way from a source along the edges that ends with this one."""
+    before = job.inputs_of(last.upstream)
+    if not before:
+        yield (last,)
+    for edge in before:
+        yield from ((*way, last) for way in _ways(job, edge))
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise UsageError(sentence)
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, names)))

@@ -1,0 +1,15 @@
+"""What a job asks of a system besides a source, a keyed sum and a sink."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.job import Job, VertexKind
+
+_COMMON = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM, VertexKind.SINK})
+
+
+def demands(job: Job) -> frozenset[Capability]:
+    """The capabilities that a system must declare to be given this job."""
+    if all(vertex.kind in _COMMON for vertex in job.vertices) and len(job.of_kind(VertexKind.SOURCE)) == 1:
+        return frozenset()
+    return frozenset({Capability.OPERATORS})

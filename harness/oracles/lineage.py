@@ -1,0 +1,140 @@
+"""The oracles' own interpretation of a job: which records reach its keyed operator, or its sink, made of which input.
+
+Rules of this file:
+- It is written from the definitions of operators and partitionings (`model.job`), and shares no code with any system.
+- A lane is what one source partition sends to one input of a vertex, in order. What is behind a position of the source
+  is behind the same position of every lane made of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from holdfast.harness.model.job import STATEFUL, Job, VertexKind
+from holdfast.harness.model.records import InputLog, Integers
+
+_PLAIN = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM, VertexKind.SINK})
+
+
+class Lane(msgspec.Struct, frozen=True, eq=False):
+    """Records of one source partition.
+
+    Attributes:
+        partition: of all of them.
+        origins: (n,) offset of the input record that each was made of, in ascending order.
+        offsets: (n,) the offset that each has now.
+        sign: what its values are multiplied by in a sum.
+        everywhere: each of them counts for every key.
+    """
+
+    partition: int
+    origins: Integers
+    offsets: Integers
+    sign: int = 1
+    everywhere: bool = False
+
+
+def is_plain(job: Job) -> bool:
+    """Whether every record of the input reaches the end once, as it is."""
+    return all(vertex.kind in _PLAIN for vertex in job.vertices) and len(job.of_kind(VertexKind.SOURCE)) == 1
+
+
+class KeyedInput(msgspec.Struct, frozen=True, eq=False):
+    """What reaches a keyed operator.
+
+    Attributes:
+        lanes: one for each place of `counts` in its rows.
+        sides: lanes of which one at least must have a record of a key before the key has a row.
+    """
+
+    lanes: list[Lane]
+    sides: tuple[tuple[int, ...], ...] = ()
+
+
+def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
+    """What reaches the keyed operator of a job that has one."""
+    (vertex,) = job.of_kind(*STATEFUL)
+    arrivals = [_arriving(job, inputs, edge.upstream) for edge in job.inputs_of(vertex.name)]
+    partitions = range(len(inputs.partitions))
+    if vertex.kind is VertexKind.JOIN:
+        left, right = arrivals
+        lanes = [_lane(left, each) for each in partitions]
+        lanes += [_lane(right, each, sign=-1) for each in partitions]
+        return KeyedInput(lanes, (tuple(partitions), tuple(range(len(partitions), len(lanes)))))
+    if vertex.kind is VertexKind.BROADCAST_SUM:
+        data, shared = arrivals
+        lanes = [_lane({**shared, **data}, each, everywhere=each in shared) for each in partitions]
+        return KeyedInput(lanes, (tuple(data),))
+    merged = {partition: lane for arrival in arrivals for partition, lane in arrival.items()}
+    return KeyedInput([_lane(merged, each) for each in partitions])
+
+
+def owed_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
+    """How many rows of each (partition, offset) the sinks are owed under contract RECORDS."""
+    return Counter(
+        (partition, offset)
+        for sink in job.of_kind(VertexKind.SINK)
+        for edge in job.inputs_of(sink.name)
+        for partition, lane in _arriving(job, inputs, edge.upstream).items()
+        for offset in lane.offsets.tolist()
+    )
+
+
+_Arrivals = Mapping[int, Lane]
+"""By source partition."""
+
+
+def _lane(arrivals: _Arrivals, partition: int, **changes: Any) -> Lane:
+    nothing = np.zeros(0, np.int64)
+    lane = arrivals.get(partition) or Lane(partition, nothing, nothing)
+    return msgspec.structs.replace(lane, **changes)
+
+
+def _arriving(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
+    """What a vertex sends on."""
+    vertex = job.vertex(name)
+    if vertex.kind is VertexKind.SOURCE:
+        return _read(job, inputs, name)
+    found: dict[int, Lane] = {}
+    for edge in job.inputs_of(name):
+        for partition, lane in _arriving(job, inputs, edge.upstream).items():
+            if vertex.kind is VertexKind.FLAT_MAP:
+                lane = _copied(lane, vertex.copies)
+            elif vertex.kind is VertexKind.FILTER:
+                lane = _chosen(lane, lane.offsets % vertex.modulus == vertex.remainder)
+            found[partition] = _both(found[partition], lane) if partition in found else lane
+    return found
+
+
+def _read(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
+    """What a source reads: sources take the partitions in turn."""
+    sources = [vertex.name for vertex in job.of_kind(VertexKind.SOURCE)]
+    firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
+    lanes: dict[int, Lane] = {}
+    for partition, (length, first) in enumerate(zip(inputs.lengths(), firsts, strict=True)):
+        if sources[partition % len(sources)] == name:
+            offsets = np.arange(first, length)
+            lanes[partition] = Lane(partition, offsets, offsets)
+    return lanes
+
+
+def _copied(lane: Lane, copies: int) -> Lane:
+    offsets = (lane.offsets[:, None] * copies + np.arange(copies)).reshape(-1)
+    return Lane(lane.partition, np.repeat(lane.origins, copies), offsets)
+
+
+def _chosen(lane: Lane, which: npt.NDArray[np.bool_]) -> Lane:
+    return Lane(lane.partition, lane.origins[which], lane.offsets[which])
+
+
+def _both(one: Lane, other: Lane) -> Lane:
+    """Two ways of one partition, side by side."""
+    origins = np.concatenate((one.origins, other.origins))
+    order = np.argsort(origins, kind="stable")
+    return Lane(one.partition, origins[order], np.concatenate((one.offsets, other.offsets))[order])
