@@ -8,6 +8,7 @@ Rules of this package:
 """
 
 from holdfast.faults.forge import Forge
+from holdfast.faults.input import Poison, Surge
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
@@ -30,5 +31,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     RequestCheckpoint,
     Replay,
     Forge,
+    Poison,
+    Surge,
 )
 """What is registered under `holdfast.faults`, by kind."""

@@ -19,6 +19,7 @@ from holdfast.harness.sim.streams import Stream
 
 _COORDINATOR = Target(Role.COORDINATOR)
 _STORAGE = Target(Role.STORAGE)
+_SOURCE_SYSTEM = Target(Role.SOURCE_SYSTEM)
 _STARTS = (0, 1, 1, 1)
 """How many checkpoints the first fault waits for."""
 _STEPS = (0, 1, 1)
@@ -29,6 +30,8 @@ _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _READS = frozenset({"read-metadata", "read-state"})
+_POISON_INTERVALS = 6
+"""Longer than records arrive."""
 _STORAGE_ERROR_INTERVALS = 4
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
@@ -89,10 +92,10 @@ def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...
 
 
 def _possible_attacks(scene: Scene) -> dict[str, int]:
-    attacks = scene.mix.attacks
-    if network_channels(scene.job, scene.topology):
-        return attacks
-    return {name: weight for name, weight in attacks.items() if name not in ("cut", "slow")}
+    impossible: tuple[str, ...] = () if network_channels(scene.job, scene.topology) else ("cut", "slow")
+    if scene.settled_start:
+        impossible += ("poison", "surge")
+    return {name: weight for name, weight in scene.mix.attacks.items() if name not in impossible}
 
 
 def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
@@ -155,6 +158,22 @@ def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
     return [fault, FaultSpec("kill", _COORDINATOR if cause == "kill-coordinator" else scene.worker(), schedule)]
 
 
+def _poison(scene: Scene, progress: int) -> list[FaultSpec]:
+    """The last record of a partition, from before it arrives."""
+    if progress > _EARLY:
+        return _kill_worker(scene, progress)
+    parameters: dict[str, int | str] = {"partition": scene.stream.below(scene.topology.parallelism), "offset": -1}
+    duration_ms = _POISON_INTERVALS * scene.interval_ms
+    return [FaultSpec("poison", _SOURCE_SYSTEM, Schedule(after_checkpoint=progress), duration_ms, parameters)]
+
+
+def _surge(scene: Scene, progress: int) -> list[FaultSpec]:
+    if progress > _EARLY:
+        return _kill_worker(scene, progress)
+    parameters: dict[str, int | str] = {"percent": 100 * scene.stream.between(3, 6)}
+    return [FaultSpec("surge", _SOURCE_SYSTEM, _unaimed(scene, progress), _lasting_ms(scene), parameters)]
+
+
 def _second_strike(scene: Scene, kill: FaultSpec) -> list[FaultSpec]:
     """While the job recovers from a kill, the recovery is struck: the gate is armed when the kill acts."""
     stream, gates = scene.stream, scene.mix.recovery_gates
@@ -210,4 +229,6 @@ _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "cut": _cut,
     "slow": _slow,
     "storage-error": _storage_error,
+    "poison": _poison,
+    "surge": _surge,
 }

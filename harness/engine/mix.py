@@ -22,6 +22,8 @@ NEEDS = {
     "cut": Capability.CUT_CHANNEL,
     "slow": Capability.SLOW_CHANNEL,
     "storage-error": Capability.STORAGE_ERROR,
+    "poison": Capability.POISON_RECORD,
+    "surge": Capability.SURGE_INPUT,
 }
 """The attacks that can be drawn, with the capability that each needs."""
 
@@ -97,6 +99,8 @@ SWARM = Mix(
         "cut": 2,
         "slow": 2,
         "storage-error": 3,
+        "poison": 2,
+        "surge": 2,
     },
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},

@@ -45,6 +45,10 @@ class Capability(StrEnum):
     """Every operator and partitioning of the model, and several sources."""
     TWO_PHASE_COMMIT = "two-phase-commit"
     START_AT_LATEST = "start-at-latest"
+    POISON_RECORD = "poison-record"
+    """A record of the input can be made to fail its operator whenever it is processed."""
+    SURGE_INPUT = "surge-input"
+    """Input can be made to arrive faster than the workload says."""
     ACKNOWLEDGES_INPUT = "acknowledges-input"
     """It tells its feeder which input has taken effect; what it did not acknowledge is sent again after a restart."""
 

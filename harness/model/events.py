@@ -145,10 +145,15 @@ class AttemptStarted(Event, tag="attempt_started"):
 
 
 class FailureCounted(Event, tag="failure_counted"):
-    """A failure was handed to the restart strategy. `failed_checkpoint` is the one whose failure was one more than
-    tolerable; 0 where something else failed."""
+    """A failure was handed to the restart strategy, or, as one that no restart can help, was not.
+
+    `subtask` failed; empty: a worker, or the coordinator's own work. `failed_checkpoint` is the one whose
+    failure was one more than tolerable; 0 where something else failed.
+    """
 
     cause: str
+    subtask: str = ""
+    recoverable: bool = True
     failed_checkpoint: int = 0
 
 
@@ -300,6 +305,16 @@ class SourceEmitted(Event, tag="source_emitted"):
     partition: int
     first_offset: int
     next_offset: int
+
+
+class RecordFailed(Event, tag="record_failed"):
+    """A record made its operator fail. `recoverable` False: the operator says that no restart can help."""
+
+    subtask: str
+    partition: int
+    offset: int
+    cause: str
+    recoverable: bool = True
 
 
 class TriggerReceived(Event, tag="trigger_received"):
@@ -616,8 +631,8 @@ AnyEvent = (
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
     | CheckpointAborted | CheckpointDropped | NotificationSent
-    | TaskStarted | TaskStopped | SourceEmitted | TriggerReceived | BatchSent | BatchProcessed | BarrierSent
-    | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | AckSent | DeclineSent
+    | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
+    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | AckSent | DeclineSent
     | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled

@@ -21,9 +21,10 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.failing_record import FailingRecords
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
-from holdfast.harness.oracles.restart_model import Exponential, restart_model
+from holdfast.harness.oracles.restart_model import Exponential, Objection, restart_model
 
 
 class CountOracle:
@@ -41,6 +42,9 @@ class CountOracle:
         "delay-wrong": "a restart is scheduled with another delay than that of the strategy",
         "backoff-not-reset": "after a quiet period a restart waits as if the failures before it went on",
         "simultaneous-counted": "a failure while a restart is awaited lengthens the delay",
+        "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
+        "cause-not-told": "a failure by a record is counted under a cause that does not name subtask, partition and "
+        "offset",
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
     }
@@ -63,6 +67,8 @@ class _Accounts:
 
     Attributes:
         failure: counted and not answered yet, with whether the strategy allows a restart.
+        excess: the clause that a restart after it breaks, if it must not be.
+        records: that make operators fail.
         restarting: the failure whose restart is awaited, after `delay_ms`.
     """
 
@@ -75,6 +81,8 @@ class _Accounts:
         self.allowed: bool | None = None
         self.restarting: FailureCounted | None = None
         self.delay_ms: int | None = None
+        self.excess = self.strategy.excess
+        self.records = FailingRecords(history, findings)
         self.paused = coordinator_paused(history)
         self.dead = {death.dead_node for death in history.of(NodeDied)}
         if not history.of(FailureCounted):
@@ -92,6 +100,7 @@ class _Accounts:
     def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
         self._judge_jitter()
+        self.records.tell()
         failure = self.failure
         if failure is None or not self.allowed or failure.node in self.dead:
             return
@@ -122,13 +131,22 @@ class _Accounts:
     def _counted(self, event: FailureCounted) -> None:
         self._same_life(event)
         self.failure, self.restarting = event, None
-        self.allowed = self.strategy.allows(event.time_ns)
+        self.excess = self.strategy.excess
+        recoverable = self.records.counted(event, endless=self.strategy.endless)
+        if event.recoverable and recoverable:
+            self.allowed = self.strategy.allows(event.time_ns)
+        else:
+            self.allowed = False
+            self.excess = "restarted-after-unrecoverable"
 
     def _scheduled(self, event: RestartScheduled) -> None:
         if not self._same_life(event) or self.failure is None:
             return
         self._restarts(self.failure, event)
-        clause, objection = self.strategy.schedules(event.delay_ms, event.time_ns)
+        clause: str = ""
+        objection: Objection | None = None
+        if self.excess == self.strategy.excess:  # Otherwise the strategy knows nothing of this failure.
+            clause, objection = self.strategy.schedules(event.delay_ms, event.time_ns)
         if clause:
             self.findings.check(clause)
         if objection is not None:
@@ -144,7 +162,7 @@ class _Accounts:
             self.findings.check("failed-too-early")
         elif self.allowed is False:
             message = f"the job restarts after {failure.cause}, which its strategy does not allow"
-            self.findings.violated(self.strategy.excess, message, failure, event)
+            self.findings.violated(self.excess, message, failure, event)
 
     def _refused(self, event: RestartRefused) -> None:
         if not self._same_life(event) or self.failure is None:
@@ -154,7 +172,7 @@ class _Accounts:
             message = f"the job fails after {self.failure.cause}, its strategy allows a restart"
             self.findings.violated("failed-too-early", message, self.failure, event)
         elif self.allowed is False:
-            self.findings.check(self.strategy.excess)
+            self.findings.check(self.excess)
         self.failure = None
 
     def _started(self, event: AttemptStarted) -> None:

@@ -38,6 +38,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.TaskStarted: "{0.subtask} started from checkpoint {0.restored_checkpoint} in attempt {0.attempt}",
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",
     events.SourceEmitted: "{0.subtask} emitted partition {0.partition} offsets {0.first_offset} to {0.next_offset}",
+    events.RecordFailed: "record {0.offset} of partition {0.partition} made {0.subtask} fail: {0.cause}",
     events.TriggerReceived: "trigger {0.checkpoint} received by {0.subtask}",
     events.BatchSent: "batch {0.position} sent on {0.channel}",
     events.BatchProcessed: "batch {0.position} processed from {0.channel}",

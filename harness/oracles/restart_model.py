@@ -34,10 +34,12 @@ class RestartModel(Protocol):
     Attributes:
         excess: the clause that a restart breaks which is not allowed.
         delay_ms: before every restart; None: it differs, or is not judged.
+        endless: however many failures there are, none is the last.
     """
 
     excess: str
     delay_ms: int | None
+    endless: bool
 
     def allows(self, now_ns: int) -> bool | None:
         """Count a failure: whether the job may restart, None if that is not decided."""
@@ -52,6 +54,7 @@ class Fixed:
 
     def __init__(self, restarts: int | None, delay_ms: int | None, excess: str = BEYOND_POLICY) -> None:
         self.left = restarts
+        self.endless = restarts is None or restarts >= UNLIMITED
         self.delay_ms = delay_ms
         self.excess = excess
 
@@ -70,6 +73,7 @@ class Unknown:
 
     excess = BEYOND_POLICY
     delay_ms: int | None = None
+    endless = False
 
     def allows(self, now_ns: int) -> bool | None:
         return None
@@ -86,6 +90,7 @@ class Rate:
     def __init__(self, most: int, interval_ms: int, delay_ms: int) -> None:
         self.interval_ns = interval_ms * NS_PER_MS
         self.delay_ms: int | None = delay_ms
+        self.endless = most * delay_ms >= interval_ms  # The window never holds one more than allowed.
         self.failures: deque[int] = deque(maxlen=most + 1)
 
     def allows(self, now_ns: int) -> bool | None:
@@ -122,6 +127,7 @@ class Exponential:
         self.reset_ms = milliseconds(plan, f"{EXPONENTIAL_DELAY}.reset-backoff-threshold", 3_600_000)
         self.jitter = decimal(plan, f"{EXPONENTIAL_DELAY}.jitter-factor", 0.1)
         self.attempts = number(plan, f"{EXPONENTIAL_DELAY}.attempts-before-reset-backoff", UNLIMITED)
+        self.endless = self.attempts >= UNLIMITED
         self.rows = {0}
         self.due_ns: int | None = None
         self.merged: bool | None = False

@@ -99,6 +99,24 @@ class Controls:
         """Undo `fail_storage` and `slow_storage`."""
         raise NotImplementedError
 
+    def poison(self, partition: int, offset: int, *, recoverable: bool) -> None:
+        """Let a record of the input make its operator fail whenever it is processed. Replaces an earlier one of its
+        partition.
+
+        Args:
+            partition, offset: the record; a negative offset counts from the end of the partition.
+            recoverable: False: its operator says that no restart can help.
+        """
+        raise NotImplementedError
+
+    def surge(self, percent: int) -> None:
+        """Let input arrive at so many percent of the rate of the workload. Replaces an earlier rate."""
+        raise NotImplementedError
+
+    def restore_input(self) -> None:
+        """Undo `poison` and `surge`."""
+        raise NotImplementedError
+
     def replay(self) -> None:
         """Stop the job in good order, take back the completion of its last checkpoint, and start it again: what it did
         for that checkpoint it does once more."""

@@ -21,7 +21,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.fault import Fault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
-COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
+COORDINATOR, STORAGE, SOURCE_SYSTEM = Target(Role.COORDINATOR), Target(Role.STORAGE), Target(Role.SOURCE_SYSTEM)
 WORKERS = (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
 LATE_CHANNELS = (Target(Role.CHANNEL, 2), Target(Role.CHANNEL, 3))
 """From the second source."""
@@ -114,6 +114,17 @@ def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
 def storage_error(operation: str, duration_ms: int = 300, **when: Any) -> FaultSpec:
     """The next call of a storage operation fails."""
     return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation})
+
+
+def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
+    """The last record of the first partition fails its operator, for a while or until the end."""
+    parameters: dict[str, int | str] = {"offset": -1, "unrecoverable": int(unrecoverable)}
+    return FaultSpec("poison", SOURCE_SYSTEM, Schedule(**when), duration_ms, parameters)
+
+
+def surge(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
+    """Input arrives faster for a while."""
+    return FaultSpec("surge", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"percent": percent})
 
 
 def forge(message: str, subtask: str, shift: Mapping[str, int] = {}, **when: Any) -> FaultSpec:

@@ -7,8 +7,18 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, Plan
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, kill, plan, with_needs
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    EVERYWHERE,
+    RESTART,
+    WORKERS,
+    each_of,
+    kill,
+    plan,
+    poison,
+    with_needs,
+)
 
 SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
@@ -56,6 +66,28 @@ def _hundred_failures(**options: str) -> Plan:
     )
 
 
+def _poisoned(spec: FaultSpec, *, options: Mapping[str, str], end: ExpectedEnd, bounds: Bounds = BOUNDS) -> Plan:
+    """A record fails its operator on every attempt. No other options are set."""
+    return replace(plan(spec, expected_end=end, bounds=bounds), options=dict(options))
+
+
+QUICK = {f"{CHECKPOINTING}.interval": "200 ms", f"{RESTART}.type": "fixed-delay"}
+QUICK_BOUNDS = Bounds(safety_ms=10_000, liveness_ms=20_000, settle_ms=500)
+THREE_ATTEMPTS = _poisoned(
+    poison(),
+    options=QUICK | {f"{RESTART}.fixed-delay.attempts": "3", f"{RESTART}.fixed-delay.delay": "200 ms"},
+    end=ExpectedEnd.FAILED,
+    bounds=QUICK_BOUNDS,
+)
+"""Short enough for real processes."""
+UNRECOVERABLE = tuple(
+    _poisoned(poison(unrecoverable=True), options=QUICK | strategy, end=ExpectedEnd.FAILED, bounds=QUICK_BOUNDS)
+    for strategy in (
+        {f"{RESTART}.fixed-delay.attempts": "9"},
+        {f"{RESTART}.type": "failure-rate", f"{RESTART}.failure-rate.max-failures-per-interval": "9"},
+        {f"{RESTART}.type": "exponential-delay"},
+    )
+)
 FIXED_DELAY_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
@@ -189,5 +221,66 @@ CASES = with_needs(
         passes="The job fails at the fourth failure.",
         decides=(Decision("RST-06", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),),
         plan=_failures(3, 23, 43, 63, options=CHECKPOINTS | EXPONENTIAL_DELAY | FEW_IN_A_ROW, end=ExpectedEnd.FAILED),
+    ),
+    Case(
+        id="restart/poison-golden",
+        purpose="Does a record that fails every attempt end the job after exactly three restarts of 3 times 10 s?",
+        method="The last record of a partition makes its source fail whenever it is read, on the virtual clock.",
+        passes="Three restarts, each 10 s after its failure, and the fourth failure ends the job.",
+        decides=(
+            Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),
+            Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-once-less"),
+            Decision("RST-03", "COUNT", ("delay-too-short",), "waits-not"),
+        ),
+        plan=_poisoned(poison(), options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED),
+    ),
+    Case(
+        id="restart/poison",
+        purpose="Does a record that fails every attempt end the job after exactly the restarts that are allowed?",
+        method="The last record of a partition makes its source fail whenever it is read; three restarts are allowed.",
+        passes="Three restarts, and the fourth failure ends the job, each under a cause that names the record.",
+        decides=(
+            Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),
+            Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-once-less"),
+        ),
+        plan=THREE_ATTEMPTS,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="restart/poison-for-ever",
+        purpose="Does a job whose strategy has no end say why it does not end?",
+        method="The last record of a partition fails its source under the default of each version, until it is mended "
+        "after five minutes.",
+        passes="The job restarts each time, every failure is counted under subtask, partition and offset, and the "
+        "report says that this does not end.",
+        decides=(
+            Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-four-times"),
+            Decision("RST-03", "COUNT", ("cause-not-told",), "hides-causes"),
+        ),
+        plan=each_of(
+            [
+                _poisoned(
+                    poison(5 * MINUTE_MS),
+                    options={**CHECKPOINTS, "holdfast.profile": profile},
+                    end=ExpectedEnd.RUNNING,
+                    bounds=replace(BOUNDS, liveness_ms=2 * MINUTE_MS),
+                )
+                for profile in ("flink-1.14", "flink-2.x")
+            ]
+        ),
+        runs=2,
+    ),
+    Case(
+        id="restart/unrecoverable",
+        purpose="Is a failure that no restart can help final, whatever the strategy allows?",
+        method="A record makes its source fail with an error that says so, under each strategy.",
+        passes="The job fails without a restart.",
+        decides=(
+            Decision("RST-07", "COUNT", ("restarted-after-unrecoverable",), "restarts-after-unrecoverable"),
+            Decision("RST-07", "COUNT", ("restarted-after-unrecoverable",), "loses-kind-of-failure"),
+        ),
+        plan=each_of(UNRECOVERABLE),
+        runs=len(UNRECOVERABLE),
+        tiers=EVERYWHERE,
     ),
 )

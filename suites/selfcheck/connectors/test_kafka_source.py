@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.mutants.source import FollowsGroupOffsets
+from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.source_position import CheckpointPosition
 from holdfast.harness.model.records import InputLog, Partition
@@ -46,7 +47,7 @@ def log_of(connectors: Connectors, position: CheckpointPosition | None = None) -
 
 
 def feed_everything(feeder: KafkaFeeder) -> None:
-    feeder.begin(time.monotonic_ns())
+    feeder.begin(time.monotonic_ns(), ArrivalClock())
     deadline = time.monotonic() + LIMIT_S
     while not feeder.exhausted:
         assert time.monotonic() < deadline

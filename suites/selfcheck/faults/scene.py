@@ -19,12 +19,20 @@ BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
 
 
 def landed(
-    spec: FaultSpec, events: Iterable[Event], *, start_ms: float = 100, end_ms: float | None = 200, records: int = 0
+    spec: FaultSpec,
+    events: Iterable[Event],
+    *,
+    start_ms: float = 100,
+    end_ms: float | None = 200,
+    records: int = 0,
+    records_per_second: int = 0,
 ) -> bool:
-    """Whether the fault landed in a run with these events and one partition of so many records; it acted from
-    `start_ms` to `end_ms`."""
+    """Whether the fault landed in a run with these events and one partition of so many records, which are there or
+    arrive at a rate; it acted from `start_ms` to `end_ms`."""
     column = np.zeros(records, dtype=np.int64)
-    inputs = InputLog(("key",), (Partition(column, column, records),))
+    preloaded = 0 if records_per_second else records
+    partition = Partition(column, column, preloaded, records_per_second=records_per_second)
+    inputs = InputLog(("key",), (partition,))
     around: list[Event] = [
         at(start_ms, "harness.0", FaultInjected(fault=0, fault_kind=spec.kind, target=str(spec.target)))
     ]

@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
     FaultInjected,
     NodeDied,
     NodeStarted,
+    RecordFailed,
     RowsVisible,
     SourceEmitted,
     StorageFailed,
@@ -267,6 +268,37 @@ class TestSlow:
 
     def test_an_idle_channel_proves_nothing(self) -> None:
         assert not landed(self.spec, batch(0, 90, 140))
+
+
+class TestPoison:
+    spec = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": -1})
+
+    def failed(self, offset: int, *, time_ms: float = 110) -> list[Event]:
+        event = RecordFailed(subtask="source[0]", partition=0, offset=offset, cause="it cannot be parsed")
+        return [at(time_ms, "worker-0.0", event)]
+
+    def test_the_record_failed(self) -> None:
+        assert landed(self.spec, self.failed(9), records=10)
+
+    def test_another_record_or_an_earlier_failure_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.failed(8), records=10)
+        assert not landed(self.spec, self.failed(9, time_ms=99), records=10)
+
+
+class TestSurge:
+    spec = FaultSpec("surge", Target(Role.SOURCE_SYSTEM))
+
+    def emitted(self, next_offset: int, time_ms: float) -> bool:
+        """Whether it lands where a record arrives every ten milliseconds and so many are emitted at a time."""
+        event = SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
+        return landed(self.spec, [at(time_ms, "worker-0.0", event)], records=100, records_per_second=100)
+
+    def test_more_is_emitted_than_can_have_arrived(self) -> None:
+        assert self.emitted(17, 150)
+
+    def test_what_has_arrived_is_no_proof(self) -> None:
+        assert not self.emitted(16, 150)
+        assert not self.emitted(50, 99)
 
 
 class TestStorageError:

@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
     ChannelUnblocked,
     DeclineReceived,
     Event,
+    FailureCounted,
     NodeDied,
     NotificationSent,
     ReaderPolled,
@@ -43,7 +44,9 @@ Line = Event | float | Sequence[Event]
 """An event, several, or milliseconds that pass."""
 
 _RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, ChannelBlocked, ChannelUnblocked)
-_COORDINATOR_RECORDS = (TriggerSent, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics)
+_COORDINATOR_RECORDS = (
+    TriggerSent, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
+)  # fmt: skip
 _HARNESS_RECORDS = (NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from holdfast.harness.model.events import AttemptStarted, FailureCounted, FaultInjected, RestartScheduled
@@ -9,6 +11,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.histories.count import FIXED, OF_1_14, poisoned, restarts
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 
 
@@ -33,3 +36,19 @@ def test_a_paused_coordinator_is_late_with_everything() -> None:
     )  # fmt: skip
     assert not verdict.anomalies
     assert "delay-too-short" not in verdict.checked
+
+
+def _row(times: int, options: Mapping[str, str]) -> tuple[str, ...]:
+    """What is said of a record that fails so many times."""
+    lines = [line for _ in range(times) for line in (*poisoned(), *restarts()[1:])]
+    return CountOracle().judge(story(AttemptStarted(), *lines, options=options)).information
+
+
+def test_a_record_that_fails_for_ever_is_told_with_its_cause() -> None:
+    (told,) = _row(4, OF_1_14)
+    assert "record 7 of partition 0 makes source[0] fail on every attempt (it cannot be parsed), 4 in a row" in told
+
+
+def test_a_record_whose_failures_come_to_an_end_is_not_told() -> None:
+    assert _row(2, OF_1_14) == ()
+    assert _row(4, {**FIXED, "restart-strategy.fixed-delay.attempts": "9"}) == ()

@@ -9,6 +9,7 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     NodeDied,
+    RecordFailed,
     RestartRefused,
     RestartScheduled,
     TaskStarted,
@@ -257,6 +258,45 @@ def eight_delays_are_the_row_itself() -> History:
 @near("without-jitter")
 def one_of_eight_delays_is_moved() -> History:
     return _eight(0, 0, 0, 77)
+
+
+POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
+
+
+def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
+    """Record 7 makes the source fail, and that is counted."""
+    record = RecordFailed(
+        subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=recoverable
+    )
+    return [record, FailureCounted(cause=cause, subtask="source[0]", recoverable=recoverable)]
+
+
+@bad("restarted-after-unrecoverable")
+def restarts_though_no_restart_can_help() -> History:
+    return story(FIXED, *poisoned(recoverable=False), *restarts()[1:])
+
+
+@bad("restarted-after-unrecoverable")
+def what_the_operator_said_is_lost_on_the_way() -> History:
+    record, failure = poisoned(recoverable=False)
+    assert isinstance(failure, FailureCounted)
+    failure.recoverable = True
+    return story(FIXED, record, failure, *restarts()[1:])
+
+
+@near("restarted-after-unrecoverable")
+def fails_as_no_restart_can_help() -> History:
+    return story(FIXED, *poisoned(recoverable=False), RestartRefused(reason="unrecoverable"))
+
+
+@bad("cause-not-told")
+def only_that_a_task_failed() -> History:
+    return story(FIXED, *poisoned("source[0]: task failed"), *restarts()[1:])
+
+
+@near("cause-not-told")
+def record_is_named() -> History:
+    return story(FIXED, *poisoned(), *restarts()[1:])
 
 
 @bad("failure-not-counted")

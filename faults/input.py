@@ -1,0 +1,98 @@
+"""Faults of the input: a record that no operator can stand, and a rate that nobody planned for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.faults.landing import injection
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import RecordFailed, SourceEmitted
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.records import Partition
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+_DEFAULT_PERCENT = 300
+_SECOND_NS, _MILLISECOND_NS = 1_000_000_000, 1_000_000
+
+
+class InputFault:
+    """What the faults of the input have in common: they last, and one verb undoes them all."""
+
+    roles = frozenset({Role.SOURCE_SYSTEM})
+    lasting = True
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.restore_input()
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.whole(spec.target)
+
+
+class Poison(InputFault):
+    """A record makes its operator fail, on every attempt, until it is healed."""
+
+    kind = "poison"
+    parameters: Mapping[str, tuple[type, str]] = {
+        "partition": (int, "of the record; 0 if not given"),
+        "offset": (int, "of the record; negative: from the end of the partition; 0 if not given"),
+        "unrecoverable": (int, "1: its operator says that no restart can help; 0 if not given"),
+    }
+    colour = "#aa4466"
+    leaves = "nothing: the record is processed once it is healed"
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.POISON_RECORD
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        recoverable = not spec.parameters.get("unrecoverable", 0)
+        controls.poison(*_place(spec), recoverable=recoverable)
+
+    def landed(self, history: History, fault: int) -> bool:
+        """The record made an operator fail after the injection."""
+        injected = injection(history, fault)
+        if injected is None:
+            return False
+        partition, offset = _place(history.plan.faults[fault])
+        place = partition, offset % len(history.inputs.partitions[partition])
+        return any(
+            (failed.partition, failed.offset) == place and failed.time_ns >= injected.time_ns
+            for failed in history.of(RecordFailed)
+        )
+
+
+class Surge(InputFault):
+    """Input arrives faster than the workload says."""
+
+    kind = "surge"
+    parameters: Mapping[str, tuple[type, str]] = {
+        "percent": (int, f"of the rate of the workload, above 100; {_DEFAULT_PERCENT} if not given"),
+    }
+    colour = "#6699cc"
+    leaves = "nothing: no record is lost, and each keeps its place"
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.SURGE_INPUT
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.surge(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Sources emitted, from the injection on, what by the workload was still to arrive."""
+        injected = injection(history, fault)
+        return injected is not None and any(
+            event.next_offset > _arrived(history.inputs.partitions[event.partition], event.time_ns)
+            for event in history.of(SourceEmitted)
+            if event.time_ns >= injected.time_ns
+        )
+
+
+def _arrived(partition: Partition, time_ns: int) -> int:
+    """How many records of a partition have arrived at a time, by the workload; one more, for what is just arriving."""
+    since_ns = max(time_ns - partition.starts_ms * _MILLISECOND_NS, 0)
+    return partition.preloaded + since_ns * partition.records_per_second // _SECOND_NS + 1
+
+
+def _place(spec: FaultSpec) -> tuple[int, int]:
+    return int(spec.parameters.get("partition", 0)), int(spec.parameters.get("offset", 0))
