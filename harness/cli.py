@@ -15,6 +15,7 @@ import typer
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import Status
 
 WRONG_USAGE = 3
 HARNESS_ERROR = 4
@@ -155,12 +156,14 @@ def judge(
 @app.command()
 def rules(
     name: Annotated[str, typer.Argument(metavar="[ID]", help="One rule in full.")] = "",
+    area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
+    status: Annotated[list[Status] | None, typer.Option(case_sensitive=False, help="Only these; repeatable.")] = None,
     out: Out = OUTPUT,
 ) -> int:
     """List the rules with their last statuses, cases and mutants."""
     from holdfast.harness.commands.rules import show_rules
 
-    return show_rules(name, out)
+    return show_rules(name, out, area or (), status or ())
 
 
 @app.command()

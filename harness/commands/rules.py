@@ -1,10 +1,18 @@
-"""`holdfast rules`: the catalogue, with the statuses of the last certification."""
+"""`holdfast rules`: the catalogue with its cases and mutants, and the statuses of the last certification.
+
+On a wide screen a rule is a row of a table; on a narrow one its cases and mutants stand below it.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
@@ -12,30 +20,76 @@ from holdfast.harness.commands.folders import LATEST, RESULTS
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import read_journal
 from holdfast.harness.engine.certificate import rule_results
-from holdfast.harness.model.journal import Journal, RuleResult
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.harness.model.rule import Subject
 
+WIDE = 120
+"""Columns from which a table has room."""
+STYLES = {
+    Status.PASS: "green",
+    Status.NOT_APPLICABLE: "dim",
+    Status.WAIVED: "yellow",
+    Status.UNTESTED: "dim",
+    Status.UNOBSERVED: "blue",
+    Status.INCONCLUSIVE: "yellow",
+    Status.ERROR: "magenta",
+    Status.FAIL: "bold red",
+}
 
-def show_rules(name: str, root: Path) -> int:
-    """One rule in full, or all by area."""
+
+def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Sequence[Status] = ()) -> int:
+    """One rule in full, or those of some areas and statuses with a summary.
+
+    Args:
+        name: id of one rule; empty for a list.
+        root: the output folder of certifications, whose last one the statuses are of.
+        areas, statuses: what to list; everything if there are none.
+
+    Raises:
+        UsageError: there is no such rule or area.
+    """
     journal = _last_certified(root)
-    results = journal.rules if journal else rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
-    console = consoles.results()
-    if not name:
-        console.print(_header(journal, root))
-        _list(console, results)
+    cases = registry.cases()
+    results = _results(cases, journal)
+    console = consoles.results(soft_wrap=False)
+    if name:
+        found = next((result for result in results if result.rule.id == name), None)
+        if found is None:
+            raise registry.unknown("rule", name, (result.rule.id for result in results))
+        console.print(_header(journal, root), soft_wrap=True)
+        _show(console, found, cases)
         return 0
-    found = next((result for result in results if result.rule.id == name), None)
-    if found is None:
-        raise registry.unknown("rule", name, (result.rule.id for result in results))
-    console.print(_header(journal, root))
-    _show(console, found)
+    known = list(dict.fromkeys(result.rule.area for result in results))
+    for area in areas:
+        if area not in known:
+            raise registry.unknown("area", area, known)
+    listed = [
+        result
+        for result in results
+        if (not areas or result.rule.area in areas) and (not statuses or result.status in statuses)
+    ]
+    console.print(_header(journal, root), soft_wrap=True)
+    console.print(_table(listed, console) if console.width >= WIDE else _stack(listed, console))
+    console.print(_summary(listed))
     return 0
 
 
 def _last_certified(root: Path) -> Journal | None:
     stored = root / LATEST / RESULTS
     return read_journal(stored) if stored.is_file() else None
+
+
+def _results(cases: Sequence[Case], journal: Journal | None) -> tuple[RuleResult, ...]:
+    """The catalogue as it is now, with the statuses of a certification."""
+    present = rule_results(registry.rules(), cases, (), {}, journal.subject if journal else Subject.RUNTIME)
+    last = {result.rule.id: result for result in journal.rules} if journal else {}
+    return tuple(
+        msgspec.structs.replace(last[each.rule.id], cases=each.cases, mutants=each.mutants, oracles=each.oracles)
+        if each.rule.id in last
+        else each
+        for each in present
+    )
 
 
 def _header(journal: Journal | None, root: Path) -> Text:
@@ -45,33 +99,127 @@ def _header(journal: Journal | None, root: Path) -> Text:
     return Text(f"statuses: {journal.system}, started {journal.started}, by {journal.command}", "dim")
 
 
-def _list(console: Console, results: tuple[RuleResult, ...]) -> None:
-    """One line for each rule, by area."""
-    area = ""
+def _by_area(results: Iterable[RuleResult]) -> dict[str, list[RuleResult]]:
+    areas: dict[str, list[RuleResult]] = {}
     for result in results:
-        rule = result.rule
-        if rule.area != area:
-            area = rule.area
-            console.print(Text(f"{rule.area}  {rule.title}", "bold"))
-        cases = f"  {', '.join(result.cases)}" if result.cases else ""
-        mutants = f"  (mutants {', '.join(result.mutants)})" if result.mutants else ""
-        console.print(Text(f"  {rule.id}  {rule.level:<6}  {result.status:<14}{cases}{mutants}"))
+        areas.setdefault(result.rule.area, []).append(result)
+    return areas
 
 
-def _show(console: Console, result: RuleResult) -> None:
+# --- the list ---
+
+
+def _table(results: Iterable[RuleResult], console: Console) -> Table:
+    """One row for each rule, by area."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("rule", no_wrap=True)
+    table.add_column("level", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    table.add_column("cases", max_width=(console.width - 30) // 3)
+    table.add_column("mutants", max_width=(console.width - 30) // 4)
+    table.add_column("what is owed", ratio=1)
+    table.expand = True
+    for area, rules in _by_area(results).items():
+        table.add_row(Text(area, "bold"), "", "", Text(rules[0].rule.title, "bold"))
+        for result in rules:
+            table.add_row(
+                result.rule.id,
+                result.rule.level,
+                _status(result.status),
+                Text("\n".join(result.cases) or "none", "" if result.cases else "dim"),
+                Text("\n".join(result.mutants) or "none", "" if result.mutants else "dim"),
+                Text(_first_sentence(result.rule.text), "dim"),
+            )
+        table.add_row()
+    return table
+
+
+def _stack(results: Iterable[RuleResult], console: Console) -> Table:
+    """A line for each rule, and below it what is owed, its cases and its mutants."""
+    table = Table.grid()
+    for area, rules in _by_area(results).items():
+        table.add_row(Text(f"{area}  {rules[0].rule.title}", "bold"))
+        for result in rules:
+            rule = result.rule
+            table.add_row(Text(f"  {rule.id}  {rule.level:<6}  ") + _status(result.status))
+            owed = Text(_first_sentence(rule.text), "dim", overflow="ellipsis", no_wrap=True)
+            owed.truncate(console.width - 10)
+            table.add_row(Padding(owed, (0, 0, 0, 10)))
+            for label, names in (("cases", result.cases), ("mutants", result.mutants)):
+                if names:
+                    lines = Table.grid(padding=(0, 1, 0, 0))
+                    lines.add_column(width=7)
+                    lines.add_row(Text(label, "dim"), ", ".join(names))
+                    table.add_row(Padding(lines, (0, 0, 0, 10)))
+        table.add_row("")
+    return table
+
+
+def _summary(results: Sequence[RuleResult]) -> Table:
+    """How many rules of each area have which status, and how many have a case."""
+    shown = [status for status in Status if any(result.status is status for result in results)]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("area")
+    table.add_column("", overflow="ellipsis", no_wrap=True)
+    for column in ("rules", "with a case", *(_words(status) for status in shown)):
+        table.add_column(column, justify="right")
+
+    def add(area: str, title: str, rules: Sequence[RuleResult], style: str = "") -> None:
+        counts = Counter(result.status for result in rules)
+        decided = sum(bool(result.cases) for result in rules)
+        cells = (Text(str(counts[status] or "·"), STYLES[status] if counts[status] else "dim") for status in shown)
+        table.add_row(area, title, str(len(rules)), str(decided), *cells, style=style)
+
+    for area, rules in _by_area(results).items():
+        add(area, rules[0].rule.title, rules)
+    add("all", "", results, "bold")
+    return table
+
+
+def _status(status: Status) -> Text:
+    return Text(_words(status), STYLES[status])
+
+
+def _words(status: Status) -> str:
+    return status.replace("_", " ").lower()
+
+
+def _first_sentence(text: str) -> str:
+    return text.split(". ")[0].rstrip(".") + "."
+
+
+# --- one rule ---
+
+
+def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
     rule = result.rule
     lines = {
-        "status": f"{result.status}{f': {result.reason}' if result.reason else ''}",
+        "status": f"{_words(result.status)}{f': {result.reason}' if result.reason else ''}",
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
         "decided by": ", ".join(result.oracles) or "nothing yet",
         "as it says": rule.oracle,
-        "cases": ", ".join(result.cases) or "none",
-        "mutants": ", ".join(result.mutants) or "none",
         "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),
     }
-    console.print(Text(f"{rule.id} {rule.title}", "bold"))
+    console.print(Text(f"{rule.id}  {rule.title}", "bold"))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(justify="right", style="dim", no_wrap=True)
     for name, value in lines.items():
         if value:
-            console.print(Text(f"{name:>10}  {value}"))
+            table.add_row(name, Text(value, STYLES[result.status] if name == "status" else ""))
+    console.print(table)
+    for case in cases:
+        decisions = [decision for decision in case.decides if decision.rule == rule.id]
+        if decisions:
+            _show_case(console, case, decisions)
+
+
+def _show_case(console: Console, case: Case, decisions: Sequence[Decision]) -> None:
+    console.print()
+    console.print(Text(f"{'case':>10}  {case.id}", "bold") + Text(f"  on {', '.join(case.tiers)}", "dim"))
+    for words in (case.purpose, case.method, case.passes):
+        console.print(Padding(Text(words), (0, 0, 0, 12)))
+    for decision in decisions:
+        clauses = Text(f"{decision.oracle}: {', '.join(decision.clauses)}")
+        console.print(Padding(clauses + Text(f", shown able to fail by {decision.mutant}", "dim"), (0, 0, 0, 12)))

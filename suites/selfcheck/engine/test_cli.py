@@ -44,9 +44,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["replay", "nowhere"], "plan.json: cannot be read"),
         (["judge", "nowhere"], "plan.json: cannot be read"),
         (["rules", "BAR-99"], "unknown rule 'BAR-99'"),
+        (["rules", "--area", "BARS"], "unknown area 'BARS'"),
         (["mutants", "Z9"], "unknown mutant 'Z9'"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_wrong_usage_is_one_sentence_and_exit_code_3(
     arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]
@@ -170,3 +171,25 @@ def test_an_owner_is_known_by_its_start_time_too(tmp_path: Path) -> None:
     folder = open_run_folder(tmp_path / "run", REFERENCE_PLAN)
     (folder / "owner.json").write_bytes(msgspec.json.encode(Owner(os.getpid(), start_time=1)))
     assert not owner_lives(folder)
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_rules_fit_the_screen(
+    columns: int, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert cli.execute(["rules"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(line.split()[:2] == ["BAR-03", "MUST"] for line in lines)
+    assert any("barriers/alignment" in line for line in lines)
+
+
+def test_rules_are_filtered_by_area_and_status(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["rules", "--area", "OBS", "--area", "BAR", "--status", "untested"]) == 0
+    said = capsys.readouterr().out
+    assert "OBS-01" in said
+    assert "BAR-03" in said
+    assert "CRD-01" not in said
+    assert cli.execute(["rules", "--status", "pass"]) == 0
+    assert "OBS-01" not in capsys.readouterr().out
