@@ -23,17 +23,20 @@ from holdfast.harness.engine.progress import Progress
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import CheckpointCompleted, Event
+from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.oracles.stated_options import texts
 from holdfast.harness.spi.fault import Fault, UndoRecord
-from holdfast.harness.spi.system import Recording, System
+from holdfast.harness.spi.system import ConfigurationAware, Recording, System
 
 REAL_SLICE_MS = 100
 """Longest step where steps take real time: how late an interruption may be heard."""
+SUBMIT = "submit"
+"""The node of what is told before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
 _STARTUP, _LATEST = "scan.startup.mode", "latest-offset"
 """Under this option nothing is owed for what was there before the job."""
@@ -113,6 +116,9 @@ def run_plan(
     inputs, claims = NO_INPUT, Claims()
     if plan.expected_end is ExpectedEnd.REFUSED:
         execution = _submit(plan, system)
+    elif plan.expected_end is ExpectedEnd.ACCEPTED:
+        execution = _configure(plan, system)
+        claims = system.claims(plan) if execution.end.reached else claims
     else:
         inputs = _inputs(plan, tools)
         try:
@@ -124,8 +130,7 @@ def run_plan(
             execution = _submit(plan, system)
             if not execution.end.reached:
                 raise
-            refusal = f"refused at submit: {execution.end.reason}"
-            execution = _Execution(RunEnd(reached=False, reason=refusal))
+            execution = _Execution(_refused(execution.end.reason))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
     history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
@@ -149,7 +154,7 @@ def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
         inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    if plan.options.get(_STARTUP) != _LATEST:
+    if texts(plan).get(_STARTUP) != _LATEST:
         return inputs
     return msgspec.structs.replace(inputs, first_offsets=tuple(each.preloaded for each in inputs.partitions))
 
@@ -158,6 +163,21 @@ def _submit(plan: Plan, system: System) -> _Execution:
     """Ask for a plan that must be refused; nothing is deployed whatever the answer."""
     refusal = _refusal(plan, system)
     return _Execution(RunEnd(reached=bool(refusal), reason=refusal or "the configuration was accepted"))
+
+
+def _configure(plan: Plan, system: System) -> _Execution:
+    """Ask for what would be in force; nothing is deployed."""
+    assert isinstance(system, ConfigurationAware), f"{system.name} declares what it does not have"
+    try:
+        told = JobConfigured(node=SUBMIT, sequence=0, configuration=system.effective_configuration(plan))
+    except ValueError as error:
+        return _Execution(_refused(str(error)))
+    return _Execution(RunEnd(reached=True), msgspec.structs.replace(NOTHING_RECORDED, nodes=([told],)))
+
+
+def _refused(reason: str) -> RunEnd:
+    """The end of a run whose options were not taken though they should have been."""
+    return RunEnd(reached=False, reason=f"refused at submit: {reason}")
 
 
 def _refusal(plan: Plan, system: System) -> str:

@@ -55,20 +55,23 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         raise NotApplicable(f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.tiers)}.")
     if isinstance(system, TierAware) and (objection := system.objection(plan, tier)):
         raise NotApplicable(objection)
-    if plan.expected_end is ExpectedEnd.REFUSED:
+    if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         _require(
-            not plan.faults, f"faults has {len(plan.faults)} entries, but a refused plan starts nothing: remove them."
+            not plan.faults,
+            f"faults has {len(plan.faults)} entries, but a plan that is to be {plan.expected_end} starts nothing: "
+            "remove them.",
         )
+    _check_configuration(plan, system)
 
 
 def check_options(plan: Plan, system: System) -> None:
-    """Every option must be accounted for, unless the plan asks to be refused.
+    """Every option must be accounted for, unless the plan starts nothing.
 
     Raises:
         UsageError: a value is refused.
         NotApplicable: an option is unsupported, or the adapter says nothing about it.
     """
-    if plan.expected_end is ExpectedEnd.REFUSED:
+    if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         return
     try:
         account = {each.key: each for each in system.account(plan)}
@@ -77,8 +80,20 @@ def check_options(plan: Plan, system: System) -> None:
     for key in plan.options:
         if key not in account:
             raise NotApplicable(f"system {system.name!r} does not account for option {key!r}.")
-        if account[key].use is OptionUse.UNSUPPORTED:
+    for key, each in account.items():
+        if each.use is OptionUse.UNSUPPORTED:
             raise NotApplicable(f"system {system.name!r} does not support option {key!r}.")
+
+
+def _check_configuration(plan: Plan, system: System) -> None:
+    wanted = {
+        "calls": bool(plan.calls),
+        "configuration_file": plan.configuration_file is not None,
+        f"expected_end {plan.expected_end}": plan.expected_end is ExpectedEnd.ACCEPTED,
+    }
+    for field, asked in wanted.items():
+        if asked and Capability.CONFIGURATION not in system.capabilities:
+            raise NotApplicable(f"system {system.name!r} does not declare {Capability.CONFIGURATION}, for {field}.")
 
 
 def _check_numbers(plan: Plan) -> None:

@@ -43,6 +43,8 @@ class Capability(StrEnum):
     OPTIONS = "options"
     OPERATORS = "operators"
     """Every operator and partitioning of the model, and several sources."""
+    CONFIGURATION = "configuration"
+    """It reads Flink's configuration files and performs the calls of a plan, and tells what all that comes to."""
     TWO_PHASE_COMMIT = "two-phase-commit"
     START_AT_LATEST = "start-at-latest"
     POISON_RECORD = "poison-record"

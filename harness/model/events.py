@@ -16,6 +16,7 @@ from typing import get_args
 import msgspec
 
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.evidence import Evidence
 
 SCHEMA_VERSION = 1
@@ -129,6 +130,12 @@ class FaultHealed(Event, tag="fault_healed"):
 
 
 # --- job and recovery, recorded by the coordinator -------------------------------------------------------------------
+
+
+class JobConfigured(Event, tag="job_configured"):
+    """What is in force for the job, told whenever a coordinator begins to live, and at submit."""
+
+    configuration: EffectiveConfiguration
 
 
 class JobSwitched(Event, tag="job_switched"):
@@ -627,7 +634,7 @@ class StorageListed(Event, tag="storage_listed"):
 
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed
-    | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
+    | JobConfigured | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
     | CheckpointAborted | CheckpointDropped | NotificationSent

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.target import Role, Target
 
@@ -92,6 +93,8 @@ class ExpectedEnd(StrEnum):
     """By the restart policy, after exactly the failures that it allows."""
     REFUSED = "refused"
     """The configuration is refused at submit, before anything starts."""
+    ACCEPTED = "accepted"
+    """The configuration is accepted at submit, and told; nothing starts."""
     UNAVAILABLE = "unavailable"
     """Correctly unavailable: what it needs is gone, and it says so."""
 
@@ -119,7 +122,9 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         system: the accused with its variant, such as `reference` or `reference+D1`.
         job: what runs.
         topology: how wide.
-        options: Flink's keys with values as Flink writes them.
+        options: Flink's keys with values as Flink writes them; the job's program sets them.
+        calls: by which the program sets more of them, in this order; the later one wins.
+        configuration_file: of the cluster; what the program sets wins over it.
         workload: what it is fed.
         faults: what breaks it.
         expected_end: how it must end.
@@ -134,6 +139,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     job: Job
     topology: Topology = Topology()
     options: dict[str, str] = {}
+    calls: tuple[Call, ...] = ()
+    configuration_file: ConfigurationFile | None = None
     workload: WorkloadSpec
     faults: tuple[FaultSpec, ...] = ()
     expected_end: ExpectedEnd = ExpectedEnd.RUNNING

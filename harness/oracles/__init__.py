@@ -16,6 +16,7 @@ Rules of this package:
 
 from __future__ import annotations
 
+from holdfast.harness.oracles.config import ConfigOracle
 from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.harness.oracles.cut import CutOracle
@@ -37,6 +38,7 @@ ORACLES = (
     RestoreOracle(),
     TxnOracle(),
     LoudOracle(),
+    ConfigOracle(),
     LiveOracle(),
     CountOracle(),
     MetricsOracle(),

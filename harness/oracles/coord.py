@@ -24,6 +24,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator_model import CoordinatorModel
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, coordinator_paused, milliseconds
+from holdfast.harness.oracles.stated_options import texts
 
 DEFAULT_TIMEOUT_MS = 600_000
 SLACK_NS = 50 * NS_PER_MS
@@ -107,7 +108,7 @@ def _stood_still(history: History, triggered: Event, timeout_ns: int, ended: Eve
 def _judge_slot(history: History, coordinator: CoordinatorModel, dead: Set[str], findings: Findings) -> None:
     """After an abort the next checkpoint is triggered, once nothing is broken any more and two intervals passed."""
     waiting = coordinator.slot_awaits
-    if waiting is None or waiting.node in dead or INTERVAL not in history.plan.options:
+    if waiting is None or waiting.node in dead or INTERVAL not in texts(history.plan):
         return
     pause_ms = milliseconds(history.plan, INTERVAL, 0) + milliseconds(history.plan, MIN_PAUSE, 0)
     idle_ns = history.end.ended_ns - max(waiting.time_ns, history.end.healed_ns)

@@ -17,6 +17,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.NodeDied: "{0.dead_node} died: {0.cause}",
     events.FaultInjected: "fault {0.fault} ({0.fault_kind}) hit {0.target}",
     events.FaultHealed: "fault {0.fault} ({0.fault_kind}) of {0.target} healed",
+    events.JobConfigured: "job configured",
     events.JobSwitched: "job {0.status} {0.reason}",
     events.AttemptStarted: "attempt {0.attempt} started from checkpoint {0.restored_checkpoint}",
     events.FailureCounted: "failure counted: {0.cause}",

@@ -21,6 +21,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import INTERVAL
+from holdfast.harness.oracles.stated_options import texts
 
 OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
@@ -51,7 +52,7 @@ class LiveOracle:
             reason = history.end.reason or "the reason is not known"
             findings.violated("end-not-reached", f"the job is not {history.plan.expected_end}: {reason}")
         if history.plan.expected_end is ExpectedEnd.RUNNING:
-            if INTERVAL in history.plan.options and history.of(CheckpointTriggered):
+            if INTERVAL in texts(history.plan) and history.of(CheckpointTriggered):
                 _judge_checkpoints(history, findings)
             _judge_channels(history, findings)
         return findings.verdict(history)

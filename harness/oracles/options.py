@@ -7,6 +7,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.units import duration_ms
+from holdfast.harness.oracles.stated_options import texts
 
 INTERVAL = "execution.checkpointing.interval"
 MIN_PAUSE = "execution.checkpointing.min-pause"
@@ -20,15 +21,21 @@ NS_PER_MS = 1_000_000
 def milliseconds(plan: Plan, key: str, default: int) -> int:
     """A duration."""
     try:
-        return duration_ms(plan.options[key])
+        return duration_ms(texts(plan)[key])
     except (KeyError, ValueError):
         return default
+
+
+def interval_ms(plan: Plan) -> int:
+    """Between periodic checkpoints, 0 if there are none; a longer pause is the interval (CFG-03)."""
+    stated_ms = milliseconds(plan, INTERVAL, 0)
+    return max(stated_ms, milliseconds(plan, MIN_PAUSE, 0)) if stated_ms else 0
 
 
 def number(plan: Plan, key: str, default: int) -> int:
     """A whole number."""
     try:
-        return int(plan.options[key])
+        return int(texts(plan)[key])
     except (KeyError, ValueError):
         return default
 
@@ -36,19 +43,19 @@ def number(plan: Plan, key: str, default: int) -> int:
 def decimal(plan: Plan, key: str, default: float) -> float:
     """A number with a point."""
     try:
-        return float(plan.options[key])
+        return float(texts(plan)[key])
     except (KeyError, ValueError):
         return default
 
 
 def flink_1_14(plan: Plan) -> bool:
     """Whether the defaults of version 1.14 are asked for."""
-    return plan.options.get(PROFILE, "").lower() == "flink-1.14"
+    return texts(plan).get(PROFILE, "").lower() == "flink-1.14"
 
 
 def at_least_once(plan: Plan) -> bool:
     """Whether barriers are counted instead of aligned."""
-    return plan.options.get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
+    return texts(plan).get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
 
 
 def coordinator_paused(history: History) -> bool:

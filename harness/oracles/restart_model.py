@@ -11,8 +11,9 @@ from typing import NamedTuple, Protocol
 
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.options import INTERVAL, NS_PER_MS, decimal, flink_1_14, milliseconds, number
+from holdfast.harness.oracles.stated_options import texts
 
-STRATEGY, OLD_STRATEGY = "restart-strategy.type", "restart-strategy"
+STRATEGY = "restart-strategy.type"
 FIXED_DELAY = "restart-strategy.fixed-delay"
 FAILURE_RATE = "restart-strategy.failure-rate"
 EXPONENTIAL_DELAY = "restart-strategy.exponential-delay"
@@ -201,7 +202,7 @@ class Exponential:
 
 def restart_model(plan: Plan) -> RestartModel:
     """The configured strategy, fresh."""
-    named = (plan.options.get(STRATEGY) or plan.options.get(OLD_STRATEGY, "")).lower().replace("-", "")
+    named = texts(plan).get(STRATEGY, "").lower().replace("-", "")
     if named == "fixeddelay":
         restarts = number(plan, f"{FIXED_DELAY}.attempts", 1)
         return Fixed(restarts, milliseconds(plan, f"{FIXED_DELAY}.delay", 1_000))
@@ -215,7 +216,7 @@ def restart_model(plan: Plan) -> RestartModel:
         return Exponential(plan)
     if named:
         return Fixed(0, None, "restarted-after-none") if named in ("none", "off", "disable") else Unknown()
-    if INTERVAL not in plan.options:
+    if INTERVAL not in texts(plan):
         return Fixed(0, None, "restarted-without-strategy")
     return Fixed(UNLIMITED, 1_000) if flink_1_14(plan) else Exponential(plan)
 

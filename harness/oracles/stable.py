@@ -10,7 +10,7 @@ from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, Rows
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import INTERVAL, milliseconds
+from holdfast.harness.oracles.options import interval_ms
 
 POLLS_PER_INTERVAL = 10
 """A reader that looks more rarely may miss what was visible between two checkpoints only."""
@@ -64,14 +64,14 @@ def _judge_second_read(history: History, findings: Findings) -> None:
 
 
 def _too_slow(history: History, findings: Findings) -> str:
-    interval_ms = milliseconds(history.plan, INTERVAL, 0)
-    if not interval_ms:
+    between_ms = interval_ms(history.plan)
+    if not between_ms:
         return ""
     reports = history.of(ReaderPolled)
     findings.check("reader-too-slow", len(reports))
     slowest_ms = max((report.interval_ms for report in reports), default=None)
     if slowest_ms is None:
         return "reader-too-slow: the reader did not report how often it looked"
-    if slowest_ms * POLLS_PER_INTERVAL > interval_ms:
-        return f"reader-too-slow: it looked every {slowest_ms} ms at checkpoints every {interval_ms} ms"
+    if slowest_ms * POLLS_PER_INTERVAL > between_ms:
+        return f"reader-too-slow: it looked every {slowest_ms} ms at checkpoints every {between_ms} ms"
     return ""

@@ -11,6 +11,7 @@ import msgspec
 
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Plan
@@ -148,7 +149,7 @@ class System(Protocol):
         """By event kind, how it is supplied; a kind that is not named is not supplied."""
 
     def account(self, plan: Plan) -> Sequence[OptionAccount]:
-        """Account for every option of the plan.
+        """Account for every option of the plan, wherever it is given.
 
         Raises:
             ValueError: the value of an option is refused; the sentence names key, value and what is allowed. This is
@@ -182,6 +183,18 @@ class Sweeper(Protocol):
 
         Returns:
             What was found and done, one sentence each.
+        """
+
+
+@runtime_checkable
+class ConfigurationAware(Protocol):
+    """What an adapter has beside System that declares Capability.CONFIGURATION."""
+
+    def effective_configuration(self, plan: Plan) -> EffectiveConfiguration:
+        """What would be in force for the job of a plan.
+
+        Raises:
+            ValueError: it is refused, as by `System.account`.
         """
 
 

@@ -1,10 +1,21 @@
-"""Options at their limits (RULES CFG)."""
+"""Options at their limits, at their defaults, and against each other (RULES CFG-01 to CFG-06)."""
 
 from __future__ import annotations
 
-from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.conformance.plans import CHECKPOINTING, each_of, plan, with_needs
+from collections.abc import Sequence
+
+from holdfast.harness.model.case import Decision
+from holdfast.harness.model.configuration import Call
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    CHECKPOINTING,
+    EVERYWHERE,
+    OPTIONS,
+    RESTART,
+    plan,
+    with_needs,
+)
+from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
 
 LIMITS = (
     (f"{CHECKPOINTING}.interval", "9 ms", "10 ms"),
@@ -16,26 +27,175 @@ LIMITS = (
     (f"{CHECKPOINTING}.data-inline-threshold", "1048577 b", "1 mb"),
 )
 """Option, the nearest value that must be refused, the limit itself."""
-REFUSED = tuple(plan(options={key: bad}, expected_end=ExpectedEnd.REFUSED) for key, bad, _ in LIMITS)
-ACCEPTED = tuple(plan(options={key: good}) for key, _, good in LIMITS)
+BEYOND = [{key: bad} for key, bad, _ in LIMITS]
+AT = [{key: good} for key, _, good in LIMITS]
+
+INTERVAL = {f"{CHECKPOINTING}.interval": "1 s"}
+PROFILES: Sequence[Options] = ({}, {"holdfast.profile": "flink-1.14"}, {"holdfast.profile": "flink-2.x"})
+UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+CONCURRENT = {f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}
+EXCLUSIVE = [UNALIGNED | CONCURRENT, {f"{CHECKPOINTING}.unaligned": "true"} | CONCURRENT]
+LONG_PAUSE = {f"{CHECKPOINTING}.min-pause": "100 ms"}
+TOLERATED = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "2"}
+DIRECTORY = f"{CHECKPOINTING}.dir"
+DIRECTORIES = (
+    "hdfs://namenode:port/flink-checkpoints/chk-17/",
+    "hdfs://namenode:9000/flink/checkpoints",
+    "hdfs:///my/checkpoint/dir",
+    "oss://bucket/object",
+    "s3://bucket/key",
+    "file:///tmp/checkpoints",
+    "/tmp/checkpoints",
+)
+"""The forms of the seeds."""
+NO_DIRECTORIES = ("hdsf:///my/checkpoint/dir", "ftp://host/path", "checkpoints", "s3:///key", "file://tmp")
+RATE = f"{RESTART}.failure-rate"
+NEVER_REACHED = {
+    f"{RESTART}.type": "failure-rate",
+    f"{RATE}.max-failures-per-interval": "3",
+    f"{RATE}.failure-rate-interval": "1000 ms",
+    f"{RATE}.delay": "5 min",
+}
+"""The seed's own: the two durations are in the wrong order."""
+REACHED = NEVER_REACHED | {f"{RATE}.failure-rate-interval": "901 s"}
+BY_HAND = {"execution.state-recovery.path": "hdfs:///checkpoints/chk-17"}
+LINTED: Sequence[Options] = (
+    NEVER_REACHED,
+    NEVER_REACHED | {f"{RATE}.failure-rate-interval": "900 s"},
+    {f"{CHECKPOINTING}.interval": "15 min", f"{CHECKPOINTING}.timeout": "10 min"},
+    BY_HAND,
+    {DIRECTORY: "hdfs://namenode:9000/flink-checkpoints/chk-17/"},
+    {"state.backend.async": "false"},
+    {f"{RATE}.delay": "10 s"},
+)
+SPOTLESS: Sequence[Options] = (
+    {},
+    REACHED,
+    {f"{CHECKPOINTING}.interval": "15 min", f"{CHECKPOINTING}.timeout": "15 min"},
+    BY_HAND | {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
+    {DIRECTORY: "hdfs://namenode:9000/flink-checkpoints/chk-/"},
+)
+
+
+FAIL_FLAGS = [Call("set_fail_on_checkpointing_errors", (fail,)) for fail in (True, False)]
+TOLERATE = Call("set_tolerable_checkpoint_failure_number", (2,))
+WITHOUT_DIRECTORY: Sequence[Options] = (
+    {"state.backend.type": "rocksdb"},
+    {"state.backend": "filesystem"},
+    {"state.backend": "FsStateBackend"},
+    {"state.backend": "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"},
+    {"state.checkpoint-storage": "filesystem"},
+)
+
 
 CASES = with_needs(
-    Case(
+    question(
+        [refused(OPTIONS | options) for options in BEYOND],
+        Decision("CFG-01", "LOUD", ("accepted-bad-option",), "accepts-any-option"),
         id="configuration/refused",
         purpose="Is an option beyond its limit refused at submit?",
         method="A job is submitted with each option one step beyond its limit.",
         passes="Each is refused before anything starts.",
-        decides=(Decision("CFG-01", "LOUD", ("accepted-bad-option",), "accepts-any-option"),),
-        plan=each_of(REFUSED),
-        runs=len(REFUSED),
     ),
-    Case(
+    question(
+        [plan(options=options) for options in AT],
+        Decision("CFG-01", "LOUD", ("refused-good-option",), "refuses-limits"),
         id="configuration/accepted",
         purpose="Is an option at its limit accepted?",
         method="A job runs with each option exactly at its limit.",
         passes="None is refused.",
-        decides=(Decision("CFG-01", "LOUD", ("refused-good-option",), "refuses-limits"),),
-        plan=each_of(ACCEPTED),
-        runs=len(ACCEPTED),
+    ),
+    question(
+        [refused(options) for options in EXCLUSIVE],
+        Decision("CFG-02", "LOUD", ("accepted-bad-option",), "allows-concurrent-unaligned"),
+        id="configuration/unaligned-and-concurrent",
+        purpose="Are unaligned checkpoints refused together with concurrent ones?",
+        method="A job is submitted that asks for both, in either spelling.",
+        passes="It is refused before anything starts.",
+    ),
+    question(
+        [plan(options=UNALIGNED | AT_LEAST_ONCE), plan(options=UNALIGNED | AT_LEAST_ONCE | CONCURRENT)],
+        Decision("CFG-02", "CONFIG", ("value-wrong",), "keeps-unaligned"),
+        Decision("CFG-02", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
+        id="configuration/unaligned-at-least-once",
+        purpose="Are unaligned checkpoints switched off, and is that said, where the mode is at-least-once?",
+        method="A job runs that asks for both, once with concurrent checkpoints as well.",
+        passes="It runs aligned by nothing, and a warning says that the option gives way.",
+        tiers=EVERYWHERE,
+    ),
+    question(
+        [plan(options=LONG_PAUSE), plan(options=LONG_PAUSE | CONCURRENT)],
+        Decision("CFG-03", "CONFIG", ("value-wrong",), "keeps-short-interval"),
+        Decision("CFG-03", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
+        id="configuration/long-pause",
+        purpose="Does a pause above the interval raise it, and is a pause beside concurrent checkpoints warned of?",
+        method="A job runs with an interval of 40 ms and a pause of 100 ms, once with two checkpoints at a time.",
+        passes="The interval in force is 100 ms, and warnings say what is odd.",
+        tiers=EVERYWHERE,
+    ),
+    question(
+        [submitted(profile | interval) for profile in PROFILES for interval in ({}, INTERVAL)],
+        Decision("CFG-04", "CONFIG", ("value-wrong",), "knows-one-profile"),
+        id="configuration/defaults",
+        purpose="Are the defaults those of the profile?",
+        method="A job without options is submitted under each profile, and under none, without and with checkpoints.",
+        passes="Every option has the default of the profile, which is flink-2.x where none is named.",
+    ),
+    question(
+        [submitted({}, flag) for flag in FAIL_FLAGS],
+        Decision("CFG-04", "CONFIG", ("value-wrong",), "forgets-fail-flag"),
+        id="configuration/fail-flag",
+        purpose="Does the flag from before failures were counted stand for a number?",
+        method="A program says set_fail_on_checkpointing_errors, true or false.",
+        passes="No failure is tolerated, or any number of them.",
+    ),
+    question(
+        [
+            asked
+            for flag in FAIL_FLAGS
+            for asked in (
+                submitted(TOLERATED, flag),
+                submitted({}, flag, file=flat(TOLERATED)),
+                submitted({}, TOLERATE, flag),
+            )
+        ],
+        Decision("CFG-04", "CONFIG", ("value-wrong",), "puts-flag-over-number"),
+        Decision("CFG-04", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
+        id="configuration/fail-flag-and-number",
+        purpose="Does that flag lose to a number?",
+        method="A program sets the flag, and a number is set by the program or by the cluster.",
+        passes="The number is in force, and a warning says so.",
+    ),
+    question(
+        [submitted({DIRECTORY: directory}) for directory in DIRECTORIES] + [submitted({})],
+        Decision("CFG-05", "CONFIG", ("value-wrong",), "stores-in-memory"),
+        id="configuration/directories",
+        purpose="Does a directory select the file system, and none the coordinator's memory?",
+        method="A job is submitted with each form of a directory, and with none.",
+        passes="The storage in force is the one that follows.",
+    ),
+    question(
+        [refused({DIRECTORY: directory}) for directory in NO_DIRECTORIES],
+        Decision("CFG-05", "LOUD", ("accepted-bad-option",), "allows-any-directory"),
+        id="configuration/no-directories",
+        purpose="Is a directory of an unknown scheme refused before the job starts?",
+        method="A job is submitted with each of several texts that are no directory.",
+        passes="Each is refused.",
+    ),
+    question(
+        [submitted(options) for options in WITHOUT_DIRECTORY],
+        Decision("CFG-05", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
+        id="configuration/without-directory",
+        purpose="Is it said when a backend that keeps state on disk or in files has no directory?",
+        method="A job is submitted with each such backend, in old and new names, and no directory.",
+        passes="Coordinator memory is in force with its limit, and a warning names the key.",
+    ),
+    question(
+        [submitted(options) for options in (*LINTED, *SPOTLESS)],
+        Decision("CFG-06", "CONFIG", ("lint-wrong",), "lints-nothing"),
+        id="configuration/lints",
+        purpose="Are settings pointed out that cannot act, and no others?",
+        method="Jobs are submitted with settings that cannot act, and with their near misses.",
+        passes="Each of the former is told with a lint, none of the latter.",
     ),
 )

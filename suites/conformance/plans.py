@@ -16,7 +16,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, PlanGenerator, Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import KEYED_SUM, Job
-from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.fault import Fault
 
@@ -86,6 +86,8 @@ def _needs(chosen: Plan) -> set[Capability]:
     )
     if chosen.options.items() >= AT_LEAST_ONCE.items():
         needs.add(Capability.AT_LEAST_ONCE_MODE)
+    if chosen.calls or chosen.configuration_file or chosen.expected_end is ExpectedEnd.ACCEPTED:
+        needs.add(Capability.CONFIGURATION)
     if any(spec.schedule.gate for spec in chosen.faults):
         needs.add(Capability.GATES)
     return needs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.suites.selfcheck.oracles.histories import (
+    config,
     coord,
     count,
     cut,
@@ -20,6 +21,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
 )
 
 __all__ = [
+    "config",
     "coord",
     "count",
     "cut",
