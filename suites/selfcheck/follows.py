@@ -15,6 +15,8 @@ STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drai
 """The job, or its checkpoints, stand still."""
 OTHER_NUMBERS = ("GOLDEN/checkpoint-value", "GOLDEN/final-value")
 
+OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wrong", "CONFIG/lint-wrong")
+
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/processed-while-blocked", *EXTRA, *OTHER_NUMBERS),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
@@ -35,11 +37,15 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "forgets-recovered-transactions": ("LIVE/end-not-reached",),
     "forgets-start": LOST,
     "keeps-slot": STUCK,
-    "knows-newest-spelling": ("CONFIG/origin-wrong",),
+    "ignores-calls": ("LIVE/end-not-reached", "CONFIG/claimed-too-much", *OTHER_OPTIONS),
+    "ignores-file": ("LIVE/end-not-reached", *OTHER_OPTIONS),
+    "knows-newest-spelling": OTHER_OPTIONS,
     "knows-one-profile": ("CONFIG/origin-wrong",),
     "never-forgets-failures": STUCK,
+    "puts-file-over-code": ("LIVE/end-not-reached", *OTHER_OPTIONS),
     "records-old-position": ("CUT/state-extra",),
     "refuses-limits": ("LIVE/end-not-reached",),
+    "takes-last-spelling": ("LIVE/end-not-reached",),
     "reorders-around-barrier": ("CUT/processed-while-blocked", "CUT/state-missing"),
     "restarts-after-none": ("LIVE/end-not-reached",),
     "restarts-at-once": ("COUNT/delay-wrong",),

@@ -104,7 +104,7 @@ BAD = [
     (gate(vertex="reduce"), "gate.vertex is 'reduce'; the vertices are sink, source, sum"),
     (gate(occurrence=0), "gate.occurrence is 0; allowed is at least 1"),
     (at(gate={"effect": "commit", "target": {"role": "worker"}}, at_time_ms=3), "a gate and at_time_ms: remove one"),
-    (lambda tree: tree.update(expected_end="refused", faults=[{"kind": "kill"}]), "a plan that is to be refused starts nothing"),
+    (lambda tree: tree.update(expected_end="refused", faults=[{"kind": "kill"}]), "to be refused starts nothing"),
 ]  # fmt: skip
 
 
