@@ -31,6 +31,8 @@ app = typer.Typer(
 
 images_app = typer.Typer(help="Images of the services that the containers tier starts.", no_args_is_help=True)
 app.add_typer(images_app, name="images")
+config_app = typer.Typer(help="Configuration files of a cluster.", no_args_is_help=True)
+app.add_typer(config_app, name="config")
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
@@ -180,6 +182,21 @@ def doctor() -> int:
     from holdfast.harness.commands.doctor import examine
 
     return examine()
+
+
+@config_app.command("check")
+def config_check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A flink-conf.yaml, or a config.yaml of Flink 2.x.")],
+    system: Annotated[str, typer.Option(help="Who reads it.")] = "reference",
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="As the job's program does; repeatable.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the configuration as JSON and nothing else.")] = False,
+) -> int:
+    """Print what is in force, where each value comes from, and what is odd about it."""
+    from holdfast.harness.commands.configuration import check_file
+
+    return check_file(file, system, assignments or (), json=json)
 
 
 @images_app.command("build")

@@ -11,7 +11,8 @@ class ConfigurationFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """A configuration file of the cluster.
 
     Attributes:
-        name: `flink-conf.yaml` (a `key: value` on each line, Flink 1.14) or `config.yaml` (nested, Flink 2.x).
+        name: ends with `flink-conf.yaml` (a `key: value` on each line, Flink 1.14) or is any other `.yaml`, such as
+            `config.yaml` (nested, Flink 2.x).
         text: its content.
     """
 

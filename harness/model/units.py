@@ -6,10 +6,10 @@ import re
 from functools import cache
 
 _DURATION_MS = {
-    "ns": 1e-6, "nano": 1e-6, "nanosecond": 1e-6, "nanoseconds": 1e-6,
-    "us": 1e-3, "µs": 1e-3, "micro": 1e-3, "microsecond": 1e-3, "microseconds": 1e-3,
-    "ms": 1, "milli": 1, "millisecond": 1, "milliseconds": 1, "": 1,
-    "s": 1_000, "sec": 1_000, "second": 1_000, "seconds": 1_000,
+    "ns": 1e-6, "nano": 1e-6, "nanos": 1e-6, "nanosecond": 1e-6, "nanoseconds": 1e-6,
+    "µs": 1e-3, "micro": 1e-3, "micros": 1e-3, "microsecond": 1e-3, "microseconds": 1e-3,
+    "ms": 1, "milli": 1, "millis": 1, "millisecond": 1, "milliseconds": 1, "": 1,
+    "s": 1_000, "sec": 1_000, "secs": 1_000, "second": 1_000, "seconds": 1_000,
     "m": 60_000, "min": 60_000, "minute": 60_000, "minutes": 60_000,
     "h": 3_600_000, "hour": 3_600_000, "hours": 3_600_000,
     "d": 86_400_000, "day": 86_400_000, "days": 86_400_000,

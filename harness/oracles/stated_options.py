@@ -114,7 +114,7 @@ def _stated(
 ) -> Mapping[str, Stated]:
     found: dict[str, Stated] = {}
     if file is not None:
-        lines = _flat(file.text) if file.name == "flink-conf.yaml" else _nested(file.text)
+        lines = _flat(file.text) if file.name.endswith("flink-conf.yaml") else _nested(file.text)
         found |= {key: Stated(text, Origin.FILE) for key, text in _newest(lines)}
     code = [*options, *(pair for call in calls for pair in _of_call(call))]
     found |= {key: Stated(text, Origin.CODE) for key, text in _newest(code)}

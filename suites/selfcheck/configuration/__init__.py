@@ -1,0 +1,1 @@
+"""The parts of the reference runtime that read options."""
