@@ -1,0 +1,60 @@
+"""What a job may claim end to end: the least of its sources, its state and its sinks (RULES E2E-01)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Decision
+from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, COORDINATOR, EVERYWHERE, WORKERS, kill, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+
+ALIGNED: Options = {}
+TWO_PHASE: Options = {"sink.delivery-guarantee": "exactly-once"}
+AT_ONCE: Options = {"sink.delivery-guarantee": "at-least-once"}
+EXACTLY: Options = {"holdfast.guarantee": "exactly-once"}
+AT_LEAST: Options = {"holdfast.guarantee": "at-least-once"}
+LATTICE = (
+    (KEYED_SUM, ALIGNED, TWO_PHASE, EXACTLY),
+    (KEYED_SUM, ALIGNED, AT_ONCE, AT_LEAST),
+    (KEYED_SUM, AT_LEAST_ONCE, TWO_PHASE, AT_LEAST),
+    (KEYED_SUM, AT_LEAST_ONCE, AT_ONCE, AT_LEAST),
+    (FORWARD, AT_LEAST_ONCE, TWO_PHASE, EXACTLY),
+    (FORWARD, AT_LEAST_ONCE, AT_ONCE, AT_LEAST),
+)
+"""Job, state, sink, and the most that they keep together; a job that never aligns is exactly-once in either mode."""
+KEPT = [submitted(state | sink | claim, job=job) for job, state, sink, claim in LATTICE]
+MODEST = [submitted(state | sink | AT_LEAST, job=job) for job, state, sink, _ in LATTICE]
+UNCLAIMED = [submitted(state | sink, job=job) for job, state, sink, _ in LATTICE]
+TOO_MUCH = [refused(state | sink | EXACTLY, job=job) for job, state, sink, most in LATTICE if most is AT_LEAST]
+BROKEN = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
+
+CASES = with_needs(
+    question(
+        [*KEPT, *MODEST, *UNCLAIMED],
+        Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exactly-once"),
+        id="claims/kept",
+        purpose="Is the least of sources, state and sinks what is claimed, and may a job claim it?",
+        method="Jobs with every pair of mode and sink are submitted, claiming the least of them, less, or nothing.",
+        passes="Each is accepted, and no more is claimed than all of them keep.",
+    ),
+    question(
+        TOO_MUCH,
+        Decision("E2E-01", "LOUD", ("accepted-bad-option",), "allows-any-claim"),
+        id="claims/too-much",
+        purpose="Is a job refused that claims more than the least of sources, state and sinks?",
+        method="Jobs that repeat, by their mode or by their sink, are submitted with a claim of exactly-once.",
+        passes="Each is refused.",
+    ),
+    question(
+        [
+            plan(*BROKEN, job=job, options=state | sink | claim)
+            for job, state, sink, claim in LATTICE
+            if claim is EXACTLY
+        ],
+        Decision("E2E-01", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
+        id="claims/tested",
+        purpose="Does a job keep what it was allowed to claim?",
+        method="Jobs that claim exactly-once lose a worker and the coordinator.",
+        passes="Every record takes effect once in the output.",
+        tiers=EVERYWHERE,
+    ),
+)
