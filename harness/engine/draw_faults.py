@@ -29,6 +29,7 @@ _EARLY = 1
 _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
+_CHANNEL_EFFECTS = frozenset({"send-barrier"})
 _READS = frozenset({"read-metadata", "read-state"})
 _POISON_INTERVALS = 6
 """Longer than records arrive."""
@@ -43,6 +44,7 @@ class Scene(msgspec.Struct, frozen=True):
 
     Attributes:
         state_files: state is stored in files, so storage takes part.
+        has_channels: not all operators are in one chain.
         settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
     """
 
@@ -53,6 +55,7 @@ class Scene(msgspec.Struct, frozen=True):
     interval_ms: int
     state_files: bool
     settled_start: bool
+    has_channels: bool
 
     def worker(self) -> Target:
         return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
@@ -105,6 +108,8 @@ def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
         absent |= _SINK_EFFECTS
     if not progress:
         absent |= _READS
+    if not scene.has_channels:
+        absent |= _CHANNEL_EFFECTS
     return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
 
 

@@ -16,6 +16,7 @@ Rules of this package:
 
 from __future__ import annotations
 
+from holdfast.harness.oracles.chain import ChainOracle
 from holdfast.harness.oracles.config import ConfigOracle
 from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
@@ -33,6 +34,7 @@ from holdfast.harness.oracles.window import WindowOracle
 
 ORACLES = (
     CutOracle(),
+    ChainOracle(),
     CoordOracle(),
     ReachOracle(),
     RestoreOracle(),

@@ -146,7 +146,7 @@ class ChannelTrace:
     """
 
     def __init__(self, history: History) -> None:
-        self.attempts = Attempts(layout_of(history.plan.job, history.plan.topology))
+        self.attempts = Attempts(layout_of(history.plan))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
         self.misplaced: list[tuple[SnapshotTaken, dict[int, int]]] = []

@@ -157,7 +157,7 @@ def _judge_alignment(history: History, alignment: Alignment, findings: Findings)
 
 def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, aligned_mode: bool) -> None:
     """Who never waits: anybody in at-least-once mode, and a subtask with one input in either."""
-    inputs = layout_of(history.plan.job, history.plan.topology).inputs
+    inputs = layout_of(history.plan).inputs
     if not aligned_mode:
         findings.check("blocked-in-at-least-once", len(trace.begun))
     lone = [
@@ -226,7 +226,7 @@ def _positions(positions: Mapping[int, int]) -> str:
 
 def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> None:
     """Source positions and keyed sums of one checkpoint and attempt denote one cut."""
-    layout = layout_of(history.plan.job, history.plan.topology)
+    layout = layout_of(history.plan)
     job = history.plan.job
     if len(job.of_kind(*STATEFUL)) != 1:
         return  # Sums of sums are not a fold of the input

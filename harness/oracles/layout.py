@@ -1,11 +1,12 @@
-"""The job unfolded: subtasks and the channels between them, as they follow from job and topology."""
+"""The job unfolded: subtasks, the channels between them and the chains that they form, as they follow from a plan."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
-from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.plan import Plan, Topology
+from holdfast.harness.oracles.options import chained
 
 
 class Layout:
@@ -15,11 +16,14 @@ class Layout:
         subtasks: all of them, upstream first.
         sources, sums, sinks: those of sources, of keyed operators, of sinks.
         inputs, outputs: channels by subtask; every subtask has an entry.
+        chains: tuples of subtasks between which there are calls and no channels, upstream first; only where there is
+            more than one.
+        inside: the channels that there would be between these.
     """
 
-    __slots__ = ("inputs", "outputs", "sinks", "sources", "subtasks", "sums")
+    __slots__ = ("chains", "inputs", "inside", "outputs", "sinks", "sources", "subtasks", "sums")
 
-    def __init__(self, job: Job, topology: Topology) -> None:
+    def __init__(self, job: Job, topology: Topology, *, chaining: bool) -> None:
         width = range(topology.parallelism)
         self.subtasks = tuple(f"{vertex.name}[{i}]" for vertex in job.vertices for i in width)
         self.sources, self.sums, self.sinks = (
@@ -28,15 +32,30 @@ class Layout:
         )
         self.inputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
         self.outputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
+        members = {subtask: [subtask] for subtask in self.subtasks}
+        self.inside: set[str] = set()
         for edge in job.edges:
+            forward = edge.partitioning is Partitioning.FORWARD
+            chained = chaining and forward and len(job.inputs_of(edge.downstream)) == 1
             for i in width:
-                for j in (i,) if edge.partitioning is Partitioning.FORWARD else width:
+                for j in (i,) if forward else width:
                     sender, receiver = f"{edge.upstream}[{i}]", f"{edge.downstream}[{j}]"
+                    if chained:
+                        self.inside.add(f"{sender}->{receiver}")
+                        members[sender] += members[receiver]
+                        members.update(dict.fromkeys(members[receiver], members[sender]))
+                        continue
                     self.outputs[sender].append(f"{sender}->{receiver}")
                     self.inputs[receiver].append(f"{sender}->{receiver}")
+        chains = {id(chain): tuple(sorted(chain, key=self.subtasks.index)) for chain in members.values()}
+        self.chains = tuple(chain for chain in chains.values() if len(chain) > 1)
 
 
 @lru_cache(maxsize=64)
-def layout_of(job: Job, topology: Topology) -> Layout:
-    """The layout of a job; never modified, so that it can be shared."""
-    return Layout(job, topology)
+def _layout(job: Job, topology: Topology, *, chaining: bool) -> Layout:
+    return Layout(job, topology, chaining=chaining)
+
+
+def layout_of(plan: Plan) -> Layout:
+    """The layout of a plan's job; never modified, so that it can be shared."""
+    return _layout(plan.job, plan.topology, chaining=chained(plan))

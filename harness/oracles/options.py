@@ -15,6 +15,8 @@ TIMEOUT = "execution.checkpointing.timeout"
 MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 PROFILE = "holdfast.profile"
 MODE = "execution.checkpointing.mode"
+CHAINING = ("pipeline.operator-chaining.enabled", "pipeline.operator-chaining")
+"""In either spelling."""
 NS_PER_MS = 1_000_000
 
 
@@ -56,6 +58,11 @@ def flink_1_14(plan: Plan) -> bool:
 def at_least_once(plan: Plan) -> bool:
     """Whether barriers are counted instead of aligned."""
     return texts(plan).get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
+
+
+def chained(plan: Plan) -> bool:
+    """Whether operators that are joined one to one share a thread: they do unless told otherwise."""
+    return all(plan.options.get(key, "true").lower() == "true" for key in CHAINING)
 
 
 def coordinator_paused(history: History) -> bool:

@@ -163,7 +163,7 @@ def _judge_repetition(history: History, findings: Findings) -> None:
     attempts = history.of(AttemptStarted)
     if len(attempts) < 2:
         return
-    expected = len(layout_of(history.plan.job, history.plan.topology).subtasks)
+    expected = len(layout_of(history.plan).subtasks)
     recovery_points = {event.checkpoint for event in history.of(MetadataPublished)}
     recovery_points.update(event.checkpoint for event in history.of(CheckpointCompleted))
     running: dict[int, int] = {}

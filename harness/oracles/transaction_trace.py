@@ -98,7 +98,7 @@ class TransactionTrace:
         self.findings = findings
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
-        self.sink_names = frozenset(layout_of(history.plan.job, history.plan.topology).sinks)
+        self.sink_names = frozenset(layout_of(history.plan).sinks)
         self.durable: set[int] = set()
         self.completed: set[int] = {event.checkpoint for event in history.of(CheckpointCompleted)}
         self.aborted: set[int] = {event.checkpoint for event in history.of(CheckpointAborted)}

@@ -19,6 +19,11 @@ from holdfast.suites.conformance.plans import (
 MEETING = (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST)
 """Two streams flow together."""
 JOBS = (*MEETING, PIPELINE, STEPS)
+CHAINS = tuple(
+    plan(kill(WORKERS[0], after_checkpoint=2), job=job, options={"pipeline.operator-chaining.enabled": chaining})
+    for job in (PIPELINE, STEPS, SELF_JOIN)
+    for chaining in ("true", "false")
+)
 EXCHANGING = (UNION, JOIN, BROADCAST, PIPELINE)
 CRASHES = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3))
 
@@ -52,5 +57,24 @@ CASES = with_needs(
         runs=len(JOBS),
         tiers=EVERYWHERE,
         mutant_plan=each_of([plan(slow(LATE_CHANNELS[0], 15), CRASHES[0], job=job) for job in EXCHANGING]),
+    ),
+    Case(
+        id="operators/chaining",
+        purpose="Is a job the same with its operators chained and unchained?",
+        method="Each job runs chained and unchained; a worker is killed.",
+        passes="States, rows and restored states are those of one model either way; a chain takes each barrier once, "
+        "through no channel, for all its operators at one point; and every operator is in each checkpoint.",
+        decides=(
+            Decision("BAR-12", "CHAIN", ("crossed",), "never-chains"),
+            Decision("BAR-12", "CHAIN", ("without-barrier",), "always-chains"),
+            Decision("BAR-12", "CHAIN", ("snapshot-apart",), "snapshots-chain-apart"),
+            Decision("BAR-12", "CHAIN", ("snapshot-twice",), "snapshots-chain-twice"),
+            Decision("BAR-12", "CHAIN", ("operator-missing",), "stores-heads"),
+            Decision("BAR-12", "CUT", ("state-extra", "state-missing"), "loses-in-chain"),
+            Decision("BAR-12", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
+        ),
+        plan=each_of(CHAINS),
+        runs=len(CHAINS),
+        tiers=EVERYWHERE,
     ),
 )

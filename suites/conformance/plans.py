@@ -38,7 +38,9 @@ OPTIONS = {
     f"{RESTART}.fixed-delay.attempts": "30",
     f"{RESTART}.fixed-delay.delay": "20 ms",
     "source.max-batch-records": "4",
+    "pipeline.operator-chaining.enabled": "false",
 }
+"""Every operator is a task of its own, with channels of its own, so that plans and clauses can name it."""
 RECORDS = {"records": 120, "records_per_second": 200, "preloaded_percent": 25}
 OPTION_NEEDS = {
     CHECKPOINTING: Capability.CHECKPOINTS,

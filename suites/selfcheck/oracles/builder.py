@@ -39,6 +39,8 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Topology, 
 from holdfast.harness.model.records import CommittedRows, InputLog, Output, Partition
 
 MS = 1_000_000
+OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chaining.enabled": "false"}
+"""Unless a story has others. It names all channels that the job has."""
 EventKind = TypeVar("EventKind", bound=Event)
 Line = Event | float | Sequence[Event]
 """An event, several, or milliseconds that pass."""
@@ -126,7 +128,7 @@ def story(
     plan = Plan(
         job=job,
         topology=Topology(parallelism),
-        options={"execution.checkpointing.interval": "100 ms"} if options is None else dict(options),
+        options=OPTIONS if options is None else dict(options),
         workload=WorkloadSpec("hand-made"),
         faults=faults,
         expected_end=expected,

@@ -190,7 +190,7 @@ def test_a_local_channel_is_bounded_and_in_order() -> None:
 
 
 def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
-    graph = execution_graph(REBALANCE, Topology(parallelism=2))
+    graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
     task = HostedTask(graph.tasks["map[0]"], attempt=2)
     first, second = graph.tasks["map[0]"].inputs
     (edge,) = graph.tasks["map[0]"].outputs

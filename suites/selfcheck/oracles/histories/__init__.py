@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.suites.selfcheck.oracles.histories import (
+    chain,
     config,
     coord,
     count,
@@ -21,6 +22,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
 )
 
 __all__ = [
+    "chain",
     "config",
     "coord",
     "count",
