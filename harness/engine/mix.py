@@ -24,6 +24,8 @@ NEEDS = {
     "storage-error": Capability.STORAGE_ERROR,
     "poison": Capability.POISON_RECORD,
     "surge": Capability.SURGE_INPUT,
+    "slow-storage": Capability.SLOW_STORAGE,
+    "request-checkpoint": Capability.COMMANDS,
 }
 """The attacks that can be drawn, with the capability that each needs."""
 
@@ -36,7 +38,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         jobs, attacks: weights by name.
         worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
         recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
-        failing_operations: weights of the storage operations that fail.
+        failing_operations, slow_operations: weights of the storage operations that fail or take long.
         events: what an unaimed fault may wait for after its progress.
         fault_count, parallelism: weights by number.
         records, keys, interval_ms: ranges.
@@ -56,6 +58,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     coordinator_gates: Weights
     recovery_gates: Weights
     failing_operations: Weights
+    slow_operations: Weights
     events: tuple[str, ...]
     fault_count: Counts
     parallelism: Counts
@@ -101,6 +104,8 @@ SWARM = Mix(
         "storage-error": 3,
         "poison": 2,
         "surge": 2,
+        "slow-storage": 1,
+        "request-checkpoint": 1,
     },
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},
@@ -112,6 +117,14 @@ SWARM = Mix(
         "commit": 4,
         "read-metadata": 4,
         "read-state": 1,
+    },
+    slow_operations={
+        "write-state": 2,
+        "publish-metadata": 2,
+        "delete": 2,
+        "pre-commit": 1,
+        "commit": 1,
+        "persist-job-record": 1,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
     fault_count={2: 12, 3: 2, 4: 1},

@@ -36,8 +36,11 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
     "falls-back": ("COORD/restored-not-latest", "LOUD/started-older", "LOUD/started-empty", *EXTRA, *STUCK),
+    "forgets-drawn-ids": ("LIVE/end-not-reached",),
     "forgets-recovered-transactions": ("LIVE/end-not-reached",),
     "forgets-start": LOST,
+    "ignores-max-concurrent": ("PACE/share-too-high",),
+    "ignores-min-pause": ("PACE/pause-too-short", "PACE/share-too-high"),
     "keeps-slot": STUCK,
     "ignores-calls": ("LIVE/end-not-reached", "CONFIG/claimed-too-much", *OTHER_OPTIONS),
     "ignores-file": ("LIVE/end-not-reached", *OTHER_OPTIONS),
@@ -69,5 +72,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "starts-empty": ("LOUD/started-empty", *EXTRA),
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
     "tells-before-durable": ("TXN/committed-before-completion",),
+    "stops-sources-while-aligning": ("CUT/source-stalled", "PACE/records-stand-still"),
     "system:acknowledges-first": LOST,
 }

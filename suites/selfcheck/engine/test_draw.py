@@ -39,7 +39,9 @@ def test_the_distribution_is_what_certify_promises() -> None:
     attacks = Counter(attack(spec).split(" ")[0] for plan in plans for spec in plan.faults)
     assert all(plan.topology.parallelism >= 2 for plan in plans)
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
-    assert set(attacks) == {"kill", "pause", "cut", "slow", "storage-error", "poison", "surge"}
+    assert set(attacks) == {
+        "kill", "pause", "cut", "slow", "storage-error", "slow-storage", "request-checkpoint", "poison", "surge",
+    }  # fmt: skip
     assert min(attacks.values()) >= 0.05 * len(plans)
     assert len({plan.expected_end for plan in plans}) == 2
     assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
