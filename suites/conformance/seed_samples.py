@@ -16,8 +16,9 @@ PROFILE = {"holdfast.profile": "flink-1.14"}
 PRELUDE = Call("enable_checkpointing", (5_000,))
 """What the seeds' samples of single settings take for granted."""
 MINUTE_MS = 60_000
-OF_STATE = ("backend", "synchronous")
-BOUNDS = Bounds(safety_ms=90 * MINUTE_MS, liveness_ms=60 * MINUTE_MS)
+SHORT = Bounds(safety_ms=4 * MINUTE_MS, liveness_ms=4 * MINUTE_MS)
+LONG = Bounds(safety_ms=90 * MINUTE_MS, liveness_ms=60 * MINUTE_MS)
+"""Where a checkpoint happens every 15 min."""
 FEW = {"records": 40, "records_per_second": 10}
 
 
@@ -25,7 +26,7 @@ def run_of(sample: Sample) -> Plan:
     """A sample runs, a worker is killed, and what its restart strategy says happens."""
     stays_down = sample.settings.get("restart-strategy.type") == "none"
     return replace(
-        plan(kill(WORKERS[0], after_checkpoint=1), records=FEW, bounds=BOUNDS),
+        plan(kill(WORKERS[0], after_checkpoint=1), records=FEW, bounds=LONG if sample.name == "large-state" else SHORT),
         options=PROFILE | {"source.max-batch-records": "4"},
         calls=(PRELUDE, *sample.program),
         configuration_file=sample.cluster,
