@@ -44,6 +44,7 @@ from holdfast.harness.oracles.options import (
     number,
 )
 from holdfast.harness.oracles.request_trace import SLACK_NS, RequestTrace
+from holdfast.harness.oracles.stated_options import texts
 
 STAMP_NS = 2 * NS_PER_MS
 """How long after its decision an event may get its time, besides a tenth of what is measured."""
@@ -103,7 +104,7 @@ class _Pace:
         plan = history.plan
         self.history = history
         self.findings = findings
-        self.periodic = INTERVAL in plan.options
+        self.periodic = INTERVAL in texts(plan)
         self.limit = number(plan, MAX_CONCURRENT, 1)
         self.pause_ns = milliseconds(plan, MIN_PAUSE, 0) * NS_PER_MS
         self.interval_ns = max(milliseconds(plan, INTERVAL, 0) * NS_PER_MS, self.pause_ns)
@@ -269,7 +270,7 @@ def _judge_share(history: History, findings: Findings) -> None:
     plan = history.plan
     pause_ns = milliseconds(plan, MIN_PAUSE, 0) * NS_PER_MS
     interval_ns = milliseconds(plan, INTERVAL, 0) * NS_PER_MS
-    if INTERVAL not in plan.options or number(plan, MAX_CONCURRENT, 1) != 1:
+    if INTERVAL not in texts(plan) or number(plan, MAX_CONCURRENT, 1) != 1:
         return
     windows = _windows(history)
     long = [window for window in windows if window[1].time_ns - window[0].time_ns > interval_ns]
