@@ -62,7 +62,7 @@ def at_least_once(plan: Plan) -> bool:
 
 def chained(plan: Plan) -> bool:
     """Whether operators that are joined one to one share a thread: they do unless told otherwise."""
-    return all(plan.options.get(key, "true").lower() == "true" for key in CHAINING)
+    return all(texts(plan).get(key, "true").lower() == "true" for key in CHAINING)
 
 
 def coordinator_paused(history: History) -> bool:
