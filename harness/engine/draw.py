@@ -7,6 +7,7 @@ meant to give up at the last of them, and its faults are scheduled where they ca
 from __future__ import annotations
 
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
+from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import JOBS, STATEFUL, VertexKind
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
@@ -54,7 +55,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
             options.update(_forgiving(scene))
     if latest:
         options["scan.startup.mode"] = "latest-offset"
-    return Plan(
+    plan = Plan(
         system=mix.system,
         job=job,
         topology=topology,
@@ -66,6 +67,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         run_seed=stream.below(1 << 53),
         bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(options, interval_ms)),
     )
+    places = Stream(seed, "layers")
+    return state_elsewhere(plan, places) if places.chance(mix.elsewhere_percent / 100) else plan
 
 
 def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:

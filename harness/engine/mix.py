@@ -48,6 +48,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         heartbeat_percent: heartbeats are short enough to be missed by a drawn pause.
         latest_percent: the sources start at the latest offset, and one partition is idle at first.
         at_least_once_percent: no alignment.
+        elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
         checkpoints, options: False for a system that has none.
     """
 
@@ -73,6 +74,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     heartbeat_percent: int
     latest_percent: int
     at_least_once_percent: int
+    elsewhere_percent: int
     checkpoints: bool = True
     options: bool = True
 
@@ -140,6 +142,7 @@ SWARM = Mix(
     heartbeat_percent=15,
     latest_percent=5,
     at_least_once_percent=15,
+    elsewhere_percent=15,
 )
 """What `certify` draws from."""
 
@@ -156,6 +159,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "boundary_percent": Capability.RESTART_STRATEGIES,
         "latest_percent": Capability.START_AT_LATEST,
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
+        "elsewhere_percent": Capability.CONFIGURATION,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}
