@@ -40,6 +40,8 @@ class Capability(StrEnum):
     EXACTLY_ONCE_MODE = "exactly-once-mode"
     AT_LEAST_ONCE_MODE = "at-least-once-mode"
     RESTART_STRATEGIES = "restart-strategies"
+    REGIONAL_FAILOVER = "regional-failover"
+    """What is not connected to a failed subtask goes on where it is."""
     OPTIONS = "options"
     OPERATORS = "operators"
     """Every operator and partitioning of the model, and several sources."""

@@ -146,20 +146,23 @@ class JobSwitched(Event, tag="job_switched"):
 
 
 class AttemptStarted(Event, tag="attempt_started"):
-    """An execution attempt is deployed, from a checkpoint or, with None, from the initial state."""
+    """An execution attempt is deployed, from a checkpoint or, with None, from the initial state; `subtasks` are those
+    that it is one of, where it is not one of all."""
 
     restored_checkpoint: int | None = None
+    subtasks: tuple[str, ...] = ()
 
 
 class FailureCounted(Event, tag="failure_counted"):
     """A failure was handed to the restart strategy, or, as one that no restart can help, was not.
 
-    `subtask` failed; empty: a worker, or the coordinator's own work. `failed_checkpoint` is the one whose
-    failure was one more than tolerable; 0 where something else failed.
+    `subtask` failed; empty: a worker, or the coordinator's own work. `subtasks` go down with it; empty: all.
+    `failed_checkpoint` is the one whose failure was one more than tolerable; 0 where something else failed.
     """
 
     cause: str
     subtask: str = ""
+    subtasks: tuple[str, ...] = ()
     recoverable: bool = True
     failed_checkpoint: int = 0
 

@@ -26,8 +26,8 @@ from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
 from holdfast.harness.oracles.metrics import MetricsOracle
 from holdfast.harness.oracles.noloss import NoLossOracle
-from holdfast.harness.oracles.pace import PaceOracle
 from holdfast.harness.oracles.reach import ReachOracle
+from holdfast.harness.oracles.region import RegionOracle
 from holdfast.harness.oracles.restore import RestoreOracle
 from holdfast.harness.oracles.stable import StableOracle
 from holdfast.harness.oracles.txn import TxnOracle
@@ -37,7 +37,6 @@ ORACLES = (
     CutOracle(),
     ChainOracle(),
     CoordOracle(),
-    PaceOracle(),
     ReachOracle(),
     RestoreOracle(),
     TxnOracle(),
@@ -45,6 +44,7 @@ ORACLES = (
     ConfigOracle(),
     LiveOracle(),
     CountOracle(),
+    RegionOracle(),
     MetricsOracle(),
     ExactOracle(),
     NoLossOracle(),

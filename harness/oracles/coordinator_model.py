@@ -6,7 +6,6 @@ although their nodes differ.
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -22,11 +21,10 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NotificationSent,
     TaskStarted,
-    TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import VertexKind
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.layout import layout_of
 from holdfast.harness.oracles.options import MAX_CONCURRENT, number
 
 NOTHING = -1
@@ -80,6 +78,7 @@ class CoordinatorModel:
         pending: ids of the present attempt that have not ended.
         failing: the job has failed over and the next attempt has not started.
         aborts: those that may still have to be told.
+        present: by subtask, the attempt that it is in.
         slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
         latest: highest id that completed or was restored.
         completions: by node, the sequence of its last CheckpointCompleted.
@@ -88,7 +87,6 @@ class CoordinatorModel:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.limit = number(history.plan, MAX_CONCURRENT, 1)
-        self.sources = {vertex.name for vertex in history.plan.job.of_kind(VertexKind.SOURCE)}
         self.durability_seen = bool(history.of(MetadataPublished))
         self.checkpoints: dict[int, Checkpoint] = {}
         self.node = ""
@@ -98,6 +96,8 @@ class CoordinatorModel:
         self.aborts: dict[int, _Abort] = {}
         self.slot_awaits: CheckpointAborted | None = None
         self.attempts: dict[int, AttemptStarted] = {}
+        self.present: dict[str, int] = {}
+        self.subtasks = layout_of(history.plan).subtasks
         self.last_attempt: AttemptStarted | None = None
         self.latest = NOTHING
         self.durable: set[int] = set()
@@ -106,7 +106,6 @@ class CoordinatorModel:
             history,
             {
                 CheckpointTriggered: self._triggered,
-                TriggerSent: self._trigger_sent,
                 AckReceived: self._acknowledged,
                 DeclineReceived: self._declined,
                 MetadataPublished: self._published,
@@ -142,24 +141,18 @@ class CoordinatorModel:
         self.checkpoints[checkpoint] = Checkpoint(event)
         self.pending.add(checkpoint)
         findings.check("too-many-pending")
-        if len(self.pending) > self.limit and event.origin is not CheckpointOrigin.FORCED:
+        if len(self.pending) > self.limit:
             message = f"checkpoints {sorted(self.pending)} are pending at once, {self.limit} may be"
             findings.violated("too-many-pending", message, event)
         if self.slot_awaits is not None:
             findings.check("slot-not-freed")
             self.slot_awaits = None
 
-    def _trigger_sent(self, event: TriggerSent) -> None:
-        self.findings.check("triggered-not-a-source")
-        if event.subtask.partition("[")[0] not in self.sources:
-            message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
-            self.findings.violated("triggered-not-a-source", message, event)
-
     def _acknowledged(self, event: AckReceived) -> None:
         self._went_on(event)
         checkpoint = self.checkpoints.get(event.checkpoint)
         counted = event.outcome is AckOutcome.SUCCESS
-        objection = _objection(checkpoint, event)
+        objection = self._objection(checkpoint, event)
         if objection:
             self.findings.check("ack-counted-wrongly")
             if counted:
@@ -175,7 +168,7 @@ class CoordinatorModel:
         checkpoint = self.checkpoints.get(event.checkpoint)
         if checkpoint is None or checkpoint.ended is not None or checkpoint.full_ns is not None:
             return
-        if checkpoint.triggered is not None and checkpoint.triggered.attempt == event.attempt:
+        if checkpoint.triggered is not None and self._present(checkpoint.triggered, event.subtask) == event.attempt:
             checkpoint.declined = checkpoint.declined or event
 
     def _published(self, event: MetadataPublished) -> None:
@@ -257,6 +250,22 @@ class CoordinatorModel:
                 self.findings.violated("abort-not-told", message, abort.event)
         self.aborts.clear()
 
+    def _objection(self, checkpoint: Checkpoint | None, ack: AckReceived) -> str:
+        """Why an ack must not be counted; empty if it must."""
+        if checkpoint is None or checkpoint.triggered is None:
+            return "which was never triggered"
+        if ack.attempt != self._present(checkpoint.triggered, ack.subtask):
+            return f"although it comes from attempt {ack.attempt}"
+        if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
+            return "which is over"
+        if ack.subtask in checkpoint.acked:
+            return "the second time"
+        return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"
+
+    def _present(self, triggered: CheckpointTriggered, subtask: str) -> int:
+        """The attempt that a subtask takes part from: a region that was restarted has a newer one than the others."""
+        return min(self.present.get(subtask, triggered.attempt), triggered.attempt)
+
     # --- attempts ---
 
     def _switched(self, event: JobSwitched) -> None:
@@ -280,6 +289,7 @@ class CoordinatorModel:
                 message = f"attempt {event.attempt} starts after attempt {last.attempt}"
                 findings.violated("started-late-attempt", message, last, event)
         self.last_attempt = self.attempts[event.attempt] = event
+        self.present.update(dict.fromkeys(event.subtasks or self.subtasks, event.attempt))
         restored = NOTHING if event.restored_checkpoint is None else event.restored_checkpoint
         if last is not None or self.durable or self.latest != NOTHING or restored != NOTHING:
             findings.check("restored-not-latest")
@@ -305,16 +315,3 @@ class CoordinatorModel:
 
 def _name(checkpoint: int | None) -> str:
     return "nothing" if checkpoint is None else f"checkpoint {checkpoint}"
-
-
-def _objection(checkpoint: Checkpoint | None, ack: AckReceived) -> str:
-    """Why an ack must not be counted; empty if it must."""
-    if checkpoint is None or checkpoint.triggered is None:
-        return "which was never triggered"
-    if ack.attempt != checkpoint.triggered.attempt:
-        return f"although it comes from attempt {ack.attempt}"
-    if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
-        return "which is over"
-    if ack.subtask in checkpoint.acked:
-        return "the second time"
-    return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"

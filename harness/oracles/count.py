@@ -21,10 +21,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.failing_record import FailingRecords
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
-from holdfast.harness.oracles.restart_model import Exponential, Objection, restart_model
+from holdfast.harness.oracles.restart_model import UNLIMITED, Exponential, Objection, restart_model
 
 
 class CountOracle:
@@ -69,7 +70,7 @@ class _Accounts:
         failure: counted and not answered yet, with whether the strategy allows a restart.
         excess: the clause that a restart after it breaks, if it must not be.
         records: that make operators fail.
-        restarting: the failure whose restart is awaited, after `delay_ms`.
+        restarting: failures whose restart is awaited, each with its delay.
     """
 
     def __init__(self, history: History, findings: Findings) -> None:
@@ -79,8 +80,8 @@ class _Accounts:
         self.strategy = restart_model(history.plan)
         self.failure: FailureCounted | None = None
         self.allowed: bool | None = None
-        self.restarting: FailureCounted | None = None
-        self.delay_ms: int | None = None
+        self.history = history
+        self.restarting: list[tuple[FailureCounted, int | None]] = []
         self.excess = self.strategy.excess
         self.records = FailingRecords(history, findings)
         self.paused = coordinator_paused(history)
@@ -114,7 +115,8 @@ class _Accounts:
         self._judge_jitter()
         self.node = event.node
         self.strategy = restart_model(self.plan)
-        self.failure = self.restarting = None
+        self.failure = None
+        self.restarting.clear()
         return False
 
     def _judge_jitter(self) -> None:
@@ -130,7 +132,8 @@ class _Accounts:
 
     def _counted(self, event: FailureCounted) -> None:
         self._same_life(event)
-        self.failure, self.restarting = event, None
+        self.failure = event
+        self._ends(event)
         self.excess = self.strategy.excess
         recoverable = self.records.counted(event, endless=self.strategy.endless)
         if event.recoverable and recoverable:
@@ -152,8 +155,16 @@ class _Accounts:
         if objection is not None:
             message = f"a restart is scheduled in {event.delay_ms} ms, {objection.expected}"
             self.findings.violated(objection.clause, message, self.failure, event)
-        self.delay_ms = event.delay_ms if self.strategy.delay_ms is None and clause else self.strategy.delay_ms
-        self.failure, self.restarting = None, self.failure
+        delay_ms = event.delay_ms if self.strategy.delay_ms is None and clause else self.strategy.delay_ms
+        self.restarting.append((self.failure, delay_ms))
+        self.failure = None
+
+    def _ends(self, event: FailureCounted | AttemptStarted) -> list[tuple[FailureCounted, int | None]]:
+        """Failures that are awaited no longer: their subtasks were started again, or failed once more."""
+        touched = set(members(self.history, event))
+        over = [each for each in self.restarting if touched.intersection(members(self.history, each[0]))]
+        self.restarting = [each for each in self.restarting if each not in over]
+        return over
 
     def _restarts(self, failure: FailureCounted, event: Event) -> None:
         """A restart answers a failure."""
@@ -180,47 +191,63 @@ class _Accounts:
             return
         if self.failure is not None:
             self._restarts(self.failure, event)
-            self.delay_ms = self.strategy.delay_ms
-            self.failure, self.restarting = None, self.failure
-        delay_ms = self.delay_ms
-        if self.restarting is None or delay_ms is None or self.paused:
-            return
-        self.findings.check("delay-too-short")
-        waited_ns = event.time_ns - self.restarting.time_ns
-        # The timer may have been set before the failure's event got its time
-        if waited_ns < delay_ms * NS_PER_MS - min(delay_ms * NS_PER_MS // 10, 10 * NS_PER_MS):
-            message = f"attempt {event.attempt} starts {waited_ns / NS_PER_MS:.0f} ms after its failure, not {delay_ms}"
-            self.findings.violated("delay-too-short", message, self.restarting, event)
-        self.restarting = None
+            self.restarting.append((self.failure, self.strategy.delay_ms))
+            self.failure = None
+        for failure, delay_ms in self._ends(event):
+            if delay_ms is None or self.paused:
+                continue
+            self.findings.check("delay-too-short")
+            waited_ns = event.time_ns - failure.time_ns
+            # The timer may have been set before the failure's event got its time
+            if waited_ns < delay_ms * NS_PER_MS - min(delay_ms * NS_PER_MS // 10, 10 * NS_PER_MS):
+                waited = f"{waited_ns / NS_PER_MS:.0f} ms after its failure, not {delay_ms}"
+                self.findings.violated("delay-too-short", f"attempt {event.attempt} starts {waited}", failure, event)
 
 
 def _judge_deaths(history: History, findings: Findings) -> None:
-    """A worker's death ends the attempt that it runs tasks of: somebody must have counted a failure of that attempt.
+    """A worker's death ends the attempts that it runs tasks of: somebody must have counted a failure of each.
     No later one will do: a coordinator starts the next attempt only after it counted."""
     deaths = history.of(NodeDied)
     if not deaths:
         return
-    counted = {event.attempt for event in (*history.of(FailureCounted), *history.of(RestartRefused))}
     stopped = {(event.attempt, event.subtask) for event in history.of(TaskStopped)}
     for death in deaths:
-        tasks = [event for event in history.of(TaskStarted) if event.node == death.dead_node]
-        attempt = max((event.attempt for event in tasks), default=None)
-        if attempt is None or all((attempt, task.subtask) in stopped for task in tasks if task.attempt == attempt):
-            continue
-        if attempt in counted:
-            findings.check("failure-not-counted")
-        elif not _coordinator_lost(history, attempt):
-            message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
-            findings.violated("failure-not-counted", message, *tasks[-1:], death)
+        latest: dict[str, TaskStarted] = {}
+        for event in history.of(TaskStarted):
+            if event.node == death.dead_node:
+                latest[event.subtask] = event
+        running = {task.attempt: task for task in latest.values() if (task.attempt, task.subtask) not in stopped}
+        for attempt, task in running.items():  # Regions that restart alone are in attempts of their own.
+            if _counted(history, task):
+                findings.check("failure-not-counted")
+            elif not _coordinator_lost(history, task):
+                message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
+                findings.violated("failure-not-counted", message, task, death)
 
 
-def _coordinator_lost(history: History, attempt: int) -> bool:
-    """Whether the coordinator of an attempt died before it went on: it could not count, and a new one starts a new
-    attempt by itself. A coordinator that started a later attempt has seen this one end."""
+def _counted(history: History, task: TaskStarted) -> bool:
+    """Whether a failure was counted that took a task down: before its next attempt. A job that fails takes all down."""
+    later = [
+        event.attempt
+        for event in history.of(AttemptStarted)
+        if event.attempt > task.attempt and task.subtask in members(history, event)
+    ]
+    end = min(later, default=UNLIMITED)
+    return any(
+        task.attempt <= failure.attempt < end and task.subtask in members(history, failure)
+        for failure in history.of(FailureCounted)
+    ) or (not later and any(refusal.time_ns >= task.time_ns for refusal in history.of(RestartRefused)))
+
+
+def _coordinator_lost(history: History, task: TaskStarted) -> bool:
+    """Whether the coordinator of a task's attempt died before it went on: it could not count, and a new one starts a
+    new attempt by itself. A coordinator that started a later attempt of the task has seen this one end."""
+    attempt = task.attempt
     dead = {death.dead_node for death in history.of(NodeDied)}
     starts = history.of(AttemptStarted)
     own = {event.node for event in starts if event.attempt == attempt}
     if not own:  # The dead may not have got to write it down
         processes = {process_of(event.node) for event in starts}
         return any(process_of(node) in processes for node in dead)
-    return own <= dead and not any(event.node in own and event.attempt > attempt for event in starts)
+    later = [event for event in starts if event.attempt > attempt and task.subtask in members(history, event)]
+    return own <= dead and not any(event.node in own for event in later)

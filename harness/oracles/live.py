@@ -18,7 +18,9 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.attempts import newest_attempts
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import INTERVAL
 from holdfast.harness.oracles.stated_options import texts
@@ -77,17 +79,22 @@ def _judge_checkpoints(history: History, findings: Findings) -> None:
 
 
 def _judge_channels(history: History, findings: Findings) -> None:
-    """Channels of the last attempt: the alignment of a checkpoint that is over has ended everywhere."""
+    """Channels of the last attempts: the alignment of a checkpoint that is over has ended everywhere."""
     blocked = history.of(ChannelBlocked)
     attempts = history.of(AttemptStarted)
     if not blocked or not attempts:
         return
-    attempt = attempts[-1].attempt
+    present = newest_attempts(history, attempts)
     unblocked = {
-        (event.channel, event.checkpoint) for event in history.of(ChannelUnblocked) if event.attempt == attempt
+        (event.channel, event.checkpoint)
+        for event in history.of(ChannelUnblocked)
+        if event.attempt == present[channel_ends(event.channel)[1]]
     }
     stuck = [
-        event for event in blocked if event.attempt == attempt and (event.channel, event.checkpoint) not in unblocked
+        event
+        for event in blocked
+        if event.attempt == present[channel_ends(event.channel)[1]]
+        and (event.channel, event.checkpoint) not in unblocked
     ]
     findings.check("channel-left-blocked", len(unblocked))
     if not stuck:
@@ -95,14 +102,14 @@ def _judge_channels(history: History, findings: Findings) -> None:
     completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
     newest = max(completed.union(event.checkpoint for event in history.of(CheckpointAborted)), default=-1)
     dead = {event.dead_node for event in history.of(NodeDied)}
-    stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == attempt}
+    stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == present[event.subtask]}
     told = {
         (event.subtask, event.checkpoint)
         for event in history.of(NotificationReceived)
-        if event.attempt == attempt and not event.completed
+        if event.attempt == present[event.subtask] and not event.completed
     }
     for event in stuck:
-        receiver = event.channel.partition("->")[2]
+        receiver = channel_ends(event.channel)[1]
         # The checkpoint may be under way when the run is stopped, or the news of its end may be
         over = event.checkpoint in completed or event.checkpoint < newest or (receiver, event.checkpoint) in told
         if over and event.node not in dead and receiver not in stopped:

@@ -19,8 +19,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.layout import layout_of
 
 Snapshots = Mapping[tuple[int, str], SnapshotTaken]
 """The snapshots of a run by checkpoint and subtask."""
@@ -163,7 +163,6 @@ def _judge_repetition(history: History, findings: Findings) -> None:
     attempts = history.of(AttemptStarted)
     if len(attempts) < 2:
         return
-    expected = len(layout_of(history.plan).subtasks)
     recovery_points = {event.checkpoint for event in history.of(MetadataPublished)}
     recovery_points.update(event.checkpoint for event in history.of(CheckpointCompleted))
     running: dict[int, int] = {}
@@ -171,7 +170,7 @@ def _judge_repetition(history: History, findings: Findings) -> None:
         running[started.attempt] = running.get(started.attempt, 0) + 1
     for attempt, following in pairwise(attempts):
         checkpoint, repeated = attempt.restored_checkpoint, following.restored_checkpoint
-        if checkpoint is None or running.get(attempt.attempt, 0) >= expected:
+        if checkpoint is None or running.get(attempt.attempt, 0) >= len(members(history, attempt)):
             continue
         findings.check("recovery-not-repeated")
         newer = repeated is not None and repeated > checkpoint and repeated in recovery_points

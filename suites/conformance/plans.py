@@ -28,6 +28,7 @@ LATE_CHANNELS = (Target(Role.CHANNEL, 2), Target(Role.CHANNEL, 3))
 
 CHECKPOINTING = "execution.checkpointing"
 RESTART = "restart-strategy"
+FAILOVER = "jobmanager.execution.failover-strategy"
 AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
 STATE_IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0"}
 TOLERANT = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "100"}
@@ -46,6 +47,7 @@ OPTION_NEEDS = {
     CHECKPOINTING: Capability.CHECKPOINTS,
     RESTART: Capability.RESTART_STRATEGIES,
     "scan.startup": Capability.START_AT_LATEST,
+    FAILOVER: Capability.REGIONAL_FAILOVER,
     "": Capability.OPTIONS,
 }
 """By the beginning of an option's key."""
@@ -129,17 +131,6 @@ def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) ->
 def surge(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
     """Input arrives faster for a while."""
     return FaultSpec("surge", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"percent": percent})
-
-
-def slow_storage(operation: str, delay_ms: int, duration_ms: int, occurrences: int = 0, **when: Any) -> FaultSpec:
-    """The next calls of a storage operation take longer; 0 occurrences: all for as long as it lasts."""
-    parameters: dict[str, int | str] = {"operation": operation, "delay_ms": delay_ms, "occurrences": occurrences}
-    return FaultSpec("slow-storage", STORAGE, Schedule(**when), duration_ms, parameters)
-
-
-def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
-    """Users ask for checkpoints, one after the other."""
-    return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})
 
 
 def forge(message: str, subtask: str, shift: Mapping[str, int] = {}, **when: Any) -> FaultSpec:

@@ -33,11 +33,10 @@ def flat(options: Options) -> ConfigurationFile:
 
 
 def nested(options: Options) -> ConfigurationFile:
-    """The file of Flink 2.x that says this, each key as deep as it has dots unless another begins like it."""
+    """The file of Flink 2.x that says this, each key as deep as it has dots."""
     lines = ["# a cluster"]
-    first = [key.partition(".")[0] for key in options]
     for key, value in options.items():
-        names = key.split(".") if first.count(key.partition(".")[0]) == 1 else [key]
+        names = key.split(".")
         lines += [f"{'  ' * depth}{name}:" for depth, name in enumerate(names)]
         lines[-1] += f" {value}"
     return ConfigurationFile(NESTED, "\n".join(lines))
