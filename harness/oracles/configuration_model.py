@@ -36,6 +36,12 @@ class Expected(NamedTuple):
     origin: Origin
 
 
+_DEFAULTS = {
+    profile: {key: Expected(value, Origin.DEFAULT) for key, value in listed.items()}
+    for profile, listed in DEFAULTS.items()
+}
+
+
 class ConfigurationModel:
     """What follows from a plan.
 
@@ -50,7 +56,7 @@ class ConfigurationModel:
     def __init__(self, plan: Plan) -> None:
         self._stated = stated(plan)
         profile = self._stated["holdfast.profile"].text.lower() if "holdfast.profile" in self._stated else FLINK_2
-        self.settings = {key: Expected(value, Origin.DEFAULT) for key, value in DEFAULTS[profile].items()}
+        self.settings = dict(_DEFAULTS[profile])
         self.settings |= {
             key: Expected(NORMAL[key](each.text), each.origin) for key, each in self._stated.items() if key in NORMAL
         }
