@@ -80,7 +80,7 @@ class SlowStorage:
         "delay_ms": (int, f"how much longer each call takes; {_DEFAULT_DELAY_MS} if not given"),
         "occurrences": (int, "how many calls are slow; 0, all until the heal, if not given"),
     }
-    colour = "#56b4e9"
+    colour = "#332288"
     leaves = "nothing: every call takes effect and is answered"
     lasting = True
 

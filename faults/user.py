@@ -24,7 +24,7 @@ class RequestCheckpoint:
         "origins": (str, "who asks, one after the other: words out of `user`, `forced`; `user` if not given"),
         "times": (int, "how often all of them ask; 1 if not given"),
     }
-    colour = "#999933"
+    colour = "#ddcc77"
     leaves = "nothing: a checkpoint more changes no result"
     lasting = False
 

@@ -19,11 +19,12 @@ from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import recovery, strip, text, timeline, view
+from holdfast.reports import checkpoints, recovery, strip, text, timeline, view
 from holdfast.reports.files import write_file
 from holdfast.reports.svg import colour, element, group
 
 MOST_TIMELINES = 60
+MOST_CHECKPOINT_HISTORIES = 20
 MOST_RUNS_OF_A_CASE = 60
 """Enough to see a pattern; the rest is in `results.json`, and the page says how many it left out."""
 
@@ -41,7 +42,9 @@ class HtmlReporter:
 
 def page(journal: Journal) -> str:
     """The page as text."""
-    style = Markup(f"\n{_asset('report.css')}{_asset('timeline.css')}{_asset('recovery.css')}")
+    style = Markup(
+        f"\n{_asset('report.css')}{_asset('timeline.css')}{_asset('recovery.css')}{_asset('checkpoints.css')}"
+    )
     script = Markup(f"\n{_asset('report.js')}")
     pictures = _pictures(journal)
     blocks = view.blocks(journal)
@@ -67,6 +70,7 @@ def page(journal: Journal) -> str:
             runs={run.id: run for run in journal.runs},
             total_runs=view.total_runs(journal),
             pictures=pictures,
+            reported=_with_checkpoints(journal, pictures),
             drawn_at=_drawn_at(blocks, pictures),
             block_of={finding.name: block.name for block in blocks for finding in block.findings},
             evidence=_by_evidence(journal.evidence),
@@ -107,6 +111,16 @@ def _environment() -> Environment:
         strip=strip.strip,
         grid=strip.grid,
         axis=strip.axis,
+        size=text.size,
+        checkpoints_in_words=checkpoints.in_words,
+        checkpoint_figures=checkpoints.figures,
+        checkpoint_plot=checkpoints.plot,
+        checkpoint_rows=checkpoints.rows,
+        latest_checkpoints=checkpoints.latest,
+        checkpoint_class=checkpoints.status_class,
+        checkpoint_mark=checkpoints.status_mark,
+        acknowledged=checkpoints.acknowledged,
+        phase_strip=checkpoints.strip,
     )
     environment.globals.update(
         words=text.STATUS_WORDS,
@@ -119,6 +133,7 @@ def _environment() -> Environment:
         Level=Level,
         Tier=Tier,
         bar=_bar,
+        phase_names=checkpoints.PHASES,
     )
     return environment
 
@@ -163,6 +178,12 @@ def _pictures(journal: Journal) -> dict[str, Markup]:
         for run in held[:MOST_TIMELINES]
         if run.timeline is not None
     }
+
+
+def _with_checkpoints(journal: Journal, pictures: Mapping[str, Markup]) -> frozenset[str]:
+    """Runs below whose timeline stand the checkpoints as the system reports them."""
+    told = {run.id for run in journal.runs if run.checkpoint_history is not None}
+    return frozenset([name for name in pictures if name in told][:MOST_CHECKPOINT_HISTORIES])
 
 
 def _drawn_at(blocks: list[view.Block], pictures: Mapping[str, Markup]) -> dict[str, str]:

@@ -112,6 +112,19 @@ def duration(milliseconds: float) -> str:
     return f"{hours:,} h {minutes:02d} min"
 
 
+def size(octets: float) -> str:
+    """A number of bytes as a person would say it, in units of 1024: 12.3 KiB."""
+    if not math.isfinite(octets):
+        return "unknown"
+    if abs(octets) < 1_024:
+        return f"{octets:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        octets /= 1_024
+        if abs(octets) < 1_000:
+            return f"{octets:.3g} {unit}"
+    return f"{octets / 1_024:,.3g} TiB"
+
+
 def percent(share: float) -> str:
     """A share of one, with two digits that count: 0.029 %."""
     return f"{share * 100:.2g} %" if 0 < share < 0.995 else f"{share:.0%}".replace("%", " %")

@@ -7,6 +7,7 @@ meant to give up at the last of them, and its faults are scheduled where they ca
 from __future__ import annotations
 
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
+from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import JOBS, STATEFUL, VertexKind
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
@@ -16,6 +17,7 @@ from holdfast.harness.sim.streams import Stream
 Options = dict[str, str]
 _CHAINING = "pipeline.operator-chaining.enabled"
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
+_RETAINED = "execution.checkpointing.num-retained"
 _MANY = "1000"
 _STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
@@ -32,7 +34,18 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     options = _checkpointing(stream, mix, interval_ms) if mix.options else {}
     state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES and bool(job.of_kind(*STATEFUL))
     silent = options.get(_CHAINING) != "false" and job.never_aligns()
-    scene = Scene(stream, mix, job, topology, interval_ms, state_files, settled_start=latest, has_channels=not silent)
+    drops = options.get(_RETAINED) == "1"
+    scene = Scene(
+        stream,
+        mix,
+        job,
+        topology,
+        interval_ms,
+        state_files,
+        settled_start=latest,
+        drops=drops,
+        has_channels=not silent,
+    )
     if stream.chance(mix.boundary_percent / 100):
         faults, end, strategy = _at_the_boundary(scene)
         options.update(strategy)
@@ -44,7 +57,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         options["jobmanager.execution.failover-strategy"] = stream.choice(("region", "full"))
     if latest:
         options["scan.startup.mode"] = "latest-offset"
-    return Plan(
+    plan = Plan(
         system=mix.system,
         job=job,
         topology=topology,
@@ -56,6 +69,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         run_seed=stream.below(1 << 53),
         bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(options, interval_ms)),
     )
+    places = Stream(seed, "layers")
+    return state_elsewhere(plan, places) if places.chance(mix.elsewhere_percent / 100) else plan
 
 
 def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
@@ -65,7 +80,7 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         "execution.checkpointing.mode": "AT_LEAST_ONCE" if at_least_once else "EXACTLY_ONCE",
         "execution.checkpointing.min-pause": f"{stream.choice((0, 0, interval_ms // 4))} ms",
         "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
-        "execution.checkpointing.num-retained": stream.choice(("1", "1", "2", "3")),
+        _RETAINED: stream.choice(("1", "1", "2", "3")),
         _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
         _CHAINING: stream.choice(("true", "true", "false")),
         "source.max-batch-records": str(stream.between(8, 20)),

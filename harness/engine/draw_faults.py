@@ -33,8 +33,10 @@ _CHANNEL_EFFECTS = frozenset({"send-barrier"})
 _READS = frozenset({"read-metadata", "read-state"})
 _POISON_INTERVALS = 6
 """Longer than records arrive."""
+_DELETES = frozenset({"delete"})
 _STORAGE_ERROR_INTERVALS = 4
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
+_REQUESTS = ("user", "forced", "user user", "user forced user")
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""
 
@@ -45,6 +47,7 @@ class Scene(msgspec.Struct, frozen=True):
     Attributes:
         state_files: state is stored in files, so storage takes part.
         has_channels: not all operators are in one chain.
+        drops: each completion drops an older checkpoint from the second on.
         settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
     """
 
@@ -54,6 +57,7 @@ class Scene(msgspec.Struct, frozen=True):
     topology: Topology
     interval_ms: int
     state_files: bool
+    drops: bool
     settled_start: bool
     has_channels: bool
 
@@ -110,6 +114,8 @@ def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
         absent |= _READS
     if not scene.has_channels:
         absent |= _CHANNEL_EFFECTS
+    if not scene.drops:
+        absent |= _DELETES
     return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
 
 
@@ -154,6 +160,7 @@ def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
         "operation": operation,
         "occurrences": scene.stream.between(1, 2),
         "after_effect": int(scene.stream.chance(0.3)),
+        "answer_lost": int(scene.stream.chance(0.3)),
     }
     schedule = _unaimed(scene, progress)
     duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
@@ -177,6 +184,22 @@ def _surge(scene: Scene, progress: int) -> list[FaultSpec]:
         return _kill_worker(scene, progress)
     parameters: dict[str, int | str] = {"percent": 100 * scene.stream.between(3, 6)}
     return [FaultSpec("surge", _SOURCE_SYSTEM, _unaimed(scene, progress), _lasting_ms(scene), parameters)]
+
+
+def _slow_storage(scene: Scene, progress: int) -> list[FaultSpec]:
+    stream = scene.stream
+    parameters: dict[str, int | str] = {
+        "operation": stream.weighted(_possible(scene, scene.mix.slow_operations, progress)),
+        "delay_ms": stream.between(2, 2 * scene.interval_ms),
+        "occurrences": stream.below(3),
+    }
+    duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
+    return [FaultSpec("slow-storage", _STORAGE, _unaimed(scene, progress), duration_ms, parameters)]
+
+
+def _request_checkpoint(scene: Scene, progress: int) -> list[FaultSpec]:
+    parameters: dict[str, int | str] = {"origins": scene.stream.choice(_REQUESTS)}
+    return [FaultSpec("request-checkpoint", _COORDINATOR, _unaimed(scene, progress), parameters=parameters)]
 
 
 def _second_strike(scene: Scene, kill: FaultSpec) -> list[FaultSpec]:
@@ -236,4 +259,6 @@ _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "storage-error": _storage_error,
     "poison": _poison,
     "surge": _surge,
+    "slow-storage": _slow_storage,
+    "request-checkpoint": _request_checkpoint,
 }

@@ -13,6 +13,7 @@ import msgspec
 
 from holdfast.harness.engine.artefacts import HISTORY, close_run_folder, read_plan_file, store_run, write_plan
 from holdfast.harness.engine.campaign import Answer, Question, ask
+from holdfast.harness.engine.checkpoint_history import checkpoint_history
 from holdfast.harness.engine.history_files import MANIFEST
 from holdfast.harness.engine.owner import remove_owner
 from holdfast.harness.engine.recovery import recoveries
@@ -75,6 +76,7 @@ class Keeper:
             artefacts=f"{RUNS}/{result.id}",
             replay=replay_command(folder, result.tier),
             timeline=timeline(run.history, self._faults, run.precisions),
+            checkpoint_history=checkpoint_history(run.history),
             recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
         )
 

@@ -24,6 +24,8 @@ NEEDS = {
     "storage-error": Capability.STORAGE_ERROR,
     "poison": Capability.POISON_RECORD,
     "surge": Capability.SURGE_INPUT,
+    "slow-storage": Capability.SLOW_STORAGE,
+    "request-checkpoint": Capability.COMMANDS,
 }
 """The attacks that can be drawn, with the capability that each needs."""
 
@@ -36,7 +38,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         jobs, attacks: weights by name.
         worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
         recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
-        failing_operations: weights of the storage operations that fail.
+        failing_operations, slow_operations: weights of the storage operations that fail or take long.
         events: what an unaimed fault may wait for after its progress.
         fault_count, parallelism: weights by number.
         records, keys, interval_ms: ranges.
@@ -46,6 +48,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         heartbeat_percent: heartbeats are short enough to be missed by a drawn pause.
         latest_percent: the sources start at the latest offset, and one partition is idle at first.
         at_least_once_percent: no alignment.
+        elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
         failover_percent: the failover strategy is said, as often region as full.
         checkpoints, options: False for a system that has none.
     """
@@ -57,6 +60,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     coordinator_gates: Weights
     recovery_gates: Weights
     failing_operations: Weights
+    slow_operations: Weights
     events: tuple[str, ...]
     fault_count: Counts
     parallelism: Counts
@@ -71,6 +75,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     heartbeat_percent: int
     latest_percent: int
     at_least_once_percent: int
+    elsewhere_percent: int
     failover_percent: int
     checkpoints: bool = True
     options: bool = True
@@ -103,6 +108,8 @@ SWARM = Mix(
         "storage-error": 3,
         "poison": 2,
         "surge": 2,
+        "slow-storage": 1,
+        "request-checkpoint": 1,
     },
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},
@@ -114,6 +121,14 @@ SWARM = Mix(
         "commit": 4,
         "read-metadata": 4,
         "read-state": 1,
+    },
+    slow_operations={
+        "write-state": 2,
+        "publish-metadata": 2,
+        "delete": 2,
+        "pre-commit": 1,
+        "commit": 1,
+        "persist-job-record": 1,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
     fault_count={2: 12, 3: 2, 4: 1},
@@ -129,6 +144,7 @@ SWARM = Mix(
     heartbeat_percent=15,
     latest_percent=5,
     at_least_once_percent=15,
+    elsewhere_percent=15,
     failover_percent=60,
 )
 """What `certify` draws from."""
@@ -146,6 +162,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "boundary_percent": Capability.RESTART_STRATEGIES,
         "latest_percent": Capability.START_AT_LATEST,
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
+        "elsewhere_percent": Capability.CONFIGURATION,
         "failover_percent": Capability.REGIONAL_FAILOVER,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}

@@ -12,6 +12,7 @@ from holdfast.harness.engine.run import run_plan
 from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
+from holdfast.harness.oracles.stated_options import texts
 from holdfast.harness.spi.system import System
 
 TRIES = 300
@@ -68,6 +69,8 @@ def _candidates(plan: Plan) -> Iterator[Plan]:
         yield replace(plan, faults=plan.faults[:index] + plan.faults[index + 1 :])
     for parallelism in range(1, plan.topology.parallelism):
         yield replace(plan, topology=replace(plan.topology, parallelism=parallelism))
+    if plan.calls or plan.configuration_file is not None:
+        yield replace(plan, options=dict(texts(plan)), calls=(), configuration_file=None)
     for key in plan.options:
         yield replace(plan, options={name: value for name, value in plan.options.items() if name != key})
     for name, value in plan.workload.parameters.items():

@@ -10,11 +10,12 @@ from enum import StrEnum
 import msgspec
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.checkpoint_history import CheckpointHistory
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.verdict import Outcome, Verdict
 
-RESULTS_VERSION = 2
-"""1: without recoveries."""
+RESULTS_VERSION = 3
+"""1: without recoveries. 2: without histories of checkpoints."""
 
 
 class Status(StrEnum):
@@ -155,6 +156,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         replay: the command that repeats it.
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
+        checkpoint_history: what the system reported of its checkpoints, where `timeline` is kept.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
 
@@ -184,6 +186,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     artefacts: str = ""
     timeline: Timeline | None = None
     recoveries: tuple[Recovery, ...] = ()
+    checkpoint_history: CheckpointHistory | None = None
 
 
 class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -26,6 +26,7 @@ from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
 from holdfast.harness.oracles.metrics import MetricsOracle
 from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.harness.oracles.pace import PaceOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.region import RegionOracle
 from holdfast.harness.oracles.restore import RestoreOracle
@@ -37,6 +38,7 @@ ORACLES = (
     CutOracle(),
     ChainOracle(),
     CoordOracle(),
+    PaceOracle(),
     ReachOracle(),
     RestoreOracle(),
     TxnOracle(),

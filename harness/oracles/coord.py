@@ -9,6 +9,7 @@ from holdfast.harness.model.events import (
     AckReceived,
     AckSent,
     AttemptStarted,
+    BarrierReceived,
     CheckpointAborted,
     CheckpointCompleted,
     CheckpointTriggered,
@@ -16,6 +17,7 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NodeDied,
     NotificationSent,
+    SnapshotTaken,
     StorageFailed,
     StorageListed,
 )
@@ -38,6 +40,8 @@ class CoordOracle:
     invariant = "A checkpoint has one end, completes only when all acks are in and durable, and is what recovery uses."
     clauses: Mapping[str, str] = {
         "ids-not-increasing": "a checkpoint is triggered under an id that is not above all earlier ones",
+        "triggered-not-a-source": "a subtask that has inputs is told to begin a checkpoint",
+        "begun-without-barrier": "a subtask with inputs takes its snapshot before any barrier of the checkpoint came",
         "two-ends": "a checkpoint completes and is aborted, or does one of them twice",
         "completed-without-ack": "a checkpoint completes though an ack of a participant and its attempt is missing",
         "told-before-durable": "a checkpoint completes or is told as complete before its metadata is published",
@@ -69,6 +73,7 @@ class CoordOracle:
             _judge_expiry(history, coordinator, dead, findings)
             _judge_slot(history, coordinator, dead, findings)
         _judge_discards(history, coordinator, findings)
+        _judge_beginnings(history, findings)
         return findings.verdict(history)
 
 
@@ -144,3 +149,20 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, findings: F
             if kept:
                 message = f"{', '.join(kept)} of {ack.subtask}, checkpoint {ack.checkpoint}, is never discarded"
                 findings.violated("state-not-discarded", message, ack, *([since] if since is not ack else []))
+
+
+def _judge_beginnings(history: History, findings: Findings) -> None:
+    """Only a source begins by itself. Both events are of the subtask's own node; one that no barrier ever reaches has
+    no channels of its own."""
+    snapshots = {
+        (event.node, event.attempt, event.subtask, event.checkpoint): event for event in history.of(SnapshotTaken)
+    }
+    for barrier in history.of(BarrierReceived):
+        receiver = barrier.channel.partition("->")[2]
+        snapshot = snapshots.pop((barrier.node, barrier.attempt, receiver, barrier.checkpoint), None)
+        if snapshot is None:
+            continue
+        findings.check("begun-without-barrier")
+        if snapshot.sequence < barrier.sequence:
+            message = f"{receiver} takes its snapshot {barrier.checkpoint} before the first barrier came"
+            findings.violated("begun-without-barrier", message, snapshot, barrier)

@@ -6,6 +6,7 @@ although their nodes differ.
 
 from __future__ import annotations
 
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -21,8 +22,10 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NotificationSent,
     TaskStarted,
+    TriggerSent,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import layout_of
 from holdfast.harness.oracles.options import MAX_CONCURRENT, number
@@ -87,6 +90,7 @@ class CoordinatorModel:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.limit = number(history.plan, MAX_CONCURRENT, 1)
+        self.sources = {vertex.name for vertex in history.plan.job.of_kind(VertexKind.SOURCE)}
         self.durability_seen = bool(history.of(MetadataPublished))
         self.checkpoints: dict[int, Checkpoint] = {}
         self.node = ""
@@ -106,6 +110,7 @@ class CoordinatorModel:
             history,
             {
                 CheckpointTriggered: self._triggered,
+                TriggerSent: self._trigger_sent,
                 AckReceived: self._acknowledged,
                 DeclineReceived: self._declined,
                 MetadataPublished: self._published,
@@ -141,12 +146,18 @@ class CoordinatorModel:
         self.checkpoints[checkpoint] = Checkpoint(event)
         self.pending.add(checkpoint)
         findings.check("too-many-pending")
-        if len(self.pending) > self.limit:
+        if len(self.pending) > self.limit and event.origin is not CheckpointOrigin.FORCED:
             message = f"checkpoints {sorted(self.pending)} are pending at once, {self.limit} may be"
             findings.violated("too-many-pending", message, event)
         if self.slot_awaits is not None:
             findings.check("slot-not-freed")
             self.slot_awaits = None
+
+    def _trigger_sent(self, event: TriggerSent) -> None:
+        self.findings.check("triggered-not-a-source")
+        if event.subtask.partition("[")[0] not in self.sources:
+            message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
+            self.findings.violated("triggered-not-a-source", message, event)
 
     def _acknowledged(self, event: AckReceived) -> None:
         self._went_on(event)

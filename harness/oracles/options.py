@@ -15,8 +15,7 @@ TIMEOUT = "execution.checkpointing.timeout"
 MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 PROFILE = "holdfast.profile"
 MODE = "execution.checkpointing.mode"
-CHAINING = ("pipeline.operator-chaining.enabled", "pipeline.operator-chaining")
-"""In either spelling."""
+CHAINING = "pipeline.operator-chaining.enabled"
 NS_PER_MS = 1_000_000
 
 
@@ -62,7 +61,7 @@ def at_least_once(plan: Plan) -> bool:
 
 def chained(plan: Plan) -> bool:
     """Whether operators that are joined one to one share a thread: they do unless told otherwise."""
-    return all(plan.options.get(key, "true").lower() == "true" for key in CHAINING)
+    return texts(plan).get(CHAINING, "true").lower() == "true"
 
 
 def coordinator_paused(history: History) -> bool:

@@ -24,7 +24,12 @@ TROUBLED = plan(
 )
 """Checkpoints complete, one is declined, and the job restarts from one."""
 ROOMY = {"taskmanager.network.memory.buffers-per-channel": "64"}
-LATE = plan(slow(LATE_CHANNELS[0], 25), slow(LATE_CHANNELS[1], 25), options=ROOMY, records={"records_per_second": 400})
+LATE = plan(
+    slow(LATE_CHANNELS[0], 25),
+    slow(LATE_CHANNELS[1], 25),
+    options=ROOMY,
+    records={"records": 400, "records_per_second": 400},
+)
 """Whatever the second source sends is 25 ms late, and the sums hold back what the first one sends meanwhile."""
 
 CASES = with_needs(

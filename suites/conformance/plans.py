@@ -133,6 +133,17 @@ def surge(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
     return FaultSpec("surge", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"percent": percent})
 
 
+def slow_storage(operation: str, delay_ms: int, duration_ms: int, occurrences: int = 0, **when: Any) -> FaultSpec:
+    """The next calls of a storage operation take longer; 0 occurrences: all for as long as it lasts."""
+    parameters: dict[str, int | str] = {"operation": operation, "delay_ms": delay_ms, "occurrences": occurrences}
+    return FaultSpec("slow-storage", STORAGE, Schedule(**when), duration_ms, parameters)
+
+
+def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
+    """Users ask for checkpoints, one after the other."""
+    return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})
+
+
 def forge(message: str, subtask: str, shift: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
     """A message of a subtask that it did not send; its attempt or checkpoint shifted."""
     parameters: dict[str, int | str] = {"message": message, "subtask": subtask, **shift}

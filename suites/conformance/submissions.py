@@ -33,10 +33,11 @@ def flat(options: Options) -> ConfigurationFile:
 
 
 def nested(options: Options) -> ConfigurationFile:
-    """The file of Flink 2.x that says this, each key as deep as it has dots."""
+    """The file of Flink 2.x that says this, each key as deep as it has dots unless another begins like it."""
     lines = ["# a cluster"]
+    first = [key.partition(".")[0] for key in options]
     for key, value in options.items():
-        names = key.split(".")
+        names = key.split(".") if first.count(key.partition(".")[0]) == 1 else [key]
         lines += [f"{'  ' * depth}{name}:" for depth, name in enumerate(names)]
         lines[-1] += f" {value}"
     return ConfigurationFile(NESTED, "\n".join(lines))

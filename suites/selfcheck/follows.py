@@ -16,6 +16,7 @@ STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drai
 OTHER_NUMBERS = ("GOLDEN/checkpoint-value", "GOLDEN/final-value")
 
 OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wrong", "CONFIG/lint-wrong")
+OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
@@ -44,13 +45,17 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *EXTRA,
         *STUCK,
     ),
+    "forgets-drawn-ids": ("LIVE/end-not-reached",),
     "forgets-recovered-transactions": ("LIVE/end-not-reached",),
     "forgets-start": LOST,
+    "ignores-max-concurrent": ("PACE/share-too-high",),
+    "ignores-min-pause": ("PACE/pause-too-short", "PACE/share-too-high"),
     "keeps-slot": STUCK,
-    "ignores-calls": ("LIVE/end-not-reached", "CONFIG/claimed-too-much", *OTHER_OPTIONS),
-    "ignores-file": ("LIVE/end-not-reached", *OTHER_OPTIONS),
+    "ignores-calls": ("LIVE/end-not-reached", "CONFIG/claimed-too-much", *OTHER_OPTIONS, *OTHER_FIGURES),
+    "ignores-file": ("LIVE/end-not-reached", *OTHER_OPTIONS, *OTHER_FIGURES),
     "knows-newest-spelling": OTHER_OPTIONS,
-    "knows-one-profile": ("CONFIG/origin-wrong",),
+    "knows-one-profile": ("CONFIG/value-wrong", "CONFIG/origin-wrong", *OTHER_FIGURES),
+    "lints-nothing": ("CONFIG/lint-wrong", *OTHER_FIGURES),
     "loses-in-chain": LOST,
     "never-chains": ("CHAIN/snapshot-apart",),
     "never-forgets-failures": STUCK,
@@ -85,5 +90,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "starts-empty": ("LOUD/started-empty", *EXTRA),
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
     "tells-before-durable": ("TXN/committed-before-completion",),
+    "stops-sources-while-aligning": ("CUT/source-stalled", "PACE/records-stand-still"),
     "system:acknowledges-first": LOST,
 }

@@ -20,6 +20,7 @@ REFUSED = [
     (NESTED, "a:\n  b: 1\n c: 2", "line 3 stands under no key"),
     (NESTED, "a: 1\n  b: 2", "line 2 stands under no key"),
     (NESTED, "a:\nb: 1", "line 1 gives 'a' no value"),
+    (NESTED, "a:\n  b: 1\na:\n  c: 1", "line 3 has 'a' for the second time"),
     (NESTED, "a: &anchor 1", "line 1 is 'a: &anchor 1'"),
     (NESTED, "a: {b: 1}", "line 1 is 'a: {b: 1}'"),
     (NESTED, "a: |\n  text", "line 1 is 'a: |'"),

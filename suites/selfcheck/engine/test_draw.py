@@ -18,6 +18,7 @@ from holdfast.harness.engine.words import attack
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.oracles.stated_options import texts
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 SEEDS = range(1, 401)
@@ -39,7 +40,9 @@ def test_the_distribution_is_what_certify_promises() -> None:
     attacks = Counter(attack(spec).split(" ")[0] for plan in plans for spec in plan.faults)
     assert all(plan.topology.parallelism >= 2 for plan in plans)
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
-    assert set(attacks) == {"kill", "pause", "cut", "slow", "storage-error", "poison", "surge"}
+    assert set(attacks) == {
+        "kill", "pause", "cut", "slow", "storage-error", "slow-storage", "request-checkpoint", "poison", "surge",
+    }  # fmt: skip
     assert min(attacks.values()) >= 0.05 * len(plans)
     assert len({plan.expected_end for plan in plans}) == 2
     assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
@@ -49,7 +52,7 @@ def test_the_distribution_is_what_certify_promises() -> None:
 def test_a_plan_that_must_fail_ends_with_the_kill_that_its_policy_does_not_allow() -> None:
     for plan in map(draw_plan, SEEDS):
         if plan.expected_end is ExpectedEnd.FAILED:
-            allowed = next(int(value) for key, value in plan.options.items() if "attempts" in key or "max-fail" in key)
+            allowed = next(int(value) for key, value in texts(plan).items() if "attempts" in key or "max-fail" in key)
             assert sum(spec.kind == "kill" for spec in plan.faults) == allowed + 1
 
 

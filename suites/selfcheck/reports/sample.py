@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.checkpoint_history import (
+    CheckpointHistory,
+    ReportedCheckpoint,
+    ReportedRestore,
+    ReportedStatus,
+    SubtaskPart,
+)
 from holdfast.harness.model.journal import (
     Band,
     CaseResult,
@@ -170,6 +178,40 @@ def timeline(
     )
 
 
+def checkpoint_history(checkpoints: int = 6) -> CheckpointHistory:
+    """The second failed because `sum[1]` never acknowledged; the last is in progress. Number n took 10 n ms."""
+    told = []
+    for number in range(1, checkpoints + 1):
+        status = {2: ReportedStatus.FAILED, checkpoints: ReportedStatus.IN_PROGRESS}.get(
+            number, ReportedStatus.COMPLETED
+        )
+        whole = status is not ReportedStatus.FAILED
+        told.append(
+            ReportedCheckpoint(
+                checkpoint=number,
+                kind="checkpoint",
+                status=status,
+                triggered_ms=100.0 * number,
+                duration_ms=None if status is ReportedStatus.IN_PROGRESS else 10.0 * number,
+                idle_ms=None if number == 1 else 90.0,
+                reason="" if whole else "expired",
+                path=f"checkpoints/chk-{number}/_metadata" if status is ReportedStatus.COMPLETED else "",
+                delta_bytes=1_024 * number,
+                full_bytes=4_096 * number,
+                parts=(
+                    SubtaskPart("source[0]", True, 2.0, 1.0, 0.0, 0.0, 0.5),
+                    SubtaskPart(
+                        "sum[1]", True, 8.0 * number, 1.5, 4.0 * number, 0.25, 2.0 * number, 2_048, 1_024, 4_096
+                    )
+                    if whole
+                    else SubtaskPart("sum[1]", False),
+                ),
+            )
+        )
+    counts = Counter(each.status for each in told)
+    return CheckpointHistory(tuple(told), 0, dict(counts), (ReportedRestore(1, "checkpoints/chk-1/_metadata", 230.0),))
+
+
 def run(
     case: str,
     number: int,
@@ -181,6 +223,7 @@ def run(
     verdicts: tuple[Verdict, ...] = (),
     drawn: Timeline | None = None,
     recoveries: tuple[Recovery, ...] = (),
+    history: CheckpointHistory | None = None,
 ) -> RunResult:
     """One run of a case."""
     name = f"{case.replace('/', '-')}-{tier.value}-{number:04}"
@@ -209,6 +252,7 @@ def run(
         artefacts=f"runs/{name}" if outcome is not Outcome.PASS else "",
         timeline=drawn,
         recoveries=recoveries,
+        checkpoint_history=history,
     )
 
 

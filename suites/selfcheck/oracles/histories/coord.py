@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
     AckSent,
     AttemptStarted,
+    BarrierReceived,
     CheckpointAborted,
     CheckpointCompleted,
     CheckpointTriggered,
@@ -21,8 +23,10 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NodeDied,
     NotificationSent,
+    SnapshotTaken,
     StorageListed,
     TaskStarted,
+    TriggerSent,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import FORWARD
@@ -104,6 +108,37 @@ def id_drawn_again_by_new_coordinator() -> History:
 @near("ids-not-increasing")
 def id_left_out() -> History:
     return story(whole(1), triggered(3))
+
+
+@bad("triggered-not-a-source")
+def map_is_told() -> History:
+    return story(triggered(1), TriggerSent(checkpoint=1, subtask="map[0]"))
+
+
+@near("triggered-not-a-source")
+def source_is_told() -> History:
+    return story(triggered(1), TriggerSent(checkpoint=1, subtask="source[0]"))
+
+
+BARRIER = "source[0]->map[0]"
+
+
+@bad("begun-without-barrier")
+def snapshot_before_barrier() -> History:
+    snapshot = SnapshotTaken(subtask="map[0]", checkpoint=1)
+    return story(triggered(1), snapshot, BarrierReceived(channel=BARRIER, checkpoint=1))
+
+
+@near("begun-without-barrier")
+def snapshot_behind_barrier() -> History:
+    snapshot = SnapshotTaken(subtask="map[0]", checkpoint=1)
+    return story(triggered(1), BarrierReceived(channel=BARRIER, checkpoint=1), snapshot)
+
+
+@near("too-many-pending")
+def forced_needs_no_slot() -> History:
+    forced = CheckpointTriggered(checkpoint=2, participants=ALL, origin=CheckpointOrigin.FORCED)
+    return story(triggered(1), forced)
 
 
 @bad("two-ends")

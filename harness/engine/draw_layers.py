@@ -1,0 +1,59 @@
+"""Where the options of a drawn plan are stated: in the cluster's file, by calls, in older spellings, more than once.
+
+It is the same configuration wherever it stands, so nothing else of the plan depends on it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.harness.model.configuration import Call, ConfigurationFile
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.oracles.stated_options import OLDER
+from holdfast.harness.sim.streams import Stream
+
+FLAT, NESTED = "flink-conf.yaml", "config.yaml"
+_MAPPING = "execution"
+_OLDER_OF = {newest[0]: older for older, newest in OLDER.items() if len(newest) == 1}
+_OVERRULED = {
+    "restart-strategy.type": "none",
+    "execution.checkpointing.interval": "1 h",
+    "execution.checkpointing.timeout": "10 ms",
+    "execution.checkpointing.num-retained": "9",
+    "sink.delivery-guarantee": "at-least-once",
+}
+"""What a cluster may say in vain about options that the program states."""
+_PROFILES = ("flink-1.14", "flink-2.x")
+
+
+def state_elsewhere(plan: Plan, stream: Stream) -> Plan:
+    """The plan with its options in several places."""
+    places: dict[str, list[tuple[str, str]]] = {"code": [], "call": [], "file": []}
+    for key, text in [*plan.options.items(), ("holdfast.profile", stream.choice(_PROFILES))]:
+        place = stream.choice(("code", "call", "file", "file"))
+        places[place].append((_spelled(key, stream), text))
+        if place != "file" and key in _OVERRULED:
+            places["file"].append((_spelled(key, stream), _OVERRULED[key]))
+    write = stream.choice((_flat, _nested))
+    return msgspec.structs.replace(
+        plan,
+        options=dict(places["code"]),
+        calls=tuple(Call("configure", pair) for pair in places["call"]),
+        configuration_file=write(places["file"]),
+    )
+
+
+def _spelled(key: str, stream: Stream) -> str:
+    return stream.choice((key, _OLDER_OF.get(key, key)))
+
+
+def _flat(options: list[tuple[str, str]]) -> ConfigurationFile:
+    return ConfigurationFile(FLAT, "".join(f"{key}: {text}\n" for key, text in options))
+
+
+def _nested(options: list[tuple[str, str]]) -> ConfigurationFile:
+    """What belongs to the execution stands below it, the rest under keys with dots."""
+    below = f"{_MAPPING}."
+    inner = [f"  {key.removeprefix(below)}: {text}\n" for key, text in options if key.startswith(below)]
+    outer = [f"{key}: {text}\n" for key, text in options if not key.startswith(below)]
+    return ConfigurationFile(NESTED, "".join([*outer, *([f"{_MAPPING}:\n", *inner] if inner else [])]))

@@ -1,0 +1,63 @@
+"""Every configuration sample of the seeds, each with the effective configuration that it must come to (RULES CFG-09).
+
+A file of this folder is a sample: what it is from, the text of its `flink-conf.yaml` or the calls of its program, and
+what is then in force besides the defaults of Flink 1.14, of which the seeds speak. The figures are written by hand.
+`defaults-*.toml` are the defaults as RULES 1.1 lists them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from holdfast.harness.model.configuration import Call, ConfigurationFile
+
+DEFAULTS = "defaults-"
+
+
+class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One sample.
+
+    Attributes:
+        source: the seed.
+        settings: by key, what is in force and no default.
+        file: text of the cluster's file; empty if the sample is a program.
+        calls: of the program: name and arguments.
+        notes: kind and name of what is odd.
+        name: of the file here.
+    """
+
+    source: str
+    settings: dict[str, str]
+    file: str = ""
+    calls: tuple[tuple[bool | int | str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def program(self) -> tuple[Call, ...]:
+        """The calls as a plan has them."""
+        return tuple(Call(str(call[0]), call[1:]) for call in self.calls)
+
+    @property
+    def cluster(self) -> ConfigurationFile | None:
+        """The file as a plan has it."""
+        return ConfigurationFile("flink-conf.yaml", self.file) if self.file else None
+
+
+@cache
+def samples() -> tuple[Sample, ...]:
+    """All samples by name."""
+    return tuple(
+        msgspec.structs.replace(msgspec.toml.decode(entry.read_bytes(), type=Sample), name=entry.name[:-5])
+        for entry in sorted(files(__name__).iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".toml") and not entry.name.startswith(DEFAULTS)
+    )
+
+
+@cache
+def defaults(profile: str) -> dict[str, str]:
+    """The defaults of a profile."""
+    return msgspec.toml.decode(files(__name__).joinpath(f"{DEFAULTS}{profile}.toml").read_bytes(), type=dict[str, str])

@@ -1,0 +1,66 @@
+"""Every configuration sample of the seeds, submitted and run (RULES CFG-09)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.case import Decision
+from holdfast.harness.model.configuration import Call
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, Plan
+from holdfast.suites.conformance.plans import WORKERS, kill, plan, with_needs
+from holdfast.suites.conformance.samples import Sample, samples
+from holdfast.suites.conformance.submissions import question, submitted
+
+PROFILE = {"holdfast.profile": "flink-1.14"}
+"""Of which the seeds speak."""
+PRELUDE = Call("enable_checkpointing", (5_000,))
+"""What the seeds' samples of single settings take for granted."""
+MINUTE_MS = 60_000
+SHORT = Bounds(safety_ms=4 * MINUTE_MS, liveness_ms=4 * MINUTE_MS)
+LONG = Bounds(safety_ms=90 * MINUTE_MS, liveness_ms=60 * MINUTE_MS)
+"""Where a checkpoint happens every 15 min."""
+FEW = {"records": 40, "records_per_second": 10}
+
+
+def run_of(sample: Sample) -> Plan:
+    """A sample runs, a worker is killed, and what its restart strategy says happens."""
+    stays_down = sample.settings.get("restart-strategy.type") == "none"
+    return replace(
+        plan(kill(WORKERS[0], after_checkpoint=1), records=FEW, bounds=LONG if sample.name == "large-state" else SHORT),
+        options=PROFILE | {"source.max-batch-records": "4"},
+        calls=(PRELUDE, *sample.program),
+        configuration_file=sample.cluster,
+        expected_end=ExpectedEnd.FAILED if stays_down else ExpectedEnd.RUNNING,
+    )
+
+
+CASES = with_needs(
+    question(
+        [submitted(PROFILE, *sample.program, file=sample.cluster) for sample in samples()],
+        Decision("CFG-09", "SAMPLES", ("sample-differs",), "ignores-calls"),
+        Decision("CFG-09", "SAMPLES", ("sample-notes-differ",), "lints-nothing"),
+        id="samples/golden",
+        purpose="Does each configuration sample of the seeds come to what it should?",
+        method="Each is submitted as it stands, under the profile of Flink 1.14.",
+        passes="It is accepted, with the golden effective configuration, warnings and lints.",
+    ),
+    question(
+        [submitted(profile) for profile in ({}, PROFILE, {"holdfast.profile": "flink-2.x"})],
+        Decision("CFG-04", "SAMPLES", ("default-differs",), "knows-one-profile"),
+        id="samples/defaults",
+        purpose="Is every default the one that is listed for its version?",
+        method="A job without options is submitted under each profile, and under none.",
+        passes="Every option that is listed has its listed default.",
+    ),
+    *(
+        question(
+            [run_of(sample)],
+            Decision("CFG-09", "LIVE", ("end-not-reached",), "ignores-calls"),
+            id=f"samples/run-{sample.name}",
+            purpose=f"Does a job run under the seed's sample {sample.name}?",
+            method="A job runs with it on the virtual clock, and a worker is killed.",
+            passes="It restarts, or stays down if the sample says so.",
+        )
+        for sample in samples()
+    ),
+)

@@ -1,0 +1,318 @@
+"""Histories for PACE: when a coordinator begins checkpoints, over the forward job with one subtask of each vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BatchProcessed,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointDropped,
+    CheckpointRefused,
+    CheckpointRequested,
+    CheckpointTriggered,
+    Event,
+    FailureCounted,
+    FaultInjected,
+    FileDeleted,
+    FileReference,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    NodeDied,
+    StorageFailed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import FORWARD
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import story as any_story
+
+bad, near = exhibits("PACE")
+
+ALL = ("source[0]", "map[0]", "sink[0]")
+PERIODIC, USER, FORCED = CheckpointOrigin.PERIODIC, CheckpointOrigin.USER, CheckpointOrigin.FORCED
+PAUSED = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "400 ms"}
+BRIEF_PAUSE = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.min-pause": "100 ms"}
+NO_INTERVAL = {"restart-strategy.type": "none"}
+TWO_AT_ONCE = {
+    "execution.checkpointing.interval": "100 ms",
+    "execution.checkpointing.max-concurrent-checkpoints": "2",
+}
+
+
+def story(*lines: Line, options: Mapping[str, str] | None = None) -> History:
+    running = JobSwitched(status=JobStatus.RUNNING)
+    return any_story(AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options)
+
+
+def asked(request: int, origin: CheckpointOrigin = PERIODIC) -> CheckpointRequested:
+    return CheckpointRequested(request=request, origin=origin)
+
+
+def refused(request: int, reason: FailureReason, origin: CheckpointOrigin = USER) -> CheckpointRefused:
+    return CheckpointRefused(request=request, origin=origin, reason=reason)
+
+
+def drawn(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> CheckpointDrawn:
+    return CheckpointDrawn(checkpoint=checkpoint, request=request or checkpoint, origin=origin)
+
+
+def triggered(checkpoint: int, origin: CheckpointOrigin = PERIODIC) -> CheckpointTriggered:
+    return CheckpointTriggered(checkpoint=checkpoint, participants=ALL, origin=origin)
+
+
+def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[Event]:
+    """A request that is served at once."""
+    number = request or checkpoint
+    return [asked(number, origin), drawn(checkpoint, number, origin), triggered(checkpoint, origin)]
+
+
+def completed(checkpoint: int) -> CheckpointCompleted:
+    return CheckpointCompleted(checkpoint=checkpoint)
+
+
+def published(checkpoint: int) -> MetadataPublished:
+    path = f"chk-{checkpoint}/_metadata"
+    return MetadataPublished(checkpoint=checkpoint, path=path, files=(FileReference(path, 10, 7),))
+
+
+def dropped(checkpoint: int) -> CheckpointDropped:
+    return CheckpointDropped(checkpoint=checkpoint)
+
+
+def deleted(checkpoint: int) -> FileDeleted:
+    return at("coordinator.0", FileDeleted(path=f"chk-{checkpoint}/_metadata"))
+
+
+def processed() -> BatchProcessed:
+    return BatchProcessed(channel="source[0]->map[0]", position=0, records=1)
+
+
+def slow() -> FaultInjected:
+    return FaultInjected(fault=0, fault_kind="slow-storage", target="storage[0]")
+
+
+# --- interval and first trigger --------------------------------------------------------------------------------------
+
+
+@bad("triggered-without-interval")
+def periodic_without_interval() -> History:
+    return story(500, begun(1), completed(1), options=NO_INTERVAL)
+
+
+@near("triggered-without-interval")
+def only_users_ask() -> History:
+    return story(500, begun(1, origin=USER), completed(1), options=NO_INTERVAL)
+
+
+@near("triggered-without-interval")
+def nobody_asks() -> History:
+    return story(500, FailureCounted(cause="worker lost"), options=NO_INTERVAL)
+
+
+@bad("first-trigger-outside")
+def first_before_pause() -> History:
+    return story(100, begun(1), options=PAUSED)
+
+
+@bad("first-trigger-outside")
+def first_after_interval() -> History:
+    return story(300, begun(1))
+
+
+@bad("first-trigger-outside")
+def first_of_second_attempt_too_late() -> History:
+    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
+    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    return story(50, begun(1), completed(1), failed, again, 300, begun(2))
+
+
+@near("first-trigger-outside")
+def first_within_interval() -> History:
+    return story(90, begun(1), completed(1), 300, begun(2))
+
+
+@near("first-trigger-outside")
+def pause_above_interval() -> History:
+    return story(400, begun(1), options=PAUSED)
+
+
+# --- pauses ----------------------------------------------------------------------------------------------------------
+
+
+@bad("pause-too-short")
+def next_too_soon() -> History:
+    return story(400, begun(1), 50, completed(1), 300, begun(2), options=PAUSED)
+
+
+@near("pause-too-short")
+def next_after_pause() -> History:
+    return story(400, begun(1), 50, completed(1), 400, begun(2), options=PAUSED)
+
+
+@near("pause-too-short")
+def user_in_between() -> History:
+    return story(400, begun(1), completed(1), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED)
+
+
+def busy(gap_ms: float) -> list[Line]:
+    """Four checkpoints of a little more than the interval, with gaps between them."""
+    return [line for n in range(1, 5) for line in (gap_ms, begun(n), 108, completed(n))]
+
+
+@bad("share-too-high")
+def overlapping_share() -> History:
+    """Each gap is just long enough for a stamp; together they are too short."""
+    return story(*busy(88), options=BRIEF_PAUSE)
+
+
+@near("share-too-high")
+def share_of_pause() -> History:
+    return story(*busy(98), options=BRIEF_PAUSE)
+
+
+@bad("records-stand-still")
+def still_during_checkpoints() -> History:
+    return story(slow(), processed(), begun(1), 300, completed(1), processed())
+
+
+@near("records-stand-still")
+def flow_during_checkpoints() -> History:
+    return story(slow(), begun(1), 150, processed(), 150, completed(1), processed())
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+@bad("triggered-while-not-running")
+def drawn_while_restarting() -> History:
+    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
+    return story(50, begun(1), completed(1), failed, asked(2), drawn(2))
+
+
+@near("triggered-while-not-running")
+def drawn_after_restart() -> History:
+    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
+    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    return story(50, begun(1), completed(1), failed, again, 50, begun(2))
+
+
+@bad("refused-and-begun")
+def served_all_the_same() -> History:
+    reason = FailureReason.TASKS_NOT_RUNNING
+    return story(asked(1, USER), refused(1, reason), drawn(1, 1, USER), triggered(1, USER))
+
+
+@near("refused-and-begun")
+def asked_again() -> History:
+    reason = FailureReason.TASKS_NOT_RUNNING
+    return story(asked(1, USER), refused(1, reason), begun(1, 2, USER))
+
+
+@near("refused-and-begun")
+def number_of_another_coordinator() -> History:
+    died = NodeDied(dead_node="coordinator", cause="killed")
+    reason = FailureReason.TASKS_NOT_RUNNING
+    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    return story(
+        asked(1, USER), refused(1, reason), begun(1, 2, USER), died, again, begun(2, 1, USER), asked(2, USER),
+        refused(2, reason), begun(3, 3, USER),
+    )  # fmt: skip
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+@bad("served-out-of-turn")
+def younger_user_first() -> History:
+    return story(begun(1), asked(2, USER), asked(3, USER), completed(1), drawn(2, 3, USER))
+
+
+@bad("served-out-of-turn")
+def interval_before_user() -> History:
+    return story(begun(1), asked(2), asked(3, USER), completed(1), drawn(2, 2))
+
+
+@bad("served-out-of-turn")
+def user_before_forced() -> History:
+    return story(begun(1), asked(2, USER), asked(3, FORCED), completed(1), drawn(2, 2, USER))
+
+
+@near("served-out-of-turn")
+def in_turn() -> History:
+    return story(
+        begun(1), asked(2), asked(3, USER), asked(4, FORCED), drawn(2, 4, FORCED), triggered(2, FORCED), completed(1),
+        completed(2), drawn(3, 3, USER), triggered(3, USER), completed(3), drawn(4, 2),
+    )  # fmt: skip
+
+
+@bad("user-waits-for-pause")
+def user_waits() -> History:
+    return story(400, begun(1), completed(1), asked(2, USER), 380, drawn(2, 2, USER), options=PAUSED)
+
+
+@bad("user-waits-for-pause")
+def user_is_never_served() -> History:
+    return story(400, begun(1), completed(1), asked(2, USER), options=PAUSED)
+
+
+@near("user-waits-for-pause")
+def user_waits_for_slot() -> History:
+    return story(400, begun(1), asked(2, USER), 380, completed(1), drawn(2, 2, USER), options=PAUSED)
+
+
+def crowd(number: int, first: int = 2, origin: CheckpointOrigin = USER) -> list[Event]:
+    return [asked(each, origin) for each in range(first, first + number)]
+
+
+@bad("queue-too-long")
+def queue_beyond_limit() -> History:
+    return story(begun(1), crowd(1_002))
+
+
+@near("queue-too-long")
+def queue_at_limit() -> History:
+    last = refused(1_002, FailureReason.TOO_MANY_REQUESTS)
+    return story(begun(1), crowd(1_001), last, completed(1), drawn(2, 2, USER))
+
+
+@bad("dropped-out-of-turn")
+def first_is_dropped() -> History:
+    return story(begun(1), crowd(3), refused(2, FailureReason.TOO_MANY_REQUESTS))
+
+
+@near("dropped-out-of-turn")
+def interval_is_dropped() -> History:
+    reason = FailureReason.TOO_MANY_REQUESTS
+    return story(begun(1), asked(2), crowd(3, first=3), refused(2, reason, PERIODIC), refused(5, reason))
+
+
+# --- deletions -------------------------------------------------------------------------------------------------------
+
+
+def whole(checkpoint: int) -> list[Event]:
+    return [*begun(checkpoint), published(checkpoint), completed(checkpoint)]
+
+
+@bad("triggered-with-backlog")
+def begun_over_backlog() -> History:
+    return story(whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4))
+
+
+@near("triggered-with-backlog")
+def begun_with_one_deletion() -> History:
+    return story(whole(1), whole(2), dropped(1), whole(3), deleted(1), dropped(2), begun(4))
+
+
+@near("triggered-with-backlog")
+def failed_deletion_is_done() -> History:
+    failed = StorageFailed(operation="delete", path="chk-1/_metadata", reason="no answer")
+    return story(whole(1), whole(2), dropped(1), whole(3), failed, dropped(2), begun(4))
+
+
+@near("triggered-with-backlog")
+def two_deletions_where_two_may_be_pending() -> History:
+    return story(whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE)

@@ -1,0 +1,17 @@
+"""Options can be stated in files and by calls, in two spellings: no oracle looks for them in `Plan.options` alone."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+from holdfast.harness import oracles
+
+THE_READER = "stated_options.py"
+DIRECTLY = re.compile(r"plan\.options\b")
+
+
+def test_every_oracle_reads_options_wherever_they_are_stated() -> None:
+    sources = {each.name: each.read_text() for each in files(oracles).iterdir() if each.name.endswith(".py")}
+    assert DIRECTLY.search(sources.pop(THE_READER))
+    assert [name for name, text in sources.items() if DIRECTLY.search(text)] == []
