@@ -24,6 +24,7 @@ from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.stated_options import texts
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 
@@ -40,7 +41,7 @@ class RegionOracle:
     evidence: tuple[type[Event], ...] = (AttemptStarted, FailureCounted, TaskStarted)
 
     def applies(self, history: History) -> bool:
-        return FAILOVER in history.plan.options and len(history.of(AttemptStarted)) > 1
+        return FAILOVER in texts(history.plan) and len(history.of(AttemptStarted)) > 1
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -63,7 +64,7 @@ class RegionOracle:
 def regions(plan: Plan) -> tuple[frozenset[str], ...]:
     """The regions of a plan's job."""
     layout = layout_of(plan)
-    if plan.options.get(FAILOVER, "").lower() == "full":
+    if texts(plan).get(FAILOVER, "").lower() == "full":
         return (frozenset(layout.subtasks),)
     root = {subtask: subtask for subtask in layout.subtasks}
 
