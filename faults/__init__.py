@@ -14,6 +14,7 @@ from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
 from holdfast.faults.storage import SlowStorage, StorageError
+from holdfast.faults.task import SlowTask
 from holdfast.faults.user import RequestCheckpoint
 from holdfast.harness.spi.fault import FaultFactory
 
@@ -29,6 +30,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     StorageError,
     SlowStorage,
     RequestCheckpoint,
+    SlowTask,
     Replay,
     Forge,
     Poison,

@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     AckSent,
     AttemptStarted,
     BarrierSent,
+    ChannelStateTaken,
     CommitTried,
     Event,
     NotificationSent,
@@ -21,10 +22,10 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Gate
 
-LAST_STEPS: dict[str, type[Event]] = {
+LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
     "send-trigger": TriggerSent,
     "send-barrier": BarrierSent,
-    "write-state": SnapshotTaken,
+    "write-state": (SnapshotTaken, ChannelStateTaken),
     "pre-commit": SnapshotTaken,
     "acknowledge": AckSent,
     "publish-metadata": AckReceived,
@@ -33,8 +34,9 @@ LAST_STEPS: dict[str, type[Event]] = {
     "deploy": AttemptStarted,
     "restored": TaskStarted,
 }
-"""By effect, the step that comes right before it. An intent is recorded before it is tried: an ack as sent before the
-message leaves. Of an effect that is not named here nothing more can be proved than that the process died."""
+"""By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as
+sent before the message leaves. Of an effect that is not named here nothing more can be proved than that the process
+died."""
 
 
 def died_in_window(history: History, node: str, gate: Gate) -> bool:
@@ -43,7 +45,7 @@ def died_in_window(history: History, node: str, gate: Gate) -> bool:
     if expected is None:
         return True
     last = next((event for event in reversed(history.events) if event.node == node), None)
-    return last is not None and type(last) is expected and _of_vertex(last, gate.vertex)
+    return last is not None and isinstance(last, expected) and _of_vertex(last, gate.vertex)
 
 
 def _of_vertex(step: Event, vertex: str) -> bool:

@@ -18,6 +18,7 @@ Options = dict[str, str]
 _CHAINING = "pipeline.operator-chaining.enabled"
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _RETAINED = "execution.checkpointing.num-retained"
+_UNALIGNED = "execution.checkpointing.unaligned.enabled"
 _MANY = "1000"
 _STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
@@ -75,17 +76,22 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
 
 def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
     at_least_once = stream.chance(mix.at_least_once_percent / 100)
-    return {
+    unaligned = not at_least_once and stream.chance(mix.unaligned_percent / 100)
+    concurrent = stream.choice(("1", "1", "1", "2"))
+    options = {
         "execution.checkpointing.interval": f"{interval_ms} ms",
         "execution.checkpointing.mode": "AT_LEAST_ONCE" if at_least_once else "EXACTLY_ONCE",
         "execution.checkpointing.min-pause": f"{stream.choice((0, 0, interval_ms // 4))} ms",
-        "execution.checkpointing.max-concurrent-checkpoints": stream.choice(("1", "1", "1", "2")),
+        "execution.checkpointing.max-concurrent-checkpoints": "1" if unaligned else concurrent,
         _RETAINED: stream.choice(("1", "1", "2", "3")),
         _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
         _CHAINING: stream.choice(("true", "true", "false")),
         "source.max-batch-records": str(stream.between(8, 20)),
-        "taskmanager.network.memory.buffers-per-channel": str(stream.between(2, 8)),
+        "taskmanager.network.memory.buffers-per-channel": str(stream.between(1, 8)),
     }
+    if unaligned:
+        options[_UNALIGNED] = "true"
+    return options
 
 
 def _forgiving(scene: Scene) -> Options:

@@ -14,7 +14,7 @@ from holdfast.harness.engine.mix import Mix, Weights
 from holdfast.harness.model.job import Job, VertexKind
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule, Topology
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.model.topology import network_channels
+from holdfast.harness.model.topology import channel_ends, network_channels, subtasks
 from holdfast.harness.sim.streams import Stream
 
 _COORDINATOR = Target(Role.COORDINATOR)
@@ -70,11 +70,13 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     attacks = _possible_attacks(scene)
     if not attacks:
         return ()
+    late = {name: weight for name, weight in attacks.items() if name != "slow-task"} or attacks
     wanted = scene.stream.weighted(scene.mix.fault_count)
     faults: list[FaultSpec] = []
     progress = max(scene.stream.choice(_STARTS), scene.settled_start)
     while len(faults) < wanted:
-        faults.extend(_ATTACKS[scene.stream.weighted(attacks)](scene, progress))
+        possible = attacks if progress <= _EARLY else late
+        faults.extend(_ATTACKS[scene.stream.weighted(possible)](scene, progress))
         progress += max(scene.stream.choice(_STEPS), _rest_after(faults[-1]))
     return tuple(faults)
 
@@ -99,7 +101,9 @@ def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...
 
 
 def _possible_attacks(scene: Scene) -> dict[str, int]:
-    impossible: tuple[str, ...] = () if network_channels(scene.job, scene.topology) else ("cut", "slow")
+    impossible: tuple[str, ...] = ()
+    if not network_channels(scene.job, scene.topology):
+        impossible = ("cut", "slow", "slow-task")
     if scene.settled_start:
         impossible += ("poison", "surge")
     return {name: weight for name, weight in scene.mix.attacks.items() if name not in impossible}
@@ -149,6 +153,15 @@ def _slow(scene: Scene, progress: int) -> list[FaultSpec]:
             "slow", _channel(scene), _unaimed(scene, progress), _lasting_ms(scene) + delay_ms, {"delay_ms": delay_ms}
         )
     ]
+
+
+def _slow_task(scene: Scene, progress: int) -> list[FaultSpec]:
+    """The receiver of a channel, so that something comes there whatever is chained."""
+    receiver = channel_ends(scene.stream.choice(network_channels(scene.job, scene.topology)))[1]
+    target = Target(Role.TASK, subtasks(scene.job, scene.topology).index(receiver))
+    delay_ms = scene.stream.between(1, max(2, scene.interval_ms // 6))
+    schedule = Schedule(after_checkpoint=progress)
+    return [FaultSpec("slow-task", target, schedule, 2 * _lasting_ms(scene), {"delay_ms": delay_ms})]
 
 
 def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
@@ -256,6 +269,7 @@ _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "pause-coordinator": _pause_coordinator,
     "cut": _cut,
     "slow": _slow,
+    "slow-task": _slow_task,
     "storage-error": _storage_error,
     "poison": _poison,
     "surge": _surge,

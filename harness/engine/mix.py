@@ -21,6 +21,7 @@ NEEDS = {
     "pause-coordinator": Capability.PAUSE_COORDINATOR,
     "cut": Capability.CUT_CHANNEL,
     "slow": Capability.SLOW_CHANNEL,
+    "slow-task": Capability.SLOW_TASK,
     "storage-error": Capability.STORAGE_ERROR,
     "poison": Capability.POISON_RECORD,
     "surge": Capability.SURGE_INPUT,
@@ -50,6 +51,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         at_least_once_percent: no alignment.
         elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
         failover_percent: the failover strategy is said, as often region as full.
+        unaligned_percent: of those with alignment, barriers overtake.
         checkpoints, options: False for a system that has none.
     """
 
@@ -77,6 +79,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     at_least_once_percent: int
     elsewhere_percent: int
     failover_percent: int
+    unaligned_percent: int
     checkpoints: bool = True
     options: bool = True
 
@@ -105,6 +108,7 @@ SWARM = Mix(
         "pause-coordinator": 1,
         "cut": 2,
         "slow": 2,
+        "slow-task": 2,
         "storage-error": 3,
         "poison": 2,
         "surge": 2,
@@ -146,6 +150,7 @@ SWARM = Mix(
     at_least_once_percent=15,
     elsewhere_percent=15,
     failover_percent=60,
+    unaligned_percent=40,
 )
 """What `certify` draws from."""
 
@@ -164,6 +169,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
         "elsewhere_percent": Capability.CONFIGURATION,
         "failover_percent": Capability.REGIONAL_FAILOVER,
+        "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}

@@ -79,6 +79,22 @@ class StateSummary(msgspec.Struct, frozen=True):
     broadcast: BroadcastSummary | None = None
 
 
+class ChannelContent(msgspec.Struct, frozen=True, gc=False):
+    """In-flight batches of one channel at a cut.
+
+    Attributes:
+        channel: which.
+        output: they waited at its sender; else at its receiver.
+        batches: (attempt that counted it, position), in order.
+        state: what they add up to, as far as it can be told.
+    """
+
+    channel: str
+    output: bool
+    batches: tuple[tuple[int, int], ...]
+    state: StateSummary | None = None
+
+
 class Event(msgspec.Struct, tag_field="kind", kw_only=True, forbid_unknown_fields=True, gc=False):
     """Header of every event.
 
@@ -335,34 +351,41 @@ class TriggerReceived(Event, tag="trigger_received"):
 
 
 class BatchSent(Event, tag="batch_sent"):
-    """A batch entered a channel. `position` counts the batches of this channel and attempt from 0."""
+    """A batch entered a channel. `position` counts the batches of this channel and attempt from 0. What was in flight
+    at the restored cut is not sent again: see ChannelStateRestored, and `origin` of BatchProcessed."""
 
     channel: str
     position: int
     records: int
+    origin: int = 0
 
 
 class BatchProcessed(Event, tag="batch_processed"):
-    """A batch left a channel and took effect on the receiving subtask."""
+    """A batch left a channel and took effect on the receiving subtask. One that was in flight at the restored cut has
+    the position of its `origin`, the attempt that counted it; 0: this one."""
 
     channel: str
     position: int
     records: int
+    origin: int = 0
 
 
 class BarrierSent(Event, tag="barrier_sent"):
-    """A barrier entered a channel."""
+    """A barrier entered a channel; `overtaking` in front of what waited at its sender."""
 
     channel: str
     checkpoint: int
+    overtaking: bool = False
 
 
 class BarrierReceived(Event, tag="barrier_received"):
-    """A barrier left a channel. `held_bytes` waited then in the channels that its receiver had blocked."""
+    """A barrier left a channel; `overtaking` in front of what waited at its receiver. `held_bytes` waited then in the
+    channels that its receiver had blocked."""
 
     channel: str
     checkpoint: int
     held_bytes: int = 0
+    overtaking: bool = False
 
 
 class ChannelBlocked(Event, tag="channel_blocked"):
@@ -380,13 +403,32 @@ class ChannelUnblocked(Event, tag="channel_unblocked"):
 
 
 class SnapshotTaken(Event, tag="snapshot_taken"):
-    """The synchronous part of a subtask's snapshot: from here its state at this checkpoint is fixed."""
+    """The synchronous part of a subtask's snapshot: from here its state at this checkpoint is fixed. `unaligned`: what
+    is in flight belongs to it, see ChannelStateTaken."""
 
     subtask: str
     checkpoint: int
     state: StateSummary | None = None
     positions: tuple[tuple[int, int], ...] = ()
     pending_transactions: tuple[str, ...] = ()
+    unaligned: bool = False
+
+
+class ChannelStateTaken(Event, tag="channel_state_taken"):
+    """What was in flight at a subtask's unaligned snapshot is known: the last barrier is there."""
+
+    subtask: str
+    checkpoint: int
+    channels: tuple[ChannelContent, ...] = ()
+
+
+class ChannelStateRestored(Event, tag="channel_state_restored"):
+    """A subtask put back what was in flight, or with `skipped` left it out as it was told to."""
+
+    subtask: str
+    checkpoint: int
+    channels: tuple[ChannelContent, ...] = ()
+    skipped: bool = False
 
 
 class AckSent(Event, tag="ack_sent"):
@@ -642,8 +684,8 @@ AnyEvent = (
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
     | CheckpointAborted | CheckpointDropped | NotificationSent
     | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
-    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | AckSent | DeclineSent
-    | NotificationReceived
+    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | ChannelStateTaken
+    | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics
@@ -657,7 +699,7 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
     (AttemptStarted, TaskStarted, ("attempt",)),
     (TriggerSent, TriggerReceived, ("attempt", "checkpoint", "subtask")),
     (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
-    (BatchSent, BatchProcessed, ("attempt", "channel", "position")),
+    (BatchSent, BatchProcessed, ("attempt", "channel", "position", "origin")),
     (AckSent, AckReceived, ("attempt", "checkpoint", "subtask")),
     (DeclineSent, DeclineReceived, ("attempt", "checkpoint", "subtask")),
     (NotificationSent, NotificationReceived, ("attempt", "checkpoint", "subtask", "completed")),

@@ -13,6 +13,8 @@ from holdfast.harness.model.events import (
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    ChannelStateRestored,
+    ChannelStateTaken,
     DeclineSent,
     NotificationReceived,
     SnapshotTaken,
@@ -23,6 +25,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.layout import Layout, layout_of
 
+ORIGIN = 1 << 32
+"""A batch that was counted in an older attempt is its position plus so many times that attempt."""
+
 
 class Channel:
     """One channel in one attempt. A batch is its position, barrier n is ~n.
@@ -30,9 +35,15 @@ class Channel:
     Attributes:
         sent, received: what entered and left it, in order.
         held: ranges of `received` that sat behind the barrier of this channel while it was blocked.
+        overtaking: checkpoints whose barrier was received in front of batches that were sent before it.
+        restored: what was in flight at the restored cut, at the receiver and at the sender.
+        processed: by checkpoint, how many batches the receiver had processed at its unaligned snapshot.
+        stored: by checkpoint, what receiver and sender stored as being in flight.
     """
 
-    __slots__ = ("attempt", "held", "name", "received", "receiver", "sent")
+    __slots__ = (
+        "attempt", "held", "name", "overtaking", "processed", "received", "receiver", "restored", "sent", "stored",
+    )  # fmt: skip
 
     def __init__(self, name: str, attempt: int, receiver: Subtask) -> None:
         self.name = name
@@ -41,6 +52,24 @@ class Channel:
         self.sent: list[int] = []
         self.received: list[int] = []
         self.held: list[tuple[int, int]] = []
+        self.overtaking: set[int] = set()
+        self.restored: tuple[list[int], list[int]] = ([], [])
+        self.processed: dict[int, int] = {}
+        self.stored: dict[int, tuple[list[int], list[int]]] = {}
+
+    @property
+    def plain(self) -> bool:
+        """Whether it never held anything but what was sent in this attempt, in that order."""
+        return not (self.overtaking or self.restored[0] or self.restored[1])
+
+    @property
+    def entered(self) -> list[int]:
+        """The batches that belong on it, in order: those in flight at the restored cut, then those sent."""
+        return [*self.restored[0], *self.restored[1], *(element for element in self.sent if element >= 0)]
+
+    def element(self, attempt: int, position: int) -> int:
+        """A batch counted in an attempt, 0 standing for the present one."""
+        return position if attempt in (0, self.attempt) else position + ORIGIN * attempt
 
 
 class Subtask:
@@ -56,11 +85,12 @@ class Subtask:
         last_ns: of a source, when it last emitted; 0 after a snapshot, until it emits again.
         snapshots: each with how much every output had taken by then.
         windows: of a source, by checkpoint, its snapshot, where it had got by then and its emissions by then.
+        in_flight: by checkpoint, what it stored as being in flight.
     """
 
     __slots__ = (
-        "aligning", "arrived", "before", "emissions", "input_count", "last_ns", "name", "next_offsets", "outputs",
-        "processed", "settled", "snapshots", "windows",
+        "aligning", "arrived", "before", "emissions", "in_flight", "input_count", "last_ns", "name", "next_offsets",
+        "outputs", "processed", "settled", "snapshots", "windows",
     )  # fmt: skip
 
     def __init__(self, name: str, input_count: int) -> None:
@@ -73,6 +103,7 @@ class Subtask:
         self.next_offsets: dict[int, int] = {}
         self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
         self.windows: dict[int, tuple[SnapshotTaken, dict[int, int], int]] = {}
+        self.in_flight: dict[int, ChannelStateTaken] = {}
 
 
 class Attempt:
@@ -109,12 +140,13 @@ class Alignment(NamedTuple):
     Attributes:
         checkpoint: what it was for.
         progressed: batches were.
-        leaks: channels that were processed behind their barrier, each with the place of the first such batch.
+        leaks: channels that were processed after their barrier, each with the places of the first such batch and behind
+            the last one. Where the barrier overtook, some of these may belong in front of it.
     """
 
     checkpoint: int
     progressed: bool
-    leaks: list[tuple[Channel, int]]
+    leaks: list[tuple[Channel, int, int]]
 
 
 class SourceWindow(NamedTuple):
@@ -165,6 +197,8 @@ class ChannelTrace:
                 SourceEmitted: self._source_emitted,
                 NotificationReceived: self._notification_received,
                 DeclineSent: self._decline_sent,
+                ChannelStateTaken: self._channel_state_taken,
+                ChannelStateRestored: self._channel_state_restored,
             },
         )
         for attempt in self.attempts.values():
@@ -180,7 +214,9 @@ class ChannelTrace:
     def _batch_processed(self, event: BatchProcessed) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
-            channel.received.append(event.position)
+            channel.received.append(
+                event.position if not event.origin else channel.element(event.origin, event.position)
+            )
             channel.receiver.processed += 1
 
     def _barrier_sent(self, event: BarrierSent) -> None:
@@ -197,6 +233,8 @@ class ChannelTrace:
         if aligns and 0 <= subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
             self._end(subtask)
         channel.received.append(~checkpoint)
+        if event.overtaking:
+            channel.overtaking.add(checkpoint)
         if not aligns:
             return
         if subtask.aligning < 0:
@@ -211,7 +249,11 @@ class ChannelTrace:
     def _end(self, subtask: Subtask) -> None:
         """Its alignment is over, because it is complete, was given up, or the history ends."""
         progressed = subtask.processed > subtask.before
-        leaks = [(channel, place) for channel, place in subtask.arrived if len(channel.received) > place]
+        leaks = [
+            (channel, place, len(channel.received))
+            for channel, place in subtask.arrived
+            if len(channel.received) > place
+        ]
         if progressed or leaks:
             self.alignments.append(Alignment(subtask.aligning, progressed, leaks))
         for channel, place in subtask.arrived:
@@ -246,6 +288,8 @@ class ChannelTrace:
         if subtask is None:
             return
         subtask.snapshots.append((event, [len(channel.sent) for channel in subtask.outputs]))
+        if event.unaligned:
+            self._unaligned_snapshot(subtask, event)
         reached = subtask.next_offsets
         if not reached:
             return
@@ -255,6 +299,34 @@ class ChannelTrace:
             self.misplaced.append((event, reached))
         subtask.windows[event.checkpoint] = (event, reached, subtask.emissions)
         subtask.last_ns = 0
+
+    def _unaligned_snapshot(self, subtask: Subtask, event: SnapshotTaken) -> None:
+        """It ends the alignment, if there is one: whatever is not processed by now is in flight."""
+        if subtask.aligning == event.checkpoint:
+            self._end(subtask)
+            subtask.settled = event.checkpoint
+        channels = self.attempts[event.attempt].channels
+        for name in self.attempts.layout.inputs[subtask.name]:
+            channel = channels[name]
+            channel.processed[event.checkpoint] = sum(element >= 0 for element in channel.received)
+
+    def _channel_state_taken(self, event: ChannelStateTaken) -> None:
+        attempt = self.attempts[event.attempt]
+        if event.subtask not in attempt.subtasks:
+            return
+        attempt.subtasks[event.subtask].in_flight[event.checkpoint] = event
+        for content in event.channels:
+            channel = attempt.channels.get(content.channel)
+            if channel is not None:
+                stored = channel.stored.setdefault(event.checkpoint, ([], []))
+                stored[content.output].extend(channel.element(*batch) for batch in content.batches)
+
+    def _channel_state_restored(self, event: ChannelStateRestored) -> None:
+        channels = self.attempts[event.attempt].channels
+        for content in event.channels:
+            channel = channels.get(content.channel)
+            if channel is not None:
+                channel.restored[content.output].extend(channel.element(*batch) for batch in content.batches)
 
     def _task_started(self, event: TaskStarted) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)

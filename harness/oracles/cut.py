@@ -15,14 +15,24 @@ from holdfast.harness.model.events import (
     Event,
     SnapshotTaken,
     SourceEmitted,
+    StateSummary,
     TaskStarted,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.channel_trace import Alignment, Channel, ChannelTrace, SourceWindow, Subtask, elements
+from holdfast.harness.oracles.channel_state import CLAUSES, judge_channel_states, judge_overtaking_order, named
+from holdfast.harness.oracles.channel_trace import (
+    Alignment,
+    Attempt,
+    Channel,
+    ChannelTrace,
+    SourceWindow,
+    Subtask,
+    elements,
+)
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layout, layout_of
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.options import NS_PER_MS, at_least_once
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
@@ -45,6 +55,7 @@ class CutOracle:
         "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
         "state-missing": "the state of a checkpoint lacks a record before its source positions",
         "source-position": "a source records another position than the one it had reached",
+        **CLAUSES,
         "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
         "waited-with-one-input": "a subtask with a single input channel blocks it",
         "source-stalled": "sources with input to read never emit between their barrier and its completion",
@@ -65,6 +76,7 @@ class CutOracle:
                 _judge_order(history, channel, findings, aligned_mode)
             for subtask in attempt.subtasks.values():
                 _judge_barriers(history, subtask, findings)
+            judge_channel_states(attempt, trace.attempts.layout, findings)
         if aligned_mode:
             for alignment in trace.alignments:
                 _judge_alignment(history, alignment, findings)
@@ -78,7 +90,10 @@ class CutOracle:
 def _judge_order(history: History, channel: Channel, findings: Findings, aligned_mode: bool) -> None:
     """The receiver's sequence is a prefix of the sender's; what differs in a held range is named so."""
     received, sent = channel.received, channel.sent
-    if not received or not sent:
+    if not received or (channel.plain and not sent):
+        return
+    if not channel.plain:
+        judge_overtaking_order(history, channel, findings)
         return
     findings.check("channel-order", len(received))
     held = channel.held if aligned_mode else []
@@ -88,17 +103,11 @@ def _judge_order(history: History, channel: Channel, findings: Findings, aligned
         return
     place = next(i for i, element in enumerate(received) if i >= len(sent) or element != sent[i])
     clause = "held-records" if any(start <= place < end for start, end in held) else "channel-order"
-    wanted = _element(sent[place]) if place < len(sent) else "nothing"
+    wanted = named(sent[place]) if place < len(sent) else "nothing"
     again = " again" if received[place] in received[:place] else ""
     witness = elements(history, channel, BatchProcessed, BarrierReceived)[max(place - 1, 0) : place + 1]
-    message = (
-        f"{channel.name} in attempt {channel.attempt} delivers {_element(received[place])}{again}, {wanted} is next"
-    )
+    message = f"{channel.name} in attempt {channel.attempt} delivers {named(received[place])}{again}, {wanted} is next"
     findings.violated(clause, message, *witness)
-
-
-def _element(element: int) -> str:
-    return f"batch {element}" if element >= 0 else f"barrier {~element}"
 
 
 def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> None:
@@ -146,10 +155,15 @@ def _sent_since(subtask: Subtask, marks: list[int]) -> bool:
 def _judge_alignment(history: History, alignment: Alignment, findings: Findings) -> None:
     if alignment.progressed:
         findings.check("processed-while-blocked")
-    for channel, place in alignment.leaks:
+    for channel, start, end in alignment.leaks:
+        behind = channel.sent[channel.sent.index(~alignment.checkpoint) :] if channel.overtaking else channel.received
+        leaked = [place for place in range(start, end) if channel.received[place] in behind]
+        if not leaked:
+            continue
+        place = leaked[0]
         witness = elements(history, channel, BatchProcessed, BarrierReceived)[place - 1 : place + 1]
         message = (
-            f"{channel.receiver.name} processes {_element(channel.received[place])} of {channel.name} behind barrier "
+            f"{channel.receiver.name} processes {named(channel.received[place])} of {channel.name} behind barrier "
             f"{alignment.checkpoint}, which is not there on every input"
         )
         findings.violated("processed-while-blocked", message, *witness)
@@ -239,20 +253,52 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 taken.setdefault(snapshot.checkpoint, []).append(snapshot)
         for snapshots in taken.values():
             if len(snapshots) == len(needed):
+                in_flight = _in_flight(attempt, snapshots[0].checkpoint, layout)
+                if in_flight is None:
+                    continue
                 if fold is None:
                     lanes = () if is_plain(job) else keyed_input(job, history.inputs).lanes
                     fold = StateFold(history.inputs, history.plan.digest_key, lanes)
-                _judge_state(history, fold, snapshots, len(layout.sums), findings)
+                _judge_state(history, fold, snapshots, len(layout.sums), in_flight, findings)
+
+
+def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout) -> list[StateSummary] | None:
+    """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
+    on its way that will not be added as it is."""
+    found: list[StateSummary] = []
+    for subtask in attempt.subtasks.values():
+        for snapshot, _ in subtask.snapshots:
+            if snapshot.checkpoint == checkpoint and snapshot.unaligned:
+                stored = subtask.in_flight.get(checkpoint)
+                if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
+                    return None
+                for content in stored.channels if stored is not None else ():
+                    if content.channel not in layout.feeding:
+                        continue
+                    if content.state is None or content.channel not in layout.added:
+                        return None
+                    found.append(content.state)
+    return found
+
+
+def _channels(subtask: Subtask, layout: Layout) -> list[str]:
+    return layout.inputs[subtask.name] + layout.outputs[subtask.name]
 
 
 def _judge_state(
-    history: History, fold: StateFold, snapshots: list[SnapshotTaken], sums: int, findings: Findings
+    history: History,
+    fold: StateFold,
+    snapshots: list[SnapshotTaken],
+    sums: int,
+    in_flight: list[StateSummary],
+    findings: Findings,
 ) -> None:
     """One checkpoint. More than the model is judged by NO_DUPLICATE, less by NO_LOSS, as many but others by both."""
     positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
     states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
     if len(states) != sums or not fold.covers(positions):
         return
+    states = states + in_flight
     held = Held(
         sum(state.records for state in states),
         sum(state.value for state in states),

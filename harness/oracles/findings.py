@@ -48,6 +48,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.ChannelBlocked: "{0.channel} blocked for checkpoint {0.checkpoint}",
     events.ChannelUnblocked: "{0.channel} unblocked for checkpoint {0.checkpoint}",
     events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",
+    events.ChannelStateTaken: "{0.subtask} knows what was in flight at snapshot {0.checkpoint}",
+    events.ChannelStateRestored: "{0.subtask} puts back what was in flight at snapshot {0.checkpoint}",
     events.AckSent: "{0.subtask} acknowledged checkpoint {0.checkpoint}",
     events.DeclineSent: "{0.subtask} declined checkpoint {0.checkpoint}: {0.reason}",
     events.NotificationReceived: "{0.subtask} heard of checkpoint {0.checkpoint}, completed: {0.completed}",

@@ -16,12 +16,18 @@ class Layout:
         subtasks: all of them, upstream first.
         sources, sums, sinks: those of sources, of keyed operators, of sinks.
         inputs, outputs: channels by subtask; every subtask has an entry.
+        pointwise: channels on which no barrier overtakes, because not every receiver is fed by every sender alike.
+        feeding: channels on the way from a source to keyed state.
+        added: those of them on which a record will be added to a keyed sum as it is, once.
         chains: tuples of subtasks between which there are calls and no channels, upstream first; only where there is
             more than one.
         inside: the channels that there would be between these.
     """
 
-    __slots__ = ("chains", "inputs", "inside", "outputs", "sinks", "sources", "subtasks", "sums")
+    __slots__ = (
+        "added", "chains", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks", "sources", "subtasks",
+        "sums",
+    )  # fmt: skip
 
     def __init__(self, job: Job, topology: Topology, *, chaining: bool) -> None:
         width = range(topology.parallelism)
@@ -34,6 +40,10 @@ class Layout:
         self.outputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
         members = {subtask: [subtask] for subtask in self.subtasks}
         self.inside: set[str] = set()
+        pointwise: set[str] = set()
+        feeding: set[str] = set()
+        added: set[str] = set()
+        upstream = _upstream_of_state(job)
         for edge in job.edges:
             forward = edge.partitioning is Partitioning.FORWARD
             chained = chaining and forward and len(job.inputs_of(edge.downstream)) == 1
@@ -47,8 +57,27 @@ class Layout:
                         continue
                     self.outputs[sender].append(f"{sender}->{receiver}")
                     self.inputs[receiver].append(f"{sender}->{receiver}")
+                    if edge.partitioning not in (Partitioning.HASH, Partitioning.REBALANCE):
+                        pointwise.add(f"{sender}->{receiver}")
+                    if edge.downstream in upstream:
+                        feeding.add(f"{sender}->{receiver}")
+                    if upstream.get(edge.downstream):
+                        added.add(f"{sender}->{receiver}")
+        self.pointwise, self.feeding, self.added = frozenset(pointwise), frozenset(feeding), frozenset(added)
         chains = {id(chain): tuple(sorted(chain, key=self.subtasks.index)) for chain in members.values()}
         self.chains = tuple(chain for chain in chains.values() if len(chain) > 1)
+
+
+def _upstream_of_state(job: Job) -> dict[str, bool]:
+    """Keyed operators and everything above them, by name: whether a record that comes there will be added to a sum as
+    it is, once."""
+    found = {vertex.name: vertex.kind is VertexKind.KEYED_SUM for vertex in job.of_kind(*STATEFUL)}
+    for vertex in reversed(job.vertices):
+        leaving = [edge.downstream for edge in job.edges if edge.upstream == vertex.name]
+        below = [found[name] for name in leaving if name in found]
+        if below and vertex.name not in found:
+            found[vertex.name] = vertex.kind in (VertexKind.MAP, VertexKind.UNION) and below == [True]
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from holdfast.harness.model.events import (
     AttemptStarted,
+    ChannelStateRestored,
+    ChannelStateTaken,
     CheckpointAudited,
     CheckpointCompleted,
     Event,
@@ -34,6 +36,7 @@ class RestoreOracle:
     clauses: Mapping[str, str] = {
         "state-differs": "a subtask starts with other state than it recorded in the restored checkpoint",
         "position-differs": "a source goes on elsewhere than at the positions recorded in the restored checkpoint",
+        "channel-state-differs": "a subtask puts back other in-flight records than it recorded in the checkpoint",
         "not-initial": "an attempt that restores nothing starts with state, or elsewhere than where the input starts",
         "audit-differs": "a checkpoint restored after the run gives something else than was recorded",
         "audit-failed": "a retained checkpoint cannot be restored after the run",
@@ -48,6 +51,7 @@ class RestoreOracle:
         findings = Findings(self.name, self.clauses)
         snapshots = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
         _judge_starts(history, snapshots, findings)
+        _judge_channel_states(history, findings)
         _judge_audits(history, snapshots, findings)
         _judge_repetition(history, findings)
         return findings.verdict(history)
@@ -135,6 +139,33 @@ def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Fin
                 f"checkpoint {snapshot.checkpoint} recorded {dict(snapshot.positions)}"
             )
             findings.violated("position-differs", message, snapshot, started)
+
+
+def _judge_channel_states(history: History, findings: Findings) -> None:
+    """What was in flight, batch by batch."""
+    taken = {(event.checkpoint, event.subtask): event for event in history.of(ChannelStateTaken)}
+    if not taken:
+        return
+    restored = {(event.attempt, event.subtask): event for event in history.of(ChannelStateRestored)}
+    for started in history.of(TaskStarted):
+        recorded = taken.get((started.restored_checkpoint or 0, started.subtask))
+        put_back = restored.get((started.attempt, started.subtask))
+        if recorded is None or (put_back is not None and put_back.skipped):
+            continue
+        wanted = [(each.channel, each.output, each.batches) for each in recorded.channels]
+        found = [(each.channel, each.output, each.batches) for each in put_back.channels] if put_back else []
+        findings.check("channel-state-differs", sum(len(batches) for _, _, batches in wanted))
+        if found != wanted:
+            message = (
+                f"{started.subtask} puts back {_batches(found)} in attempt {started.attempt}, "
+                f"checkpoint {recorded.checkpoint} recorded {_batches(wanted)}"
+            )
+            witness = (recorded, started) if put_back is None else (recorded, started, put_back)
+            findings.violated("channel-state-differs", message, *witness)
+
+
+def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> str:
+    return ", ".join(f"{len(batches)} batches of {channel}" for channel, _, batches in channels) or "nothing"
 
 
 def _judge_audits(history: History, snapshots: Snapshots, findings: Findings) -> None:

@@ -68,7 +68,8 @@ class Controls:
         raise NotImplementedError
 
     def whole(self, link: Target) -> bool:
-        """Whether nothing impairs a link any more, or fails on purpose behind it, asked of whatever does."""
+        """Whether nothing impairs a link or a subtask any more, or fails on purpose behind it, asked of whatever
+        does."""
         raise NotImplementedError
 
     def take_down(self, service: Target) -> None:
@@ -77,6 +78,14 @@ class Controls:
 
     def bring_up(self, service: Target) -> None:
         """Start it again with what it had stored; returns when it serves. Does nothing where it is up."""
+        raise NotImplementedError
+
+    def slow_task(self, task: Target, delay_ms: int) -> None:
+        """Let every batch keep a subtask busy for so long. Replaces an earlier delay."""
+        raise NotImplementedError
+
+    def restore_task(self, task: Target) -> None:
+        """Undo `slow_task`."""
         raise NotImplementedError
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:

@@ -92,6 +92,8 @@ def _needs(chosen: Plan) -> set[Capability]:
         needs.add(Capability.AT_LEAST_ONCE_MODE)
     if chosen.calls or chosen.configuration_file or chosen.expected_end is ExpectedEnd.ACCEPTED:
         needs.add(Capability.CONFIGURATION)
+    if f"{CHECKPOINTING}.unaligned.enabled" in chosen.options:
+        needs.add(Capability.UNALIGNED_CHECKPOINTS)
     if any(spec.schedule.gate for spec in chosen.faults):
         needs.add(Capability.GATES)
     return needs
@@ -115,6 +117,11 @@ def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
 def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
     """A late channel, from the first attempt on."""
     return FaultSpec("slow", channel, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
+
+
+def slow_task(task: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
+    """A subtask that takes so long for each batch, from the first attempt on."""
+    return FaultSpec("slow-task", task, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
 
 
 def storage_error(operation: str, duration_ms: int = 300, **when: Any) -> FaultSpec:

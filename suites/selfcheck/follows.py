@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-EXTRA = ("CUT/state-extra", "EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back")
+EXTRA = ("CUT/state-extra", "EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back", "EXACT/beyond-input")
 """Records took effect twice."""
 LOST = ("CUT/state-missing", "EXACT/row-wrong", "EXACT/input-missing", "NOLOSS/input-lost")
 """Records took none."""
@@ -19,7 +19,8 @@ OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wr
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
-    "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
+    "A3": ("CUT/processed-while-blocked", *EXTRA, *OTHER_NUMBERS),
+    "B2": ("CUT/state-missing", *LOST),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "I1": STUCK,
     "accepts-any-option": ("LIVE/end-not-reached",),
@@ -29,6 +30,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "backoff-grows-forever": STUCK,
     "always-chains": ("CUT/barrier-once",),
     "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
+    "captures-behind-barrier": ("CUT/restored-order", *EXTRA),
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-on-barrier": ("TXN/committed-above-notice",),
     "completes-without-ack": ("CHAIN/operator-missing",),
@@ -46,6 +48,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *STUCK,
     ),
     "forgets-drawn-ids": ("LIVE/end-not-reached",),
+    "forgets-overtaken-outputs": ("CUT/state-missing", "CUT/restored-order", *LOST),
     "forgets-recovered-transactions": ("LIVE/end-not-reached",),
     "forgets-start": LOST,
     "ignores-max-concurrent": ("PACE/share-too-high",),
@@ -82,6 +85,10 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "restarts-once-more": ("LIVE/end-not-reached",),
     "restarts-without-strategy": ("LIVE/end-not-reached",),
     "restores-differently": ("LIVE/end-not-reached",),
+    "overtakes-everywhere": ("CUT/channel-state-missing", *LOST),
+    "restores-in-flight-late": ("CUT/channel-state-missing", "EXACT/row-wrong", "EXACT/counts-stepped-back"),
+    "restores-in-flight-twice": ("CUT/restored-order", "CUT/channel-state-extra", *EXTRA),
+    "restores-nothing-in-flight": ("CUT/restored-order", "RESTORE/channel-state-differs", *LOST),
     "restores-older": ("LOUD/started-older", *STUCK),
     "snapshots-chain-apart": ("EXACT/order-broken", "METRICS/start-delay-wrong", *EXTRA, *STUCK),
     "snapshots-chain-twice": ("CHAIN/snapshot-apart",),
@@ -91,5 +98,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
     "tells-before-durable": ("TXN/committed-before-completion",),
     "stops-sources-while-aligning": ("CUT/source-stalled", "PACE/records-stand-still"),
+    "triggers-everybody": ("CHAIN/without-barrier",),
     "system:acknowledges-first": LOST,
 }

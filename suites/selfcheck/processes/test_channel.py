@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.batches import Batch, from_arrow, to_arrow
 from holdfast.fixtures.reference.drivers.processes.channel import (
     InputChannel,
     LocalChannel,
@@ -32,9 +31,10 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
 from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
-from holdfast.fixtures.reference.operators.columnar import PartialSums
+from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
+from holdfast.fixtures.reference.operators.partial_sums import PartialSums
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
-from holdfast.fixtures.reference.protocol.messages import Records
+from holdfast.fixtures.reference.protocol.messages import Barrier, Records
 from holdfast.harness.model.job import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns
@@ -46,8 +46,16 @@ CAPACITY = 4
 KEYS = ("a", "b", "c")
 
 
+OPENING = Open("a[0]->b[0]", 3)
+
+
 def batch(first: int, rows: int = 100) -> IdentityColumns:
     return IdentityColumns(np.full(rows, 1), np.arange(first, first + rows))
+
+
+def records(position: int = 0, channel: str = OPENING.channel, origin: int = 0) -> Records:
+    """A batch of a hundred rows that begin at a hundred times its position."""
+    return Records(OPENING.attempt, channel, position, batch(100 * position), origin)
 
 
 class Dribble:
@@ -92,13 +100,13 @@ class Ends:
         self.lost: list[str] = []
         self.receiver: InputChannel
         self._listener = listen()
-        self.sender = OutputChannel(self.loop, address_of(self._listener), Open("a[0]->b[0]", 3), self.lost.append)
+        self.sender = OutputChannel(self.loop, address_of(self._listener), OPENING, CAPACITY, self.lost.append)
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)
 
     def _on_open(self, kind: FrameKind, payload: pa.Buffer) -> None:
-        assert opening(payload) == Open("a[0]->b[0]", 3)
-        self.receiver = InputChannel(self._connection, CAPACITY, KEYS, self.lost.append)
+        assert opening(payload) == OPENING
+        self.receiver = InputChannel(self._connection, OPENING, CAPACITY, KEYS, self.lost.append)
 
     def turn_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + LIMIT_S
@@ -116,48 +124,93 @@ class Ends:
 @pytest.fixture
 def ends() -> Iterator[Ends]:
     with closing(Ends()) as ends:
-        ends.turn_until(lambda: ends.sender.has_room)
+        ends.turn_until(lambda: hasattr(ends, "receiver"))
         yield ends
 
 
+def columns_of(element: Records | Mark) -> IdentityColumns:
+    assert isinstance(element, Records)
+    assert isinstance(element.batch, IdentityColumns)
+    return element.batch
+
+
+def fill(ends: Ends) -> int:
+    """Send until there is room at neither end; returns how many batches that took."""
+    sent = 0
+
+    def full() -> bool:
+        nonlocal sent
+        while ends.sender.has_room:
+            ends.sender.send(records(sent))
+            sent += 1
+        return len(ends.receiver) >= CAPACITY
+
+    ends.turn_until(full)
+    return sent
+
+
 def test_batches_and_marks_arrive_in_order_and_are_read_in_place(ends: Ends) -> None:
-    ends.sender.send_batch(batch(0))
-    ends.sender.send_mark(Mark(7))
-    ends.sender.send_batch(batch(100))
+    for element in (records(0), Mark(7), records(1)):
+        ends.sender.send(element)
     ends.turn_until(lambda: len(ends.receiver) == 3)
     assert not ends.receiver.begins_with_mark()
     first, mark, second = (ends.receiver.take() for _ in range(3))
     assert mark == Mark(7)
-    assert isinstance(first, IdentityColumns)
-    assert isinstance(second, IdentityColumns)
-    assert (first.partition.tolist(), first.offset.tolist()) == ([1] * 100, list(range(100)))
-    assert second.offset.tolist() == list(range(100, 200))
-    assert second.offset.flags.aligned
-    assert not second.offset.flags.owndata, "reading must not copy"
+    assert columns_of(first).partition.tolist() == [1] * 100
+    assert columns_of(first).offset.tolist() == list(range(100))
+    assert columns_of(second).offset.tolist() == list(range(100, 200))
+    assert columns_of(second).offset.flags.aligned
+    assert not columns_of(second).offset.flags.owndata, "reading must not copy"
 
 
-def test_a_sender_may_have_so_many_unconsumed_batches_and_no_more(ends: Ends) -> None:
-    sent = 0
-    while ends.sender.has_room:
-        ends.sender.send_batch(batch(sent))
-        sent += 1
-    assert sent == CAPACITY
-    ends.turn_until(lambda: len(ends.receiver) == CAPACITY)
+def test_a_channel_holds_so_many_batches_at_either_end_and_no_more(ends: Ends) -> None:
+    assert fill(ends) == 2 * CAPACITY
     ends.loop.turn(0.02)
     assert not ends.sender.has_room, "arriving is not being consumed"
+    assert len(ends.receiver) == CAPACITY
     ends.receiver.take()
     ends.receiver.take()
     ends.turn_until(lambda: ends.sender.has_room)
 
 
 def test_a_mark_does_not_wait_for_room_and_is_paid_back_later(ends: Ends) -> None:
-    for _ in range(CAPACITY):
-        ends.sender.send_batch(batch(0))
-    ends.sender.send_mark(Mark(1))
+    for position in range(CAPACITY):
+        ends.sender.send(records(position))
+    ends.sender.send(Mark(1))
     ends.turn_until(lambda: len(ends.receiver) == CAPACITY + 1)
     for _ in range(CAPACITY + 1):
         ends.receiver.take()
-    ends.turn_until(lambda: ends.sender.has_room)
+    ends.sender.send(records(CAPACITY))
+    ends.turn_until(lambda: len(ends.receiver) == 1)
+
+
+def test_a_mark_overtakes_what_waits_at_both_ends_and_says_what(ends: Ends) -> None:
+    sent = fill(ends)
+    ends.sender.send(Mark(1))
+    ends.sender.send(Mark(2, unaligned=True, overtakes=True))
+    assert [element.position for element in ends.sender.waiting] == list(range(CAPACITY, sent))
+    ends.turn_until(lambda: ends.receiver.overtaking == 2)
+    mark, overtaken = ends.receiver.take_overtaking()
+    assert (mark.checkpoint, ends.receiver.overtaking) == (2, 0)
+    assert [element.position for element in overtaken] == list(range(CAPACITY))
+    taken: list[int] = []
+
+    def drained() -> bool:
+        while len(ends.receiver):
+            element = ends.receiver.take()
+            taken.append(element.position if isinstance(element, Records) else -element.checkpoint)
+        return len(taken) == sent + 1
+
+    ends.turn_until(drained)
+    assert taken == [*range(sent), -1], "what was overtaken is delivered all the same, and a barrier in place stays"
+
+
+def test_what_was_in_flight_keeps_its_position(ends: Ends) -> None:
+    ends.sender.send(records(5, origin=2))
+    ends.sender.send(records(0))
+    ends.turn_until(lambda: len(ends.receiver) == 2)
+    taken = [ends.receiver.take() for _ in range(2)]
+    assert [(each.origin, each.position) for each in taken if isinstance(each, Records)] == [(2, 5), (0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -179,49 +232,84 @@ def test_every_kind_of_batch_travels(sent: Batch) -> None:
 
 def test_a_local_channel_is_bounded_and_in_order() -> None:
     channel = LocalChannel(2)
-    channel.send_batch(batch(0))
-    channel.send_batch(batch(100))
+    channel.send(records(0))
+    channel.send(records(1))
     full = not channel.has_room
-    channel.send_mark(Mark(1))
+    channel.send(Mark(1))
     assert (full, channel.begins_with_mark()) == (True, False)
-    assert [type(channel.take()) for _ in range(2)] == [IdentityColumns] * 2
+    assert [type(channel.take()) for _ in range(2)] == [Records, Records]
     assert channel.begins_with_mark()
     assert channel.take() == Mark(1)
 
 
-def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
+def hosted() -> tuple[HostedTask, list[str], LocalChannel]:
+    """A running task with two inputs that hold two batches and a barrier each, and room for one batch below."""
     graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
     task = HostedTask(graph.tasks["map[0]"], attempt=2)
-    first, second = graph.tasks["map[0]"].inputs
+    names = list(graph.tasks["map[0]"].inputs)
     (edge,) = graph.tasks["map[0]"].outputs
-    inputs = {first: LocalChannel(8), second: LocalChannel(8)}
     output = task.outputs[edge.channels[0]] = LocalChannel(1)
-    for name, channel in inputs.items():
+    for name in names:
+        channel = LocalChannel(8)
         task.attach(name, channel)
-        channel.send_batch(batch(0))
-        channel.send_batch(batch(100))
-        channel.send_mark(Mark(1))
+        for element in (records(0, name), records(1, name), Mark(1)):
+            channel.send(element)
+    task.running = True
+    return task, names, output
 
-    def taken() -> tuple[str, int] | None:
-        element = task.next_element()
-        if element is None:
-            return None
-        return element.channel, element.position if isinstance(element, Records) else -element.checkpoint
 
-    assert [taken(), taken(), taken()] == [(first, 0), (second, 0), (first, 1)]
+def taken(task: HostedTask) -> tuple[str, int] | None:
+    element = task.next_element()
+    if element is None:
+        return None
+    return element.channel, element.position if isinstance(element, Records) else -element.checkpoint
+
+
+def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
+    task, (first, second), output = hosted()
+    assert [taken(task), taken(task), taken(task)] == [(first, 0), (second, 0), (first, 1)]
     task.set_blocked(second, True)
-    assert [taken(), taken()] == [(first, -1), None]
+    assert [taken(task), taken(task)] == [(first, -1), None]
     task.set_blocked(second, False)
-    output.send_batch(batch(0))
-    assert taken() is None, "a batch waits for room"
+    output.send(records(0))
+    assert taken(task) is None, "a batch waits for room"
     output.take()
-    output.send_mark(Mark(1))
-    assert taken() is None
+    output.send(Mark(1))
+    assert taken(task) is None
     output.take()
-    assert [taken(), taken(), taken()] == [(second, 1), (second, -1), None]
+    assert [taken(task), taken(task), taken(task)] == [(second, 1), (second, -1), None]
+
+
+def test_elements_wait_until_the_task_runs_and_what_was_in_flight_comes_first() -> None:
+    task, (first, second), _ = hosted()
+    task.running = False
+    task.restore((records(7, first, origin=1),))
+    assert taken(task) is None
+    task.running = True
+    element = task.next_element()
+    assert isinstance(element, Records)
+    assert (element.channel, element.position, element.origin) == (first, 7, 1)
+    assert [taken(task), taken(task)] == [(second, 0), (first, 0)]
+
+
+def test_a_barrier_that_overtakes_needs_no_room_and_brings_what_it_overtook() -> None:
+    task, (_, second), output = hosted()
+    task.restore((records(7, second, origin=1),))
+    output.send(records(0))
+    channel = LocalChannel(8)
+    task.attach(second, channel)
+    for sent in (records(0, second), Mark(2, unaligned=True, overtakes=True)):
+        channel.send(sent)
+    element = task.next_element()
+    assert isinstance(element, Barrier)
+    assert (element.channel, element.checkpoint, element.unaligned) == (second, 2, True)
+    assert [(each.origin, each.position) for each in element.overtaken] == [(1, 7), (0, 0)]
+    assert taken(task) is None, "batches still wait for room"
 
 
 def test_a_lost_peer_is_noticed_on_the_other_end(ends: Ends) -> None:
+    ends.sender.send(records(0))
+    ends.turn_until(lambda: len(ends.receiver) == 1)
     ends.sender.close()
     ends.turn_until(lambda: bool(ends.lost))
     assert ends.lost == ["the peer closed the connection"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.fixtures.reference.drivers.processes.batches import from_arrow, to_arrow
+from holdfast.fixtures.reference.operators.batches import from_arrow, to_arrow
 from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings

@@ -6,8 +6,12 @@ from collections.abc import Collection
 
 from holdfast.harness.model.events import (
     AttemptStarted,
+    ChannelContent,
+    ChannelStateRestored,
+    ChannelStateTaken,
     CheckpointAudited,
     CheckpointCompleted,
+    Event,
     FailureCounted,
     MetadataPublished,
     SnapshotTaken,
@@ -80,6 +84,37 @@ def emits_elsewhere() -> History:
 @near("position-differs")
 def goes_on_where_it_stood() -> History:
     return restarted(source_starts(4), emitted(4), emitted(5))
+
+
+LEFT = "source[0]->sum[0]"
+
+
+def _puts_back(*events: Event) -> History:
+    """Two batches were in flight at checkpoint 1; the sum starts and does this."""
+    stored = ChannelStateTaken(
+        subtask="sum[0]", checkpoint=1, channels=(ChannelContent(LEFT, False, ((1, 5), (1, 6))),)
+    )
+    return story(*taken(), stored, AttemptStarted(restored_checkpoint=1), sum_starts(*HELD), events)
+
+
+def _restored(*positions: int, skipped: bool = False) -> ChannelStateRestored:
+    contents = (ChannelContent(LEFT, False, tuple((1, position) for position in positions)),) if positions else ()
+    return ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=contents, skipped=skipped)
+
+
+@bad("channel-state-differs")
+def puts_nothing_back() -> History:
+    return _puts_back()
+
+
+@bad("channel-state-differs")
+def puts_back_half() -> History:
+    return _puts_back(_restored(5))
+
+
+@near("channel-state-differs")
+def puts_back_what_was_in_flight() -> History:
+    return _puts_back(_restored(5, 6))
 
 
 @bad("not-initial")

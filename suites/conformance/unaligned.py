@@ -1,0 +1,144 @@
+"""Unaligned checkpoints (RULES UNA)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    LATE_CHANNELS,
+    STATE_IN_FILES,
+    TOLERANT,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    kill,
+    plan,
+    slow,
+    slow_task,
+    with_needs,
+)
+
+UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+FEW_BUFFERS = {"taskmanager.network.memory.buffers-per-channel": "3"}
+"""So that records wait at both ends of a channel."""
+BUSY = {"records": 400, "records_per_second": 400}
+FIRST_SUM = Target(Role.TASK, 2)
+EXACTLY_ONCE = ("row-wrong", "counts-stepped-back", "input-missing")
+
+
+def backlog(*faults: FaultSpec, options: Mapping[str, str] = {}, delay_ms: int = 12) -> Plan:
+    """The first sum is slow, so that its inputs, and the outputs above them, are full when a barrier comes."""
+    return plan(
+        slow_task(FIRST_SUM, delay_ms, 1_500), *faults, options={**UNALIGNED, **FEW_BUFFERS, **options}, records=BUSY
+    )
+
+
+CRASHES = (
+    *(
+        backlog(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
+        for worker in WORKERS
+        for effect in ("send-barrier", "write-state", "during-write-state", "acknowledge", "commit")
+    ),
+    *(
+        backlog(kill(COORDINATOR, after_checkpoint=2, gate=gate(effect, COORDINATOR)), options=STATE_IN_FILES)
+        for effect in ("send-trigger", "publish-metadata", "during-publish-metadata", "notify")
+    ),
+    backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
+    *(
+        backlog(
+            kill(WORKERS[1], after_checkpoint=2),
+            kill(WORKERS[0], after_checkpoint=2, gate=gate(effect, WORKERS[0])),
+            options=STATE_IN_FILES,
+        )
+        for effect in ("read-state", "restored")
+    ),
+)
+"""Every step that concerns what is in flight, and two failures in a row: what was restored is in flight again."""
+RESTORED = backlog(kill(WORKERS[0], after_checkpoint=2))
+STALE_BARRIER = plan(
+    slow(LATE_CHANNELS[0], 60, 1_500),
+    forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
+    kill(WORKERS[1], after_checkpoint=2),
+    options={**UNALIGNED, **TOLERANT, "taskmanager.network.memory.buffers-per-channel": "64"},
+    records=BUSY,
+)
+"""A checkpoint is declined at once, and its barrier comes on the late channel while the next one is captured there."""
+
+CASES = with_needs(
+    Case(
+        id="unaligned/crash-sweep",
+        purpose="Does a job stay exactly-once when its checkpoints take along what is in flight?",
+        method="A slow task keeps all buffers above it full; processes are killed at each step that concerns what is "
+        "in flight, also while it is restored.",
+        passes="The committed output is the answer of the oracle's model, once.",
+        decides=(
+            Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),
+            Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-in-flight-twice"),
+        ),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+        mutant_plan=RESTORED,
+    ),
+    Case(
+        id="unaligned/crash-under-load",
+        purpose="Does it stay exactly-once on real processes, too?",
+        method="A slow task keeps all buffers above it full, and both workers are killed one after the other.",
+        passes="The committed output is the answer of the oracle's model, once.",
+        decides=(Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),),
+        plan=backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
+        tiers=EVERYWHERE,
+        mutant_plan=RESTORED,
+    ),
+    Case(
+        id="unaligned/channel-state",
+        purpose="Is exactly what is in flight at the cut taken along, at the receiver and at the sender?",
+        method="A task and a channel are slow; what each side stores of a channel is compared with what had been sent "
+        "before the barrier there and not been processed at the receiver's snapshot.",
+        passes="It is the same, batch by batch.",
+        decides=(
+            Decision("UNA-02", "CUT", ("channel-state-missing",), "forgets-overtaken-outputs"),
+            Decision("UNA-02", "CUT", ("channel-state-extra",), "captures-behind-barrier"),
+        ),
+        plan=backlog(slow(LATE_CHANNELS[1], 25, 1_500)),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/stale-barrier",
+        purpose="Does the late barrier of an aborted checkpoint leave the capture of the next one alone?",
+        method="A channel is late; a checkpoint is declined as soon as it is triggered, so that its barrier comes "
+        "there after the snapshot of the next one.",
+        passes="What is stored of that channel is what was in flight at the snapshot of the next one.",
+        decides=(Decision("UNA-02", "CUT", ("channel-state-missing",), "B2"),),
+        plan=STALE_BARRIER,
+    ),
+    Case(
+        id="unaligned/restored-first",
+        purpose="Is what was in flight put back, and processed once before anything new of its channel?",
+        method="A worker is killed while the buffers are full; the batches of each channel are followed by their "
+        "numbers of before.",
+        passes="Each channel delivers first what its receiver had stored, then what its sender had, then new batches.",
+        decides=(
+            Decision("UNA-03", "CUT", ("restored-order",), "restores-in-flight-late"),
+            Decision("UNA-03", "CUT", ("restored-order",), "restores-in-flight-twice"),
+            Decision("UNA-03", "RESTORE", ("channel-state-differs",), "restores-nothing-in-flight"),
+        ),
+        plan=RESTORED,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/pointwise-edges",
+        purpose="Do forward edges stay aligned in a checkpoint that is not?",
+        method="The sink below the slow sum has a forward edge; barriers and what is stored of it are looked at.",
+        passes="No barrier overtakes on it, and nothing of it is stored.",
+        decides=(Decision("UNA-06", "CUT", ("overtaken-pointwise",), "overtakes-everywhere"),),
+        plan=plan(slow_task(Target(Role.TASK, 4), 12, 1_500), options={**UNALIGNED, **FEW_BUFFERS}, records=BUSY),
+        tiers=EVERYWHERE,
+    ),
+)
