@@ -15,7 +15,8 @@ class Part:
     """A subtask's part in one checkpoint.
 
     Attributes:
-        first, last: the first and the last arrival of the trigger or of a barrier, up to the acknowledgement.
+        first, last: the first and the last arrival of the trigger or of a barrier, up to the acknowledgement; behind
+            the head of a chain no barrier arrives, and the snapshot is the beginning.
         held_bytes: the most that was held when one of them arrived.
         snapshot, acknowledged: once they happened.
     """
@@ -62,8 +63,11 @@ class SubtaskTimes:
         self._arrived((event.attempt, subtask, event.checkpoint), event, event.held_bytes)
 
     def _snapshot_taken(self, event: SnapshotTaken) -> None:
-        part = self.parts.get((event.attempt, event.subtask, event.checkpoint))
-        if part is not None and part.snapshot is None:
+        key = event.attempt, event.subtask, event.checkpoint
+        part = self.parts.get(key)
+        if part is None:
+            part = self.parts[key] = Part(event)
+        if part.snapshot is None:
             part.snapshot = event
             if event.time_ns > part.last.time_ns:
                 part.last = event
