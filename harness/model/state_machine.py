@@ -1,0 +1,55 @@
+"""A state machine as a table: what a system says that its parts can be, and what takes them from one state to another.
+
+A row names the event of the history that shows the step, so a table can be drawn, and followed through a real run.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+ANY = "*"
+"""Stands for every state before a step."""
+
+
+class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One row.
+
+    Attributes:
+        before, after: states; `before` may be ANY.
+        on: kind of the event that shows it.
+        words: on the arrow, short.
+        where: by field of the event, the pattern (as of a file name) that its value has.
+    """
+
+    before: str
+    on: str
+    after: str
+    words: str
+    where: dict[str, str] = {}
+
+
+class StateMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One kind of part.
+
+    Attributes:
+        name: such as `checkpoint`; of the files that show it.
+        title: one line.
+        initial: where each part begins.
+        good, bad: states that end well, and badly.
+        identity: fields of an event that say which part it is about; `subtask` is also the receiver of a channel.
+        steps: the table. An event of a kind in it must fit a row of the state that its part is in.
+    """
+
+    name: str
+    title: str
+    initial: str
+    identity: tuple[str, ...]
+    steps: tuple[Step, ...]
+    good: frozenset[str] = frozenset()
+    bad: frozenset[str] = frozenset()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All of them, the initial one first."""
+        named = (state for step in self.steps for state in (step.before, step.after) if state != ANY)
+        return tuple(dict.fromkeys((self.initial, *named)))

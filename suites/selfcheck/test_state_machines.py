@@ -1,0 +1,101 @@
+"""The tables that diagrams are drawn from say what the runtime does: no step without a row, no row without a step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.effects import JobRecord, Recovered
+from holdfast.fixtures.reference.protocol.state_machines import CHECKPOINT, STATE_MACHINES
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.cases import is_control
+from holdfast.harness.engine.follow import Course, follow
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.swarm import swarm_case
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, CheckpointCompleted, Event
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.state_machine import StateMachine
+from holdfast.suites.conformance.plans import plan, storage_error
+from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.legal import legal_run
+
+DIRECTED = (plan(storage_error("persist-job-record", after_checkpoint=1)),)
+"""Steps that no case has a reason to take: an id that is not durable."""
+MOST_SEEDS = 3_000
+"""Of drawn plans, until every row was taken: some rows need a coordinator that dies between two writes."""
+
+
+LEAST_PLANS = 150
+
+
+def conformance_plans() -> list[Plan]:
+    """Every plan of a case that the reference runtime can be asked on the simulator."""
+    return [
+        case.plan_for(number)
+        for case in registry.cases()
+        if Tier.SIM in case.tiers and not is_control(case)
+        for number in range(min(case.runs, 10))
+        if case.plan_for(number).system == "reference"
+    ]
+
+
+def failed_before() -> History:
+    """A coordinator begins to live when the job has failed, which no run goes on long enough to show."""
+    chosen = plan()
+    configuration = REFERENCE.configure(chosen)
+    master = REFERENCE.job_master(REFERENCE.graph(chosen, configuration), configuration, lambda: 0.5)
+    effects = master.step(Recovered(JobRecord(1, 2, (0, 0), failed=True), (0, 0), (), ()), 0.0)
+    return story(*(effect for effect in effects if isinstance(effect, Event)))
+
+
+@pytest.fixture(scope="module")
+def courses() -> dict[str, list[Course]]:
+    """Of every table, its course through every plan."""
+    system, tools = registry.system("reference"), registry.toolbox()
+    found: dict[str, list[Course]] = {machine.name: [] for machine in STATE_MACHINES}
+    missing = {(machine.name, number) for machine in STATE_MACHINES for number in range(len(machine.steps))}
+    drawn = (swarm_case(system).plan_for(seed) for seed in range(1, MOST_SEEDS))
+    runs = (run_plan(chosen, system, tools).history for chosen in chain(conformance_plans(), DIRECTED, drawn))
+    for count, history in enumerate(chain([failed_before()], runs)):
+        if not missing and count > LEAST_PLANS:
+            break
+        for machine in STATE_MACHINES:
+            course = follow(machine, history)
+            found[machine.name].append(course)
+            missing -= {(machine.name, number) for number in course.taken}
+    return found
+
+
+@pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
+def test_every_step_is_in_the_table(machine: StateMachine, courses: dict[str, list[Course]]) -> None:
+    strays = [f"{state}: {event}" for course in courses[machine.name] for state, event in course.strays]
+    assert not strays
+
+
+@pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
+def test_every_row_is_taken(machine: StateMachine, courses: dict[str, list[Course]]) -> None:
+    taken = sum((course.taken for course in courses[machine.name]), Counter[int]())
+    assert not [step for number, step in enumerate(machine.steps) if not taken[number]]
+
+
+@pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
+def test_the_table_is_whole(machine: StateMachine) -> None:
+    assert {step.on for step in machine.steps} <= set(EVENT_KINDS)
+    assert machine.good | machine.bad <= set(machine.states)
+    assert len({(step.before, step.on, *sorted(step.where.items())) for step in machine.steps}) == len(machine.steps)
+
+
+def test_a_step_that_no_row_allows_strays() -> None:
+    history = legal_run()
+    last = history.of(CheckpointCompleted)[-1].checkpoint
+    aborted = CheckpointAborted(checkpoint=last, reason="expired", node="coordinator.0")
+    events = [*history.events, aborted]
+    wrong = History(history.plan, history.claims, history.inputs, history.output, events, history.end)
+    machine = msgspec.structs.replace(CHECKPOINT, initial="drawn")  # The legal run does not tell of requests
+    assert [state for state, event in follow(machine, wrong).strays if event is aborted] == ["completed"]
