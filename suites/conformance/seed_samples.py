@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, Plan
-from holdfast.suites.conformance.plans import WORKERS, kill, plan, with_needs
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule
+from holdfast.suites.conformance.plans import STATE_IN_FILES, STORAGE, WORKERS, kill, plan, with_needs
 from holdfast.suites.conformance.samples import Sample, samples
 from holdfast.suites.conformance.submissions import question, submitted
 
@@ -20,6 +20,23 @@ SHORT = Bounds(safety_ms=4 * MINUTE_MS, liveness_ms=4 * MINUTE_MS)
 LONG = Bounds(safety_ms=90 * MINUTE_MS, liveness_ms=60 * MINUTE_MS)
 """Where a checkpoint happens every 15 min."""
 FEW = {"records": 40, "records_per_second": 10}
+
+
+def failing(checkpoints: int, after: int) -> FaultSpec:
+    """So many checkpoints in a row fail, because neither worker can write its state."""
+    parameters: dict[str, int | str] = {"operation": "write-state", "occurrences": 2 * checkpoints}
+    return FaultSpec("storage-error", STORAGE, Schedule(after_checkpoint=after), MINUTE_MS, parameters)
+
+
+def tolerant(*faults: FaultSpec, end: ExpectedEnd) -> Plan:
+    """The sample that tolerates two failures in a row; the job does not restart, so that the third is its end."""
+    sample = next(each for each in samples() if each.name == "every-setting")
+    return replace(
+        plan(*faults, records=FEW, bounds=SHORT),
+        options=PROFILE | STATE_IN_FILES | {"restart-strategy.type": "none", "source.max-batch-records": "4"},
+        calls=sample.program,
+        expected_end=end,
+    )
 
 
 def run_of(sample: Sample) -> Plan:
@@ -51,6 +68,22 @@ CASES = with_needs(
         purpose="Is every default the one that is listed for its version?",
         method="A job without options is submitted under each profile, and under none.",
         passes="Every option that is listed has its listed default.",
+    ),
+    question(
+        [tolerant(failing(3, after=1), end=ExpectedEnd.FAILED)],
+        Decision("CFG-09", "LIVE", ("end-not-reached",), "tolerates-any-number"),
+        id="samples/third-failure",
+        purpose="Is the third failed checkpoint in a row too many for the sample that tolerates two?",
+        method="Three checkpoints in a row fail, of a job that does not restart.",
+        passes="The job fails with the third.",
+    ),
+    question(
+        [tolerant(failing(2, after=1), failing(2, after=2), end=ExpectedEnd.RUNNING)],
+        Decision("CFG-09", "LIVE", ("end-not-reached",), "tolerates-one-less"),
+        id="samples/success-in-between",
+        purpose="Does a checkpoint that completes make the sample that tolerates two failures forget those before it?",
+        method="Two checkpoints fail, one completes, and two more fail, of a job that does not restart.",
+        passes="The job goes on.",
     ),
     *(
         question(
