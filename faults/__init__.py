@@ -10,6 +10,7 @@ Rules of this package:
 from holdfast.faults.forge import Forge
 from holdfast.faults.input import Poison, Surge
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
+from holdfast.faults.notices import LoseNotices
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
@@ -31,6 +32,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     SlowStorage,
     RequestCheckpoint,
     SlowTask,
+    LoseNotices,
     Replay,
     Forge,
     Poison,

@@ -31,6 +31,7 @@ class Forge:
     parameters: Mapping[str, tuple[type, str]] = {
         "message": (str, f"{' or '.join(RECEPTIONS)}; {_DEFAULT_MESSAGE} if not given"),
         "subtask": (str, "whose message it pretends to be, or whom it is for"),
+        "cause": (str, "of a decline: one of FailureReason; `declined` if not given"),
         "checkpoint": (int, "added to the checkpoint of the message that it copies; 0 if not given"),
         "attempt": (
             int,

@@ -30,6 +30,7 @@ _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _CHANNEL_EFFECTS = frozenset({"send-barrier"})
+_PUBLICATION = "publish-metadata"
 _READS = frozenset({"read-metadata", "read-state"})
 _POISON_INTERVALS = 6
 """Longer than records arrive."""
@@ -168,7 +169,7 @@ def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
     operation = scene.stream.weighted(_possible(scene, scene.mix.failing_operations, progress))
     cause = _FAILED_READ_HITS.get(operation)
     if cause is not None and cause not in scene.mix.attacks:
-        operation, cause = "publish-metadata", None
+        operation, cause = _PUBLICATION, None
     parameters: dict[str, int | str] = {
         "operation": operation,
         "occurrences": scene.stream.between(1, 2),
@@ -179,8 +180,20 @@ def _storage_error(scene: Scene, progress: int) -> list[FaultSpec]:
     duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
     fault = FaultSpec("storage-error", _STORAGE, schedule, duration_ms, parameters)
     if cause is None:
-        return [fault]
+        lost = parameters["after_effect"] or parameters["answer_lost"]
+        return [fault, *(_kill_before_next(scene, schedule) if operation == _PUBLICATION and lost else ())]
     return [fault, FaultSpec("kill", _COORDINATOR if cause == "kill-coordinator" else scene.worker(), schedule)]
+
+
+def _kill_before_next(scene: Scene, schedule: Schedule) -> list[FaultSpec]:
+    """The coordinator dies in front of the next publication, while the outcome of the last is still unknown."""
+    mix = scene.mix
+    if "kill-coordinator" not in mix.attacks or _PUBLICATION not in mix.coordinator_gates:
+        return []
+    if not scene.stream.chance(0.5):
+        return []
+    again = Gate(_PUBLICATION, _COORDINATOR, occurrence=2)
+    return [FaultSpec("kill", _COORDINATOR, Schedule(after_checkpoint=schedule.after_checkpoint, gate=again))]
 
 
 def _poison(scene: Scene, progress: int) -> list[FaultSpec]:
@@ -208,6 +221,12 @@ def _slow_storage(scene: Scene, progress: int) -> list[FaultSpec]:
     }
     duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
     return [FaultSpec("slow-storage", _STORAGE, _unaimed(scene, progress), duration_ms, parameters)]
+
+
+def _lose_notices(scene: Scene, progress: int) -> list[FaultSpec]:
+    parameters: dict[str, int | str] = {"percent": scene.stream.choice((60, 90))}
+    duration_ms = _STORAGE_ERROR_INTERVALS * scene.interval_ms
+    return [FaultSpec("lose-notices", _COORDINATOR, _unaimed(scene, progress), duration_ms, parameters)]
 
 
 def _request_checkpoint(scene: Scene, progress: int) -> list[FaultSpec]:
@@ -274,5 +293,6 @@ _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "poison": _poison,
     "surge": _surge,
     "slow-storage": _slow_storage,
+    "lose-notices": _lose_notices,
     "request-checkpoint": _request_checkpoint,
 }

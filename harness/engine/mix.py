@@ -26,6 +26,7 @@ NEEDS = {
     "poison": Capability.POISON_RECORD,
     "surge": Capability.SURGE_INPUT,
     "slow-storage": Capability.SLOW_STORAGE,
+    "lose-notices": Capability.LOSE_NOTICES,
     "request-checkpoint": Capability.COMMANDS,
 }
 """The attacks that can be drawn, with the capability that each needs."""
@@ -113,6 +114,7 @@ SWARM = Mix(
         "poison": 2,
         "surge": 2,
         "slow-storage": 1,
+        "lose-notices": 1,
         "request-checkpoint": 1,
     },
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},

@@ -39,6 +39,8 @@ class Capability(StrEnum):
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""
     FORGE_MESSAGE = "forge-message"
+    LOSE_NOTICES = "lose-notices"
+    """News of the end of a checkpoint can be lost on its way to a task."""
     GATES = "gates"
     CHECKPOINTS = "checkpoints"
     EXACTLY_ONCE_MODE = "exactly-once-mode"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
+from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -51,6 +52,10 @@ class CoordOracle:
         "state-not-discarded": "files of an ack that counts for nothing are in the storage at the end",
         "not-expired": "a checkpoint is pending longer than its timeout",
         "too-many-pending": "more checkpoints are pending than max-concurrent-checkpoints",
+        "wrong-reason": "a checkpoint is aborted for a reason that its history contradicts",
+        "not-subsumed": "a checkpoint that waits for acks is not aborted when a later one completes",
+        "notices-not-increasing": "a task is told of a completion after that of a later checkpoint",
+        "pending-at-restart": "an attempt starts while a checkpoint of the one before is still pending",
         "slot-not-freed": "no checkpoint is triggered any more after one was aborted",
         "restored-not-latest": "an attempt restores another checkpoint than the latest completed one",
         "tasks-restored-differently": "a task restores another checkpoint than its attempt",
@@ -139,10 +144,13 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, findings: F
             continue
         since: Event = ack
         if ack.outcome is AckOutcome.SUCCESS:
-            # With all acks in, the publication failed: if its outcome is unknown, the files stay on purpose (CRD-11)
-            if not isinstance(checkpoint.ended, CheckpointAborted) or checkpoint.full_ns is not None:
+            # With all acks in, the publication failed: while its outcome is unknown, the files stay on purpose (CRD-11)
+            ended = checkpoint.ended
+            if not isinstance(ended, CheckpointAborted):
                 continue
-            since = checkpoint.ended
+            if checkpoint.full_ns is not None and ended.reason != FailureReason.FINALIZATION:
+                continue
+            since = ended
         if coordinator.completions.get(since.node, -1) > since.sequence:
             findings.check("state-not-discarded")
             kept = [file.path for file in files if file.path in left]

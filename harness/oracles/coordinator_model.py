@@ -6,7 +6,7 @@ although their nodes differ.
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -32,6 +32,18 @@ from holdfast.harness.oracles.options import MAX_CONCURRENT, number
 
 NOTHING = -1
 """Stands for no checkpoint, below all ids."""
+
+
+_DECLINES = frozenset(
+    {
+        FailureReason.DECLINED,
+        FailureReason.ASYNCHRONOUS_PART,
+        FailureReason.TASK_NOT_READY,
+        FailureReason.TASK_CLOSING,
+        FailureReason.END_OF_STREAM,
+        FailureReason.CANCELLATION_BARRIER,
+    }
+)
 
 
 class Checkpoint:
@@ -82,6 +94,8 @@ class CoordinatorModel:
         failing: the job has failed over and the next attempt has not started.
         aborts: those that may still have to be told.
         present: by subtask, the attempt that it is in.
+        to_subsume: pending ones that are older than what has just completed, with that.
+        told: by attempt and subtask, the last completion that it was told of.
         slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
         latest: highest id that completed or was restored.
         completions: by node, the sequence of its last CheckpointCompleted.
@@ -99,6 +113,8 @@ class CoordinatorModel:
         self.failing = False
         self.aborts: dict[int, _Abort] = {}
         self.slot_awaits: CheckpointAborted | None = None
+        self.to_subsume: dict[int, CheckpointCompleted] = {}
+        self.told: dict[tuple[int, str], NotificationSent] = {}
         self.attempts: dict[int, AttemptStarted] = {}
         self.present: dict[str, int] = {}
         self.subtasks = layout_of(history.plan).subtasks
@@ -134,6 +150,7 @@ class CoordinatorModel:
     # --- checkpoints ---
 
     def _triggered(self, event: CheckpointTriggered) -> None:
+        self._settle_subsumed(event)
         findings, checkpoint = self.findings, event.checkpoint
         self.node = event.node
         if self.highest is not None:
@@ -208,6 +225,10 @@ class CoordinatorModel:
             message = f"checkpoint {event.checkpoint} completes though {checkpoint.declined.subtask} declined it"
             findings.violated("completed-after-decline", message, checkpoint.declined, event)
         self._end(checkpoint, event)
+        for older in self.pending:
+            known = self.checkpoints[older]
+            if older < event.checkpoint and known.full_ns is None:
+                self.to_subsume[older] = event
         self.latest = max(self.latest, event.checkpoint)
         self.completions[event.node] = event.sequence
 
@@ -215,6 +236,10 @@ class CoordinatorModel:
         checkpoint = self._of(event.checkpoint)
         if checkpoint.declined is not None:
             self.findings.check("completed-after-decline")
+        if event.reason == FailureReason.TASK_FAILURE:
+            self.findings.check("pending-at-restart")
+        newer = self.to_subsume.pop(event.checkpoint, None)
+        self._judge_reason(checkpoint, event, newer)
         if not self._end(checkpoint, event) or self.failing:
             return
         if checkpoint.triggered is not None:
@@ -233,7 +258,50 @@ class CoordinatorModel:
         checkpoint.ended = event
         return True
 
+    def _judge_reason(
+        self, checkpoint: Checkpoint, event: CheckpointAborted, newer: CheckpointCompleted | None
+    ) -> None:
+        """Reasons that leave a trace: a decline, a completion of a later one, a failure of the job."""
+        findings = self.findings
+        if newer is not None:
+            findings.check("not-subsumed")
+        declined = checkpoint.declined
+        if event.reason in _DECLINES:
+            findings.check("wrong-reason")
+            if declined is None or event.reason != declined.cause:
+                said = "nobody declined it" if declined is None else f"{declined.subtask} said: {declined.cause}"
+                message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {said}"
+                findings.violated("wrong-reason", message, *([declined] if declined else []), event)
+        elif event.reason == FailureReason.SUBSUMED:
+            findings.check("wrong-reason")
+            if event.checkpoint > self.latest:
+                message = f"checkpoint {event.checkpoint} is aborted as subsumed, and no later one has completed"
+                findings.violated("wrong-reason", message, event)
+
+    def _settle_subsumed(self, event: Event) -> None:
+        """The coordinator goes on: what it had to subsume, it has."""
+        for older, newer in self.to_subsume.items():
+            if newer.node == event.node:
+                message = f"checkpoint {older} stays pending though checkpoint {newer.checkpoint} has completed"
+                self.findings.violated("not-subsumed", message, newer, event)
+        self.to_subsume.clear()
+
+    def _judge_order(self, event: NotificationSent) -> None:
+        """Completions are told in ascending order."""
+        last = self.told.get((event.attempt, event.subtask))
+        if last is not None:
+            self.findings.check("notices-not-increasing")
+            if last.checkpoint >= event.checkpoint:
+                message = (
+                    f"{event.subtask} is told that checkpoint {event.checkpoint} is complete after checkpoint "
+                    f"{last.checkpoint}"
+                )
+                self.findings.violated("notices-not-increasing", message, last, event)
+        self.told[(event.attempt, event.subtask)] = event
+
     def _notified(self, event: NotificationSent) -> None:
+        if event.completed:
+            self._judge_order(event)
         if not event.completed:
             abort = self.aborts.get(event.checkpoint)
             if abort is not None:
@@ -246,6 +314,7 @@ class CoordinatorModel:
 
     def _went_on(self, event: Event) -> None:
         """The coordinator reacts to something: whatever it did before is done."""
+        self._settle_subsumed(event)
         for abort in self.aborts.values():
             abort.went_on = abort.went_on or abort.event.node == event.node
 
@@ -289,6 +358,8 @@ class CoordinatorModel:
         self._settle_aborts()
 
     def _attempt_started(self, event: AttemptStarted) -> None:
+        self._judge_pending(event)
+        self.to_subsume.clear()
         self._failed_over(event)
         self.failing = False
         self.node = event.node
@@ -310,6 +381,16 @@ class CoordinatorModel:
             message = f"attempt {event.attempt} restores {_name(event.restored_checkpoint)}, {latest} completed"
             findings.violated("restored-not-latest", message, event)
         self.latest = max(self.latest, restored)
+
+    def _judge_pending(self, event: AttemptStarted) -> None:
+        """What the coordinator itself triggered it has ended before it starts the next attempt; a publication may still
+        be under way."""
+        for pending in self.pending:
+            checkpoint = self.checkpoints[pending]
+            triggered = checkpoint.triggered
+            if triggered is not None and triggered.node == event.node and checkpoint.full_ns is None:
+                message = f"attempt {event.attempt} starts while checkpoint {pending} is pending"
+                self.findings.violated("pending-at-restart", message, triggered, event)
 
     def _task_started(self, event: TaskStarted) -> None:
         attempt = self.attempts.get(event.attempt)

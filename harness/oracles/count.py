@@ -22,6 +22,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
+from holdfast.harness.oracles.failed_checkpoints import FailedCheckpoints
 from holdfast.harness.oracles.failing_record import FailingRecords
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
@@ -46,6 +47,8 @@ class CountOracle:
         "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
         "cause-not-told": "a failure by a record is counted under a cause that does not name subtask, partition and "
         "offset",
+        "failed-below-tolerable": "a job fails over because of checkpoints, and no more in a row count than tolerable",
+        "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job goes on",
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
     }
@@ -56,6 +59,7 @@ class CountOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
+        FailedCheckpoints(history, findings)
         accounts = _Accounts(history, findings)
         if not history.end.problem:
             accounts.close()

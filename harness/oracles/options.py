@@ -14,6 +14,9 @@ MIN_PAUSE = "execution.checkpointing.min-pause"
 TIMEOUT = "execution.checkpointing.timeout"
 MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 PROFILE = "holdfast.profile"
+TOLERABLE = "execution.checkpointing.tolerable-failed-checkpoints"
+FAIL_ON_ERRORS = "holdfast.fail-on-checkpointing-errors"
+UNLIMITED = 2**31 - 1
 MODE = "execution.checkpointing.mode"
 CHAINING = "pipeline.operator-chaining.enabled"
 NS_PER_MS = 1_000_000
@@ -52,6 +55,14 @@ def decimal(plan: Plan, key: str, default: float) -> float:
 def flink_1_14(plan: Plan) -> bool:
     """Whether the defaults of version 1.14 are asked for."""
     return texts(plan).get(PROFILE, "").lower() == "flink-1.14"
+
+
+def tolerable_failures(plan: Plan) -> int:
+    """How many checkpoints in a row may fail; the older flag counts where no number is given."""
+    stated = texts(plan)
+    if TOLERABLE not in stated and stated.get(FAIL_ON_ERRORS, "").lower() == "false":
+        return UNLIMITED
+    return number(plan, TOLERABLE, 0)
 
 
 def at_least_once(plan: Plan) -> bool:

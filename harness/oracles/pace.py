@@ -40,11 +40,11 @@ from holdfast.harness.oracles.options import (
     MIN_PAUSE,
     NS_PER_MS,
     coordinator_paused,
+    interval_ms,
     milliseconds,
     number,
 )
 from holdfast.harness.oracles.request_trace import SLACK_NS, RequestTrace
-from holdfast.harness.oracles.stated_options import texts
 
 STAMP_NS = 2 * NS_PER_MS
 """How long after its decision an event may get its time, besides a tenth of what is measured."""
@@ -104,10 +104,10 @@ class _Pace:
         plan = history.plan
         self.history = history
         self.findings = findings
-        self.periodic = INTERVAL in texts(plan)
+        self.periodic = interval_ms(plan) > 0
         self.limit = number(plan, MAX_CONCURRENT, 1)
         self.pause_ns = milliseconds(plan, MIN_PAUSE, 0) * NS_PER_MS
-        self.interval_ns = max(milliseconds(plan, INTERVAL, 0) * NS_PER_MS, self.pause_ns)
+        self.interval_ns = interval_ms(plan) * NS_PER_MS
         self.punctual = not history.end.real_time and not coordinator_paused(history)
         self.timed = not coordinator_paused(history)
         self.files: dict[int, set[str]] = {}
@@ -270,7 +270,7 @@ def _judge_share(history: History, findings: Findings) -> None:
     plan = history.plan
     pause_ns = milliseconds(plan, MIN_PAUSE, 0) * NS_PER_MS
     interval_ns = milliseconds(plan, INTERVAL, 0) * NS_PER_MS
-    if INTERVAL not in texts(plan) or number(plan, MAX_CONCURRENT, 1) != 1:
+    if not interval_ns or number(plan, MAX_CONCURRENT, 1) != 1:
         return
     windows = _windows(history)
     long = [window for window in windows if window[1].time_ns - window[0].time_ns > interval_ns]

@@ -140,6 +140,10 @@ class Controls:
         """
         raise NotImplementedError
 
+    def lose_notices(self, percent: int) -> None:
+        """Lose this share of the notices that tell tasks of the end of a checkpoint, drawn one by one; 0: none."""
+        raise NotImplementedError
+
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:
         """Put a protocol message on the wire that nobody sent, such as a repeated `acknowledge` or one of an older
         attempt. Which messages and parameters exist is documented by the adapter."""

@@ -31,7 +31,10 @@ RESTART = "restart-strategy"
 FAILOVER = "jobmanager.execution.failover-strategy"
 AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
 STATE_IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0"}
+INTOLERANT = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "0"}
+ONE_TOLERABLE = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "1"}
 TOLERANT = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "100"}
+TWO_AT_ONCE = {f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}
 TWO_RETAINED = {f"{CHECKPOINTING}.num-retained": "2"}
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "40 ms",
@@ -124,9 +127,9 @@ def slow_task(task: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
     return FaultSpec("slow-task", task, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
 
 
-def storage_error(operation: str, duration_ms: int = 300, **when: Any) -> FaultSpec:
-    """The next call of a storage operation fails."""
-    return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation})
+def storage_error(operation: str, duration_ms: int = 300, how: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
+    """The next call of a storage operation fails, or as many as `how` says."""
+    return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation, **how})
 
 
 def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
@@ -146,12 +149,17 @@ def slow_storage(operation: str, delay_ms: int, duration_ms: int, occurrences: i
     return FaultSpec("slow-storage", STORAGE, Schedule(**when), duration_ms, parameters)
 
 
+def lose_notices(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
+    """Notices of completion and abort are lost."""
+    return FaultSpec("lose-notices", COORDINATOR, Schedule(**when), duration_ms, {"percent": percent})
+
+
 def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
     """Users ask for checkpoints, one after the other."""
     return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})
 
 
-def forge(message: str, subtask: str, shift: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
+def forge(message: str, subtask: str, shift: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
     """A message of a subtask that it did not send; its attempt or checkpoint shifted."""
     parameters: dict[str, int | str] = {"message": message, "subtask": subtask, **shift}
     return FaultSpec("forge", COORDINATOR, Schedule(**when), parameters=parameters)

@@ -205,6 +205,7 @@ CASES = with_needs(
         passes="They are refused, and no id is drawn for them or while not all tasks run.",
         decides=(
             Decision("TRG-08", "PACE", ("refused-and-begun", "triggered-while-not-running"), "draws-before-checking"),
+            Decision("TRG-08", "COUNT", ("failed-below-tolerable",), "counts-refusals"),
         ),
         plan=each_of(REFUSED),
         runs=len(REFUSED),

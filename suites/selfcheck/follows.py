@@ -19,8 +19,9 @@ OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wr
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
-    "A3": ("CUT/processed-while-blocked", *EXTRA, *OTHER_NUMBERS),
+    "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
+    "D2": ("RESTORE/audit-failed", *STUCK),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "I1": STUCK,
     "accepts-any-option": ("LIVE/end-not-reached",),
@@ -32,6 +33,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
     "captures-behind-barrier": ("CUT/restored-order", *EXTRA),
     "commits-above-notice": ("TXN/committed-before-completion",),
+    "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
     "commits-on-barrier": ("TXN/committed-above-notice",),
     "completes-without-ack": ("CHAIN/operator-missing",),
     "counts-simultaneous": ("COUNT/simultaneous-counted", *STUCK),
@@ -92,14 +94,27 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "restores-in-flight-twice": ("CUT/restored-order", "CUT/channel-state-extra", *EXTRA),
     "restores-nothing-in-flight": ("CUT/restored-order", "RESTORE/channel-state-differs", *LOST),
     "restores-older": ("LOUD/started-older", *STUCK),
-    "snapshots-chain-apart": ("EXACT/order-broken", "METRICS/start-delay-wrong", *EXTRA, *STUCK),
+    "snapshots-chain-apart": (
+        "EXACT/order-broken",
+        "METRICS/start-delay-wrong",
+        "METRICS/part-duration-wrong",
+        *EXTRA,
+        *STUCK,
+    ),
     "snapshots-chain-twice": ("CHAIN/snapshot-apart",),
+    "revokes-completed": ("LOUD/started-older", *EXTRA, *STUCK),
     "source-repeats-one": ("RESTORE/position-differs", *EXTRA),
     "source-skips-one": ("RESTORE/position-differs", "GOLDEN/final-value", "LIVE/input-not-drained", *LOST),
     "starts-empty": ("LOUD/started-empty", *EXTRA),
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
-    "tells-before-durable": ("TXN/committed-before-completion",),
+    "tells-before-durable": (
+        "COORD/notices-not-increasing",
+        "TXN/committed-before-completion",
+    ),
     "stops-sources-while-aligning": ("CUT/source-stalled", "PACE/records-stand-still"),
-    "triggers-everybody": ("CHAIN/without-barrier",),
+    "triggers-everybody": (
+        "METRICS/start-delay-wrong",
+        "CHAIN/without-barrier",
+    ),
     "system:acknowledges-first": LOST,
 }

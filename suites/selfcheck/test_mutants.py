@@ -14,7 +14,7 @@ from holdfast.harness.engine.run import run_plan, uninterrupted
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 
-SWARM_SEEDS = 300
+SWARM_SEEDS = 800
 """The command may try 5,000; that many here would mean that the swarm got worse."""
 
 

@@ -21,12 +21,30 @@ from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, Checkp
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.state_machine import StateMachine
-from holdfast.suites.conformance.plans import plan, storage_error
+from holdfast.suites.conformance.plans import (
+    COORDINATOR,
+    TOLERANT,
+    TWO_AT_ONCE,
+    kill,
+    plan,
+    slow_storage,
+    storage_error,
+)
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
-DIRECTED = (plan(storage_error("persist-job-record", after_checkpoint=1)),)
-"""Steps that no case has a reason to take: an id that is not durable."""
+DIRECTED = (
+    plan(storage_error("persist-job-record", after_checkpoint=1)),
+    plan(
+        slow_storage("publish-metadata", 60, 60, 1, after_checkpoint=1),
+        storage_error("delete", 300, {"occurrences": 9}, after_checkpoint=2),
+        kill(COORDINATOR, after_checkpoint=4),
+        options={**TWO_AT_ONCE, **TOLERANT},
+        records={"records": 240},
+    ),
+)
+"""Steps that no case has a reason to take: an id that is not durable, and metadata of an aborted checkpoint that could
+not be deleted and is found again."""
 MOST_SEEDS = 3_000
 """Of drawn plans, until every row was taken: some rows need a coordinator that dies between two writes."""
 

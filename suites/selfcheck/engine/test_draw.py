@@ -41,8 +41,8 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert all(plan.topology.parallelism >= 2 for plan in plans)
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
     assert set(attacks) == {
-        "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "request-checkpoint", "poison",
-        "surge",
+        "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
+        "request-checkpoint", "poison", "surge",
     }  # fmt: skip
     assert min(attacks.values()) >= 0.05 * len(plans)
     assert len({plan.expected_end for plan in plans}) == 2

@@ -9,6 +9,7 @@ import pytest
 from holdfast.faults import FAULTS
 from holdfast.harness.engine.registry import names
 from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -18,14 +19,18 @@ from holdfast.harness.model.events import (
     BatchProcessed,
     BatchSent,
     CheckpointCompleted,
+    CheckpointRequested,
     Event,
     FaultInjected,
     NodeDied,
     NodeStarted,
+    NotificationReceived,
+    NotificationSent,
     RecordFailed,
     RowsVisible,
     SourceEmitted,
     StorageFailed,
+    StorageSlowed,
 )
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import KEYED_SUM
@@ -317,6 +322,56 @@ class TestStorageError:
         assert not landed(self.spec, self.failed(injected=False))
         assert not landed(self.spec, self.failed("write-state"))
         assert not landed(self.spec, self.failed(time_ms=99))
+
+
+class TestSlowStorage:
+    spec = FaultSpec("slow-storage", Target(Role.STORAGE), parameters={"operation": "delete"})
+
+    def slowed(self, operation: str = "delete", *, time_ms: float = 110) -> list[Event]:
+        return [at(time_ms, "coordinator.0", StorageSlowed(operation=operation, path="chk-1/_metadata", delay_ms=100))]
+
+    def test_the_operation_was_held_up(self) -> None:
+        assert landed(self.spec, self.slowed())
+
+    def test_another_operation_or_an_earlier_call_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.slowed("commit"))
+        assert not landed(self.spec, self.slowed(time_ms=99))
+
+
+class TestRequestCheckpoint:
+    spec = FaultSpec("request-checkpoint", Target(Role.COORDINATOR))
+
+    def requested(self, origin: CheckpointOrigin, time_ms: float = 110) -> list[Event]:
+        return [at(time_ms, "coordinator.0", CheckpointRequested(request=1, origin=origin))]
+
+    def test_a_request_arrived(self) -> None:
+        assert landed(self.spec, self.requested(CheckpointOrigin.USER))
+
+    def test_one_of_the_interval_or_an_earlier_one_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.requested(CheckpointOrigin.PERIODIC))
+        assert not landed(self.spec, self.requested(CheckpointOrigin.USER, 99))
+
+
+class TestLoseNotices:
+    spec = FaultSpec("lose-notices", Target(Role.COORDINATOR))
+
+    def notices(self, *sent: int, heard: tuple[int, ...]) -> list[Event]:
+        told = [NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
+        known = [NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
+        return [
+            *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in told),
+            *(at(101 + 10 * event.checkpoint, "worker-0.0", event) for event in known),
+        ]
+
+    def test_a_notice_was_not_heard_and_a_later_one_was(self) -> None:
+        assert landed(self.spec, self.notices(1, 2, heard=(2,)))
+
+    def test_the_last_notice_may_still_be_on_its_way(self) -> None:
+        assert not landed(self.spec, self.notices(1, 2, heard=(1,)))
+        assert not landed(self.spec, self.notices(1, 2, heard=()))
+
+    def test_what_was_lost_afterwards_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.notices(11, 12, heard=(12,)))
 
 
 class TestForge:

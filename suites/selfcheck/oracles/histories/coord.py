@@ -64,7 +64,7 @@ def completed(checkpoint: int) -> CheckpointCompleted:
     return CheckpointCompleted(checkpoint=checkpoint)
 
 
-def aborted(checkpoint: int, reason: str = "declined") -> CheckpointAborted:
+def aborted(checkpoint: int, reason: str = "expired") -> CheckpointAborted:
     return CheckpointAborted(checkpoint=checkpoint, reason=reason)
 
 
@@ -139,6 +139,79 @@ def snapshot_behind_barrier() -> History:
 def forced_needs_no_slot() -> History:
     forced = CheckpointTriggered(checkpoint=2, participants=ALL, origin=CheckpointOrigin.FORCED)
     return story(triggered(1), forced)
+
+
+@bad("wrong-reason")
+def declined_by_nobody() -> History:
+    return story(triggered(1), aborted(1, "declined"), told(1, completed=False), whole(2))
+
+
+@bad("wrong-reason")
+def declined_for_another_reason() -> History:
+    return story(triggered(1), declined(1), aborted(1, "task closing"), told(1, completed=False), whole(2))
+
+
+@bad("wrong-reason")
+def subsumed_by_nothing() -> History:
+    return story(triggered(1), aborted(1, "subsumed"), told(1, completed=False), whole(2))
+
+
+@near("wrong-reason")
+def declined_as_it_was_said() -> History:
+    return story(triggered(1), declined(1), aborted(1, "declined"), told(1, completed=False), whole(2))
+
+
+@bad("not-subsumed")
+def older_stays_pending() -> History:
+    return story(triggered(1), whole(2), triggered(3), options=TWO_AT_ONCE)
+
+
+@near("not-subsumed")
+def older_is_subsumed() -> History:
+    return story(
+        triggered(1), triggered(2), acked(2, *ALL), published(2), completed(2), aborted(1, "subsumed"),
+        told(1, completed=False), told(2, completed=True), triggered(3), options=TWO_AT_ONCE,
+    )  # fmt: skip
+
+
+@near("not-subsumed")
+def older_is_being_published() -> History:
+    """Its files must stay until that is settled; another that waits for acks is subsumed."""
+    return story(
+        triggered(1), acked(1, *ALL), triggered(2), triggered(3), acked(3, *ALL), published(3), completed(3),
+        aborted(2, "subsumed"), told(2, completed=False), told(3, completed=True), triggered(4),
+        options={**TWO_AT_ONCE, "execution.checkpointing.max-concurrent-checkpoints": "3"},
+    )  # fmt: skip
+
+
+@bad("notices-not-increasing")
+def older_completion_told_later() -> History:
+    return story(whole(1), told(1, completed=True))
+
+
+@near("notices-not-increasing")
+def completions_told_in_order() -> History:
+    return story(whole(1), whole(2))
+
+
+@bad("pending-at-restart")
+def pending_survives_failover() -> History:
+    return story(whole(1), triggered(2), failed_over(), AttemptStarted(restored_checkpoint=1))
+
+
+@near("pending-at-restart")
+def pending_ends_with_failover() -> History:
+    return story(
+        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), AttemptStarted(restored_checkpoint=1)
+    )
+
+
+@near("pending-at-restart")
+def publication_outlives_failover() -> History:
+    return story(
+        whole(1), triggered(2), triggered(3), acked(3, *ALL), aborted(2, "task failure"), failed_over(),
+        AttemptStarted(restored_checkpoint=1), options=TWO_AT_ONCE,
+    )  # fmt: skip
 
 
 @bad("two-ends")

@@ -1,0 +1,56 @@
+"""Faults of news: what a coordinator tells and nobody hears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.faults.landing import window_of
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import NotificationReceived, NotificationSent
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+_DEFAULT_PERCENT = 50
+
+
+class LoseNotices:
+    """Notices of completion and abort are lost, each with the same chance."""
+
+    kind = "lose-notices"
+    roles = frozenset({Role.COORDINATOR})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "percent": (int, f"of the notices that are lost; {_DEFAULT_PERCENT} if not given"),
+    }
+    colour = "#aa4499"
+    leaves = "nothing: the next notice covers those that were lost"
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.LOSE_NOTICES
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.lose_notices(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.lose_notices(0)
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return True
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A notice that was sent meanwhile was not heard, and its task heard a later one."""
+        window = window_of(history, fault)
+        if window is None:
+            return False
+        heard: dict[tuple[int, str], set[int]] = {}
+        for event in history.of(NotificationReceived):
+            heard.setdefault((event.attempt, event.subtask), set()).add(event.checkpoint)
+        return any(
+            window.start_ns <= sent.time_ns <= window.end_ns
+            and (known := heard.get((sent.attempt, sent.subtask))) is not None
+            and sent.checkpoint not in known
+            and max(known) > sent.checkpoint
+            for sent in history.of(NotificationSent)
+        )

@@ -1,0 +1,253 @@
+"""What ends a checkpoint, what a failed one leaves behind, and when the job fails with it (RULES CRD-05 to CRD-13)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    INTOLERANT,
+    ONE_TOLERABLE,
+    STATE_IN_FILES,
+    TOLERANT,
+    TWO_AT_ONCE,
+    TWO_RETAINED,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    kill,
+    lose_notices,
+    pause,
+    plan,
+    slow_storage,
+    storage_error,
+    with_needs,
+)
+from holdfast.suites.conformance.recovery import ON_COORDINATOR
+
+LONG = {"records": 240, "records_per_second": 200}
+VERSION_1_14 = {"holdfast.profile": "flink-1.14"}
+NOT_COUNTED = ("task not ready", "task closing", "end of stream", "cancellation barrier")
+
+
+def _declined(cause: str = "declined") -> FaultSpec:
+    """A source declines a checkpoint that it takes part in, when a task behind it is about to acknowledge."""
+    when = gate("acknowledge", WORKERS[0], "sum")
+    return forge("decline", "source[1]", {"cause": cause}, after_checkpoint=1, gate=when)
+
+
+def _not_stored(times: int, after: int = 1, **how: int) -> FaultSpec:
+    """So many publications fail, refused unless it is said otherwise."""
+    return storage_error("publish-metadata", 400, {"occurrences": times, **how}, after_checkpoint=after)
+
+
+LATE_UPLOAD = plan(
+    slow_storage("write-state", 150, 400, 1, after_checkpoint=1),
+    options={**TWO_AT_ONCE, **STATE_IN_FILES, **INTOLERANT},
+    records=LONG,
+)
+"""One upload of a checkpoint takes longer than the next checkpoint."""
+LATE_PUBLICATION = plan(
+    slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1), options={**TWO_AT_ONCE, **TOLERANT}, records=LONG
+)
+LOST_NOTICES = (
+    plan(lose_notices(50, 300, after_checkpoint=1), records=LONG),
+    plan(lose_notices(90, 300, after_checkpoint=1), records=LONG),
+    plan(lose_notices(60, 300, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=3), records=LONG),
+    plan(lose_notices(60, 300, after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), records=LONG),
+    plan(
+        lose_notices(60, 400, after_checkpoint=1),
+        storage_error("write-state", 200, {"occurrences": 3}, after_checkpoint=2),
+        options={**STATE_IN_FILES, **TOLERANT},
+        records=LONG,
+    ),
+)
+FAILED_COMMIT = plan(storage_error("commit", after_checkpoint=2), options=TWO_RETAINED)
+TOO_MANY = (
+    plan(
+        storage_error("write-state", 300, {"occurrences": 6}, after_checkpoint=1),
+        options={**STATE_IN_FILES, **ONE_TOLERABLE},
+    ),
+    plan(_declined(), options=INTOLERANT),
+    plan(
+        pause(WORKERS[0], 700, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")),
+        options={f"{CHECKPOINTING}.timeout": "300 ms", **INTOLERANT},
+    ),
+    plan(
+        storage_error("persist-job-record", 300, {"occurrences": 2}, after_checkpoint=1),
+        options=ONE_TOLERABLE,
+    ),
+    plan(_not_stored(2), options=ONE_TOLERABLE),
+)
+"""One more than tolerable, for each reason that counts: failed uploads, a decline, an expiry, ids that cannot be made
+durable, and metadata that cannot be stored."""
+NO_FAILURES = (
+    *(plan(_declined(cause), options=INTOLERANT) for cause in NOT_COUNTED),
+    LATE_UPLOAD,
+    plan(_not_stored(1), options={**INTOLERANT, **VERSION_1_14}),
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")), options=INTOLERANT),
+)
+"""Ends that count for nothing, whatever is tolerable."""
+FORGIVEN = plan(_not_stored(1), _not_stored(1, after=3), options=ONE_TOLERABLE, records=LONG)
+COUNTED_ANEW = plan(_not_stored(3), options=ONE_TOLERABLE, records=LONG)
+OUTDATED = plan(
+    slow_storage("publish-metadata", 60, 60, 1, after_checkpoint=1),
+    _not_stored(1, after=2),
+    options={**TWO_AT_ONCE, **INTOLERANT},
+    records=LONG,
+)
+"""The publication of a checkpoint fails when a later one has completed."""
+REFUSED_BY_STORE = plan(_not_stored(1), options={**STATE_IN_FILES, **TOLERANT})
+
+
+def _unknown(**how: int) -> Plan:
+    """A publication fails with an unknown outcome, and the coordinator dies when it goes on."""
+    again = gate("persist-job-record", COORDINATOR, occurrence=2)
+    return plan(_not_stored(1, **how), kill(COORDINATOR, after_checkpoint=1, gate=again), options=STATE_IN_FILES)
+
+
+UNKNOWN = (_unknown(after_effect=1), _unknown(answer_lost=1))
+MID_CHECKPOINT = plan(
+    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")), options=TWO_AT_ONCE
+)
+CRASHES = tuple(
+    plan(kill(COORDINATOR, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options={**STATE_IN_FILES, **kept})
+    for effect in ON_COORDINATOR
+    for kept in ({}, TWO_RETAINED)
+    if not (kept and "delete" in effect)
+)
+
+CASES = with_needs(
+    Case(
+        id="failed-checkpoints/subsumed",
+        purpose="Does a completed checkpoint end those that began before it and still wait for acknowledgements?",
+        method="One upload takes longer than the next checkpoint, and two may be pending.",
+        passes="The older one is aborted as subsumed when the newer completes.",
+        decides=(Decision("CRD-05", "COORD", ("not-subsumed", "wrong-reason"), "never-subsumes"),),
+        plan=LATE_UPLOAD,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/notices-rise",
+        purpose="Is each task told of completions in ascending order?",
+        method="The publication of one checkpoint takes longer than that of the next.",
+        passes="Nobody hears of an older completion after that of a newer one.",
+        decides=(Decision("CRD-06", "COORD", ("notices-not-increasing",), "completes-late"),),
+        plan=LATE_PUBLICATION,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/lost-notices",
+        purpose="Does it matter which notices are lost?",
+        method="Half to nine tenths of the notices of completion and abort are lost, with and without kills.",
+        passes="The output is the right one, once, and what a completed checkpoint promises is committed.",
+        decides=(Decision("CRD-07", "TXN", ("not-committed",), "commits-only-noticed"),),
+        plan=each_of(LOST_NOTICES),
+        runs=len(LOST_NOTICES),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/failing-notice",
+        purpose="Does an error in what a task does with a notice fail the task, and leave the checkpoint complete?",
+        method="The commit that a completion asks for fails; two checkpoints are retained.",
+        passes="The task fails, and the job goes on from that checkpoint.",
+        decides=(
+            Decision("CRD-08", "TXN", ("error-swallowed",), "H7"),
+            Decision("CRD-08", "COORD", ("restored-not-latest",), "revokes-completed"),
+        ),
+        plan=FAILED_COMMIT,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/too-many",
+        purpose="Does the job fail over with one failed checkpoint more than tolerable?",
+        method="Each reason that counts is met once more than tolerable.",
+        passes="The job fails over then, and its restart strategy decides.",
+        decides=(Decision("CRD-09", "COUNT", ("tolerable-exceeded",), "counts-no-abort"),),
+        plan=each_of(TOO_MANY),
+        runs=len(TOO_MANY),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/not-counted",
+        purpose="Do ends that are nobody's failure count for nothing?",
+        method="Nothing is tolerable; tasks decline because they are not ready or closing, a checkpoint is subsumed, "
+        "the job fails over, and, in version 1.14, metadata cannot be stored.",
+        passes="The job does not fail over because of a checkpoint.",
+        decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable",), "counts-every-abort"),),
+        plan=each_of(NO_FAILURES),
+        runs=len(NO_FAILURES),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/forgiven",
+        purpose="Does a success make the failures before it count no more?",
+        method="One failure is tolerable, and there are two with a success in between.",
+        passes="The job does not fail over.",
+        decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable",), "never-forgives"),),
+        plan=FORGIVEN,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/counted-anew",
+        purpose="Does counting begin anew when the job has failed over?",
+        method="One failure is tolerable, and three publications in a row fail.",
+        passes="The job fails over with the second and not with the third.",
+        decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable", "tolerable-exceeded"), "never-counts-anew"),),
+        plan=COUNTED_ANEW,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/outdated",
+        purpose="Does the failure of a checkpoint count when a later one has completed?",
+        method="Nothing is tolerable; a publication takes long, and fails after the next checkpoint has completed.",
+        passes="The job does not fail over.",
+        decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable",), "counts-older-failures"),),
+        plan=OUTDATED,
+    ),
+    Case(
+        id="failed-checkpoints/not-stored",
+        purpose="Is a checkpoint that the store refuses aborted and cleaned?",
+        method="Metadata is refused, and the state lies in files.",
+        passes="The checkpoint is aborted, and no file of it is left at the end.",
+        decides=(Decision("CRD-11", "COORD", ("state-not-discarded",), "keeps-files-of-failed-store"),),
+        plan=REFUSED_BY_STORE,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/perhaps-stored",
+        purpose="Do the files of a checkpoint stay while nobody knows whether it is stored?",
+        method="The answer to a publication is lost, which took effect or not, and the coordinator dies soon after.",
+        passes="Whoever finds the metadata finds every file that it names.",
+        decides=(Decision("CRD-11", "REACH", ("file-missing",), "D2"),),
+        plan=each_of(UNKNOWN),
+        runs=len(UNKNOWN),
+        mutant_plan=UNKNOWN[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/task-failure",
+        purpose="Does the failure of a task end every pending checkpoint before the restart?",
+        method="A worker is killed in front of an acknowledgement; two checkpoints may be pending.",
+        passes="None of the attempt is pending when the next attempt starts.",
+        decides=(Decision("CRD-12", "COORD", ("pending-at-restart",), "forgets-pending"),),
+        plan=MID_CHECKPOINT,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="failed-checkpoints/coordinator-crash",
+        purpose="Does a new coordinator find the latest completed checkpoint, and lose no commit?",
+        method="The coordinator is killed at each of its steps in turn, with one and with two checkpoints retained.",
+        passes="It restores the latest one that completed, or that was published, and commits what that promises.",
+        decides=(
+            Decision("CRD-13", "COORD", ("restored-not-latest",), "restores-older"),
+            Decision("CRD-13", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),
+        ),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+        tiers=EVERYWHERE,
+    ),
+)

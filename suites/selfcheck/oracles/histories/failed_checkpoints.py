@@ -1,0 +1,146 @@
+"""Histories for COUNT: failed checkpoints, and whether the job fails with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointRefused,
+    Event,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
+    NodeDied,
+    RestartScheduled,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import story as any_story
+
+bad, near = exhibits("COUNT")
+
+INTERVAL = {
+    "execution.checkpointing.interval": "100 ms",
+    "restart-strategy.type": "fixed-delay",
+    "restart-strategy.fixed-delay.attempts": "9",
+    "restart-strategy.fixed-delay.delay": "0 s",
+}
+TOLERABLE = "execution.checkpointing.tolerable-failed-checkpoints"
+ONE = {**INTERVAL, TOLERABLE: "1"}
+OF_1_14 = {**INTERVAL, "holdfast.profile": "flink-1.14"}
+FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
+
+
+def story(*lines: Line, options: Mapping[str, str] = INTERVAL) -> History:
+    return any_story(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), *lines, options=options)
+
+
+def failed(checkpoint: int, reason: FailureReason = FailureReason.EXPIRED) -> CheckpointAborted:
+    return CheckpointAborted(checkpoint=checkpoint, reason=reason)
+
+
+def completed(checkpoint: int) -> CheckpointCompleted:
+    return CheckpointCompleted(checkpoint=checkpoint)
+
+
+def drawn(checkpoint: int) -> CheckpointDrawn:
+    return CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
+
+
+def failed_over(checkpoint: int = 0) -> list[Event]:
+    """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
+    return [
+        FailureCounted(cause="too many", failed_checkpoint=checkpoint),
+        RestartScheduled(delay_ms=0),
+        AttemptStarted(),
+        JobSwitched(status=JobStatus.RUNNING),
+    ]
+
+
+@bad("failed-below-tolerable")
+def failed_with_first() -> History:
+    return story(failed(1), failed_over(1), options=ONE)
+
+
+@bad("failed-below-tolerable")
+def success_does_not_help() -> History:
+    return story(failed(1), completed(2), failed(3), failed_over(3), options=ONE)
+
+
+@bad("failed-below-tolerable")
+def one_checkpoint_counts_twice() -> History:
+    return story(failed(1), failed(1), failed_over(1), options=ONE)
+
+
+@bad("failed-below-tolerable")
+def subsumed_counts() -> History:
+    return story(failed(1, FailureReason.SUBSUMED), failed_over(1))
+
+
+@bad("failed-below-tolerable")
+def older_than_success_counts() -> History:
+    return story(completed(3), failed(2), failed_over(2))
+
+
+@bad("failed-below-tolerable")
+def refused_metadata_counts_in_1_14() -> History:
+    return story(failed(1, FailureReason.FINALIZATION), failed_over(1), options=OF_1_14)
+
+
+@bad("failed-below-tolerable")
+def counts_go_on_after_failover() -> History:
+    return story(failed(1), failed(2), failed_over(2), failed(3), failed_over(3), options=ONE)
+
+
+@bad("failed-below-tolerable")
+def refusal_counts() -> History:
+    reason = FailureReason.TASKS_NOT_RUNNING
+    refused = CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=reason)
+    return story(refused, failed_over(1))
+
+
+@bad("failed-below-tolerable")
+def fails_though_told_not_to() -> History:
+    return story(failed(1), failed_over(1), options=FORGIVING)
+
+
+@near("failed-below-tolerable")
+def failures_and_successes_take_turns() -> History:
+    return story(failed(1), completed(2), failed(3), completed(4), failed(5), completed(6), options=ONE)
+
+
+@near("failed-below-tolerable")
+def fails_over_for_another_reason() -> History:
+    return story(failed(1, FailureReason.TASK_FAILURE), failed_over())
+
+
+@bad("tolerable-exceeded")
+def goes_on_with_second() -> History:
+    return story(failed(1), failed(2), drawn(3), options=ONE)
+
+
+@bad("tolerable-exceeded")
+def refused_metadata_counts_in_2() -> History:
+    return story(failed(1, FailureReason.FINALIZATION), drawn(2))
+
+
+@near("tolerable-exceeded")
+def fails_with_second() -> History:
+    return story(failed(1), failed(2), failed_over(2), options=ONE)
+
+
+@near("tolerable-exceeded")
+def others_end_with_it() -> History:
+    return story(failed(1), failed(2, FailureReason.TASK_FAILURE), failed_over(1))
+
+
+@near("tolerable-exceeded")
+def new_coordinator_knows_nothing() -> History:
+    died = NodeDied(dead_node="coordinator", cause="killed")
+    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    return story(failed(1), died, again, failed(2), drawn(3), failed(4), failed_over(4), options=ONE)
