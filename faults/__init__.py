@@ -14,6 +14,7 @@ from holdfast.faults.notices import LoseNotices
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
+from holdfast.faults.splits import LoseSplits
 from holdfast.faults.storage import SlowStorage, StorageError
 from holdfast.faults.task import SlowTask
 from holdfast.faults.user import RequestCheckpoint
@@ -37,5 +38,6 @@ FAULTS: tuple[FaultFactory, ...] = (
     Forge,
     Poison,
     Surge,
+    LoseSplits,
 )
 """What is registered under `holdfast.faults`, by kind."""

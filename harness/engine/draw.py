@@ -6,7 +6,7 @@ meant to give up at the last of them, and its faults are scheduled where they ca
 
 from __future__ import annotations
 
-from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults
+from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import JOBS, STATEFUL, VertexKind
@@ -56,6 +56,10 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
             options.update(_forgiving(scene))
     if stream.chance(mix.failover_percent / 100):
         options["jobmanager.execution.failover-strategy"] = stream.choice(("region", "full"))
+    if stream.chance(mix.enumerated_percent / 100):
+        options["source.split-assignment"] = "enumerator"
+        options.setdefault("heartbeat.interval", f"{2 * interval_ms} ms")
+        faults = (*draw_lost_splits(scene), *faults)
     if latest:
         options["scan.startup.mode"] = "latest-offset"
     plan = Plan(

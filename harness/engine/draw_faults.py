@@ -89,6 +89,18 @@ def _rest_after(spec: FaultSpec) -> int:
     return 2 if spec.schedule.gate else 1
 
 
+def draw_lost_splits(scene: Scene) -> tuple[FaultSpec, ...]:
+    """Some of the messages by which an enumerator assigns splits at the start do not arrive, or arrive late."""
+    stream = scene.stream
+    if not stream.chance(scene.mix.lost_splits_percent / 100):
+        return ()
+    parameters: dict[str, int | str] = {
+        "occurrences": stream.between(1, 2),
+        "delay_ms": stream.choice((0, scene.interval_ms)),
+    }
+    return (FaultSpec("lose-splits", _COORDINATOR, Schedule(), _lasting_ms(scene), parameters),)
+
+
 def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...]:
     """Kills that are far enough apart to be so many failures, and behind a slow channel that makes no failure."""
     faults = []

@@ -52,6 +52,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         at_least_once_percent: no alignment.
         elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
         failover_percent: the failover strategy is said, as often region as full.
+        enumerated_percent: an enumerator assigns the splits.
+        lost_splits_percent: of these: some of its first messages are lost or late.
         unaligned_percent: of those with alignment, barriers overtake.
         checkpoints, options: False for a system that has none.
     """
@@ -80,6 +82,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     at_least_once_percent: int
     elsewhere_percent: int
     failover_percent: int
+    enumerated_percent: int
+    lost_splits_percent: int
     unaligned_percent: int
     checkpoints: bool = True
     options: bool = True
@@ -152,6 +156,8 @@ SWARM = Mix(
     at_least_once_percent=15,
     elsewhere_percent=15,
     failover_percent=60,
+    enumerated_percent=25,
+    lost_splits_percent=60,
     unaligned_percent=40,
 )
 """What `certify` draws from."""
@@ -171,6 +177,8 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
         "elsewhere_percent": Capability.CONFIGURATION,
         "failover_percent": Capability.REGIONAL_FAILOVER,
+        "enumerated_percent": Capability.ENUMERATED_SPLITS,
+        "lost_splits_percent": Capability.LOSE_SPLITS,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}

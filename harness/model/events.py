@@ -236,6 +236,21 @@ class CheckpointTriggered(Event, tag="checkpoint_triggered"):
     origin: CheckpointOrigin = CheckpointOrigin.PERIODIC
 
 
+class SplitsAssigned(Event, tag="splits_assigned"):
+    """An enumerator sent splits to a reader; `attempt` is the reader's."""
+
+    subtask: str
+    splits: tuple[int, ...]
+
+
+class SplitsLeft(Event, tag="splits_left"):
+    """An enumerator's part of a checkpoint: the splits of a source vertex that no reader's part holds."""
+
+    checkpoint: int
+    vertex: str
+    splits: tuple[int, ...]
+
+
 class TriggerSent(Event, tag="trigger_sent"):
     """The trigger message left for one source subtask."""
 
@@ -331,6 +346,13 @@ class SourceEmitted(Event, tag="source_emitted"):
     partition: int
     first_offset: int
     next_offset: int
+
+
+class SplitsReceived(Event, tag="splits_received"):
+    """A reader was given splits; it may have some of them already."""
+
+    subtask: str
+    splits: tuple[int, ...]
 
 
 class RecordFailed(Event, tag="record_failed"):
@@ -683,6 +705,7 @@ AnyEvent = (
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
     | CheckpointAborted | CheckpointDropped | NotificationSent
+    | SplitsAssigned | SplitsLeft | SplitsReceived
     | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
     | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
@@ -698,6 +721,7 @@ EVENT_KINDS: dict[str, type[Event]] = {str(kind.__struct_config__.tag): kind for
 MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
     (AttemptStarted, TaskStarted, ("attempt",)),
     (TriggerSent, TriggerReceived, ("attempt", "checkpoint", "subtask")),
+    (SplitsAssigned, SplitsReceived, ("attempt", "subtask", "splits")),
     (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
     (BatchSent, BatchProcessed, ("attempt", "channel", "position", "origin")),
     (AckSent, AckReceived, ("attempt", "checkpoint", "subtask")),

@@ -27,6 +27,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator_model import CoordinatorModel
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, coordinator_paused, milliseconds
+from holdfast.harness.oracles.splits import judge_splits
 from holdfast.harness.oracles.stated_options import texts
 
 DEFAULT_TIMEOUT_MS = 600_000
@@ -59,6 +60,8 @@ class CoordOracle:
         "slot-not-freed": "no checkpoint is triggered any more after one was aborted",
         "restored-not-latest": "an attempt restores another checkpoint than the latest completed one",
         "tasks-restored-differently": "a task restores another checkpoint than its attempt",
+        "split-lost": "a checkpoint completes that holds a split neither with a reader nor with the enumerator",
+        "split-twice": "a checkpoint completes that holds a split more than once",
         "started-late-attempt": "an attempt starts under a number that is not above all earlier ones",
     }
     evidence: tuple[type[Event], ...] = (
@@ -79,6 +82,7 @@ class CoordOracle:
             _judge_slot(history, coordinator, dead, findings)
         _judge_discards(history, coordinator, findings)
         _judge_beginnings(history, findings)
+        judge_splits(history, findings)
         return findings.verdict(history)
 
 

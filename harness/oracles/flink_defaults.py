@@ -90,6 +90,7 @@ _TABLE: tuple[tuple[str, _Normal, str], ...] = (
     ("heartbeat.timeout", _duration, "50000 ms"),
     ("pipeline.operator-chaining.enabled", str.lower, "true"),
     ("scan.startup.mode", str.lower, "earliest-offset"),
+    ("source.split-assignment", str.lower, "static"),
     ("sink.delivery-guarantee", str.lower, "exactly-once"),
     ("source.max-batch-records", _whole, "65536"),
     ("taskmanager.network.memory.buffers-per-channel", _whole, "8"),

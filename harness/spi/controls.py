@@ -126,6 +126,16 @@ class Controls:
         """Undo `poison` and `surge`."""
         raise NotImplementedError
 
+    def lose_splits(self, occurrences: int, delay_ms: int) -> None:
+        """Lose the next messages by which splits are assigned to readers, or let them arrive so much later, behind what
+        is sent after them.
+
+        Args:
+            occurrences: how many; 0: none any more.
+            delay_ms: 0: they never arrive.
+        """
+        raise NotImplementedError
+
     def replay(self) -> None:
         """Stop the job in good order, take back the completion of its last checkpoint, and start it again: what it did
         for that checkpoint it does once more."""

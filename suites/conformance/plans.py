@@ -51,6 +51,7 @@ OPTION_NEEDS = {
     RESTART: Capability.RESTART_STRATEGIES,
     "scan.startup": Capability.START_AT_LATEST,
     FAILOVER: Capability.REGIONAL_FAILOVER,
+    "source.split-assignment": Capability.ENUMERATED_SPLITS,
     "": Capability.OPTIONS,
 }
 """By the beginning of an option's key."""

@@ -42,7 +42,7 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
     assert set(attacks) == {
         "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
-        "request-checkpoint", "poison", "surge",
+        "request-checkpoint", "poison", "surge", "lose-splits",
     }  # fmt: skip
     assert min(attacks.values()) >= 0.05 * len(plans)
     assert len({plan.expected_end for plan in plans}) == 2
@@ -88,6 +88,8 @@ def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> No
 
 
 def test_a_mix_is_data() -> None:
-    only_cuts = msgspec.structs.replace(SWARM, attacks={"cut": 1}, boundary_percent=0, jobs={"keyed-sum": 1})
+    only_cuts = msgspec.structs.replace(
+        SWARM, attacks={"cut": 1}, boundary_percent=0, lost_splits_percent=0, jobs={"keyed-sum": 1}
+    )
     drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}
     assert drawn == {"cut"}

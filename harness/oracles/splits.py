@@ -1,0 +1,49 @@
+"""Splits that an enumerator assigns: each is in one part of every checkpoint (RULES E2E-05, C4 of BUGS)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken, SplitsLeft
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.layout import layout_of
+
+
+def judge_splits(history: History, findings: Findings) -> None:
+    """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
+    left: dict[int, list[SplitsLeft]] = {}
+    for part in history.of(SplitsLeft):
+        left.setdefault(part.checkpoint, []).append(part)
+    if not left:
+        return
+    sources = set(layout_of(history.plan).sources)
+    taken: dict[int, list[SnapshotTaken]] = {}
+    for snapshot in history.of(SnapshotTaken):
+        if snapshot.subtask in sources and snapshot.checkpoint in left:
+            taken.setdefault(snapshot.checkpoint, []).append(snapshot)
+    for completed in history.of(CheckpointCompleted):
+        snapshots = taken.get(completed.checkpoint, [])
+        if completed.checkpoint in left and {each.subtask for each in snapshots} == sources:
+            _judge(history, completed, left[completed.checkpoint], snapshots, findings)
+
+
+def _judge(
+    history: History,
+    completed: CheckpointCompleted,
+    left: list[SplitsLeft],
+    snapshots: list[SnapshotTaken],
+    findings: Findings,
+) -> None:
+    held = Counter(split for snapshot in snapshots for split, _ in snapshot.positions)
+    held.update(split for part in left for split in part.splits)
+    lost = [split for split in range(len(history.inputs.partitions)) if not held[split]]
+    twice = sorted(split for split, times in held.items() if times > 1)
+    findings.check("split-lost")
+    findings.check("split-twice")
+    if lost:
+        message = f"checkpoint {completed.checkpoint} holds splits {lost} nowhere"
+        findings.violated("split-lost", message, *left, completed)
+    if twice:
+        message = f"checkpoint {completed.checkpoint} holds splits {twice} more than once"
+        findings.violated("split-twice", message, *left, completed)

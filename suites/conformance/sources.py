@@ -1,0 +1,86 @@
+"""Sources: splits that an enumerator assigns, input that can be read again, or cannot (RULES E2E-05 to E2E-07)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import FORWARD, KEYED_SUM, REBALANCE, Job
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    FAILOVER,
+    SOURCE_SYSTEM,
+    WORKERS,
+    each_of,
+    kill,
+    plan,
+    with_needs,
+)
+
+ENUMERATED = {"source.split-assignment": "enumerator", "heartbeat.interval": "150 ms"}
+"""What is not confirmed within three or four checkpoints is sent again."""
+SPLITS = {"records": 240, "partitions": 6, "idle_partition": 5}
+
+
+def _lost(occurrences: int = 1, delay_ms: int = 0) -> FaultSpec:
+    """The first assignments of splits."""
+    parameters: dict[str, int | str] = {"occurrences": occurrences, "delay_ms": delay_ms}
+    return FaultSpec("lose-splits", COORDINATOR, Schedule(), 1_000, parameters)
+
+
+def _enumerated(*faults: FaultSpec, job: Job = KEYED_SUM) -> Plan:
+    """Three splits for each of two readers; one split stays idle for a while."""
+    return plan(*faults, job=job, options=ENUMERATED, records=SPLITS)
+
+
+LOST = _enumerated(_lost(), kill(WORKERS[0], after_checkpoint=2))
+"""One reader never hears of its splits; checkpoints complete all the same, and the job restarts from one."""
+LATE = plan(
+    _lost(delay_ms=400),
+    FaultSpec("poison", SOURCE_SYSTEM, Schedule(), 120, {"partition": 0, "offset": 0}),
+    job=FORWARD,
+    options={**ENUMERATED, FAILOVER: "region", "heartbeat.interval": "50 ms", f"{CHECKPOINTING}.interval": "600 ms"},
+    records=SPLITS,
+    bounds=Bounds(safety_ms=3_000, liveness_ms=6_000),
+)
+"""What is late is sent again; then the reader's region fails, and the other reader takes the splits over."""
+
+CASES = with_needs(
+    Case(
+        id="sources/lost-assignment",
+        purpose="Is no split lost when its assignment is?",
+        method="The message that gives a reader its splits is lost; checkpoints complete, and a worker is killed.",
+        passes="Every checkpoint holds each split once, with a reader or with the enumerator, and every record counts.",
+        decides=(Decision("E2E-05", "COORD", ("split-lost",), "C4"),),
+        plan=LOST,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="sources/late-assignment",
+        purpose="Does a reader ignore splits that an earlier attempt of it was given?",
+        method="An assignment is late; its reader's region restarts meanwhile, and the other reader takes the splits.",
+        passes="No checkpoint holds a split twice, and no record has two rows.",
+        decides=(Decision("E2E-05", "COORD", ("split-twice",), "takes-late-splits"),),
+        plan=LATE,
+    ),
+    Case(
+        id="sources/reassigned",
+        purpose="Is every recorded range read again identically after splits were assigned anew, with an idle reader?",
+        method="Splits are assigned by an enumerator, one of them idle at first; workers and the coordinator die.",
+        passes="Sums and rows are those of the oracle's own model of the input.",
+        decides=(
+            Decision("E2E-05", "EXACT", ("row-wrong",), "rereads-other-values"),
+            Decision("E2E-05", "EXACT", ("input-missing",), "source-skips-one"),
+        ),
+        plan=each_of(
+            [
+                _enumerated(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job)
+                for job in (KEYED_SUM, REBALANCE)
+            ]
+        ),
+        runs=2,
+        tiers=EVERYWHERE,
+        mutant_plan=_enumerated(kill(WORKERS[0], after_checkpoint=1)),
+    ),
+)
