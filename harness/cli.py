@@ -169,6 +169,18 @@ def rules(
 
 
 @app.command()
+def pictures(
+    stored: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Folder of a stored run.")] = None,
+    system: Annotated[str, typer.Option(metavar="SYSTEM", help="Without a run: whose.")] = "reference",
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = OUTPUT / "pictures",
+) -> int:
+    """Draw a stored run; or the state machines of a system, and how it takes checkpoints and recovers."""
+    from holdfast.harness.commands.pictures import draw_run, draw_system
+
+    return draw_run(stored, out) if stored is not None else draw_system(system, out)
+
+
+@app.command()
 def mutants(names: Annotated[list[str] | None, typer.Argument(metavar="[ID ...]", help="Only these.")] = None) -> int:
     """Try to kill known-bad systems; exit with 0 only if each is killed by an oracle named for it."""
     from holdfast.harness.commands.mutants import try_mutants

@@ -17,12 +17,14 @@ from markupsafe import Markup
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
+from holdfast.harness.model.picture import Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import checkpoints, recovery, strip, text, timeline, view
+from holdfast.reports import checkpoints, film, pictures, recovery, strip, text, timeline, view
 from holdfast.reports.files import write_file
 from holdfast.reports.svg import colour, element, group
 
+STYLE_SHEETS = ("report.css", "timeline.css", "recovery.css", "checkpoints.css", "pictures.css")
 MOST_TIMELINES = 60
 MOST_CHECKPOINT_HISTORIES = 20
 MOST_RUNS_OF_A_CASE = 60
@@ -42,11 +44,9 @@ class HtmlReporter:
 
 def page(journal: Journal) -> str:
     """The page as text."""
-    style = Markup(
-        f"\n{_asset('report.css')}{_asset('timeline.css')}{_asset('recovery.css')}{_asset('checkpoints.css')}"
-    )
+    style = Markup("\n" + "".join(map(_asset, STYLE_SHEETS)))
     script = Markup(f"\n{_asset('report.js')}")
-    pictures = _pictures(journal)
+    timelines = _timelines(journal)
     blocks = view.blocks(journal)
     recoveries = recovery.groups(journal)
     scale = strip.scale_of([row for group in recoveries for row in group])
@@ -69,9 +69,9 @@ def page(journal: Journal) -> str:
             groups=_groups(journal),
             runs={run.id: run for run in journal.runs},
             total_runs=view.total_runs(journal),
-            pictures=pictures,
-            reported=_with_checkpoints(journal, pictures),
-            drawn_at=_drawn_at(blocks, pictures),
+            pictures=timelines,
+            reported=_with_checkpoints(journal, timelines),
+            drawn_at=_drawn_at(blocks, timelines),
             block_of={finding.name: block.name for block in blocks for finding in block.findings},
             evidence=_by_evidence(journal.evidence),
             sentence=text.verdict_sentence(journal),
@@ -121,7 +121,10 @@ def _environment() -> Environment:
         checkpoint_mark=checkpoints.status_mark,
         acknowledged=checkpoints.acknowledged,
         phase_strip=checkpoints.strip,
+        inline_picture=pictures.inline,
+        scene=film.scene,
     )
+    environment.tests["film"] = lambda picture: isinstance(picture, Film)
     environment.globals.update(
         words=text.STATUS_WORDS,
         marks=text.STATUS_MARKS,
@@ -134,6 +137,7 @@ def _environment() -> Environment:
         Tier=Tier,
         bar=_bar,
         phase_names=checkpoints.PHASES,
+        film_legend=film.legend,
     )
     return environment
 
@@ -169,7 +173,7 @@ def _bar(counts: Mapping[Status, int], label: str) -> Markup:
     return element("svg", group(drawn), class_="bar", role="img", aria_label=label)
 
 
-def _pictures(journal: Journal) -> dict[str, Markup]:
+def _timelines(journal: Journal) -> dict[str, Markup]:
     """Timelines by run, failed runs first where there are too many."""
     rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
     held = sorted((run for run in journal.runs if run.timeline is not None), key=lambda run: rank[run.outcome])
@@ -180,17 +184,17 @@ def _pictures(journal: Journal) -> dict[str, Markup]:
     }
 
 
-def _with_checkpoints(journal: Journal, pictures: Mapping[str, Markup]) -> frozenset[str]:
+def _with_checkpoints(journal: Journal, timelines: Mapping[str, Markup]) -> frozenset[str]:
     """Runs below whose timeline stand the checkpoints as the system reports them."""
     told = {run.id for run in journal.runs if run.checkpoint_history is not None}
-    return frozenset([name for name in pictures if name in told][:MOST_CHECKPOINT_HISTORIES])
+    return frozenset([name for name in timelines if name in told][:MOST_CHECKPOINT_HISTORIES])
 
 
-def _drawn_at(blocks: list[view.Block], pictures: Mapping[str, Markup]) -> dict[str, str]:
+def _drawn_at(blocks: list[view.Block], timelines: Mapping[str, Markup]) -> dict[str, str]:
     """Where each timeline stands: with the first finding that it explains, once; the others link to it."""
     places: dict[str, str] = {}
     for block in blocks:
-        if block.run is not None and block.run.id in pictures:
+        if block.run is not None and block.run.id in timelines:
             places.setdefault(block.run.id, block.name)
     return places
 

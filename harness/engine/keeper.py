@@ -16,6 +16,7 @@ from holdfast.harness.engine.campaign import Answer, Question, ask
 from holdfast.harness.engine.checkpoint_history import checkpoint_history
 from holdfast.harness.engine.history_files import MANIFEST
 from holdfast.harness.engine.owner import remove_owner
+from holdfast.harness.engine.pictures import pictures_of, state_machines
 from holdfast.harness.engine.recovery import recoveries
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import Run
@@ -77,6 +78,7 @@ class Keeper:
             replay=replay_command(folder, result.tier),
             timeline=timeline(run.history, self._faults, run.precisions),
             checkpoint_history=checkpoint_history(run.history),
+            pictures=pictures_of(question.case.pictures, run.history, state_machines(question.system)),
             recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
         )
 

@@ -20,6 +20,7 @@ from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
+    from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import Fault
     from holdfast.harness.spi.images import MakeImageSet
@@ -108,6 +109,11 @@ def summary() -> Callable[..., None] | None:
     """The registered console summary, called with journal, console, verbose and the path of the report."""
     found = _group("summary")
     return next(iter(found.values()), None)
+
+
+def drawer() -> Callable[[Picture], str] | None:
+    """Who draws a picture as SVG; None if nobody is installed."""
+    return cast("Callable[[Picture], str] | None", next(iter(_group("pictures").values()), None))
 
 
 def image_set() -> MakeImageSet | None:

@@ -60,6 +60,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
         refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
             decides no rule, and is asked whenever its system, whatever the variant, is on trial.
+        pictures: names of the pictures of a run that explain it, such as `alignment` (engine.pictures.PICTURES).
     """
 
     id: str
@@ -74,6 +75,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     needs: frozenset[Capability] = frozenset()
     mutant_plan: Plan | PlanGenerator | None = None
     refutes: frozenset[str] = frozenset()
+    pictures: tuple[str, ...] = ()
 
     def plan_for(self, seed: int) -> Plan:
         """The plan of one run."""

@@ -11,6 +11,7 @@ import msgspec
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.checkpoint_history import CheckpointHistory
+from holdfast.harness.model.picture import Picture
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.verdict import Outcome, Verdict
 
@@ -157,6 +158,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
         checkpoint_history: what the system reported of its checkpoints, where `timeline` is kept.
+        pictures: that its case asks for, where `timeline` is kept.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
 
@@ -187,6 +189,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeline: Timeline | None = None
     recoveries: tuple[Recovery, ...] = ()
     checkpoint_history: CheckpointHistory | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.state_machine import StateMachine
 from holdfast.harness.spi.controls import Controls
 from holdfast.harness.spi.fault import UndoRecord
 
@@ -196,6 +197,14 @@ class ConfigurationAware(Protocol):
         Raises:
             ValueError: it is refused, as by `System.account`.
         """
+
+
+@runtime_checkable
+class SelfDescribing(Protocol):
+    """What an adapter may have beside System, where the parts of the accused go through named states."""
+
+    def state_machines(self) -> Sequence[StateMachine]:
+        """The tables that its diagrams are drawn from."""
 
 
 @runtime_checkable

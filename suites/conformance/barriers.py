@@ -48,6 +48,7 @@ CASES = with_needs(
         passes="Each channel delivers what entered it, in order, barriers included.",
         decides=(Decision("BAR-01", "CUT", ("channel-order",), "reorders-around-barrier"),),
         plan=LATE,
+        pictures=("stream",),
     ),
     Case(
         id="barriers/one-barrier",
@@ -68,6 +69,7 @@ CASES = with_needs(
         "is processed meanwhile.",
         decides=(Decision("BAR-03", "CUT", ("processed-while-blocked",), "A3"),),
         plan=LATE,
+        pictures=("alignment",),
     ),
     Case(
         id="barriers/held-records",
@@ -81,6 +83,7 @@ CASES = with_needs(
             options={**TOLERANT, **ROOMY},
             records=DENSE,
         ),
+        pictures=("alignment", "states:subtask-checkpoint"),
     ),
     Case(
         id="barriers/consistent-cut",
@@ -94,6 +97,7 @@ CASES = with_needs(
         ),
         plan=LATE,
         tiers=EVERYWHERE,
+        pictures=("trigger-to-complete",),
     ),
     Case(
         id="barriers/worked-example-aligned",
@@ -106,6 +110,7 @@ CASES = with_needs(
             Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),
         ),
         plan=_worked_example(),
+        pictures=("seven-steps",),
     ),
     Case(
         id="barriers/worked-example-counted",

@@ -108,6 +108,7 @@ CASES = with_needs(
         ),
         plan=each_of(DECLINES),
         runs=len(DECLINES),
+        pictures=("states:checkpoint",),
     ),
     Case(
         id="coordinator/expiry",
@@ -122,5 +123,6 @@ CASES = with_needs(
             Decision("CRD-02", "COORD", ("state-not-discarded",), "keeps-discarded-state"),
         ),
         plan=_withheld("sum"),
+        pictures=("states:checkpoint",),
     ),
 )

@@ -72,5 +72,6 @@ CASES = with_needs(
         decides=(Decision("OBS-03", "METRICS", ("idle-gap-wrong",), "idle-since-trigger"),),
         plan=plan(options={f"{CHECKPOINTING}.min-pause": "60 ms"}),
         tiers=EVERYWHERE,
+        pictures=("pause",),
     ),
 )

@@ -87,6 +87,7 @@ CASES = with_needs(
         ),
         plan=TWO_KILLS,
         tiers=EVERYWHERE,
+        pictures=("recovery",),
     ),
     Case(
         id="recovery/crash-anywhere",
@@ -96,6 +97,7 @@ CASES = with_needs(
         decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
         plan=each_of(CRASHES),
         runs=len(CRASHES),
+        pictures=("recovery",),
     ),
     Case(
         id="recovery/before-first-checkpoint",

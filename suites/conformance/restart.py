@@ -117,6 +117,7 @@ CASES = with_needs(
             Decision("RST-03", "COUNT", ("delay-too-short",), "restarts-at-once"),
         ),
         plan=_failures(3, 23, 43, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.RUNNING),
+        pictures=("states:job",),
     ),
     Case(
         id="restart/fixed-delay-ends",

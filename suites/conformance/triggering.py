@@ -155,6 +155,7 @@ CASES = with_needs(
         plan=each_of(PAUSES),
         runs=len(PAUSES),
         tiers=EVERYWHERE,
+        pictures=("pause",),
     ),
     Case(
         id="triggering/turn",
@@ -197,6 +198,7 @@ CASES = with_needs(
         ),
         plan=SLOW_CHECKPOINTS,
         tiers=EVERYWHERE,
+        pictures=("pause",),
     ),
     Case(
         id="triggering/refused",

@@ -1,0 +1,84 @@
+"""`holdfast pictures`: what a run, or a system, looks like, as SVG files with a page that shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import read_run
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.pictures import PICTURES, drawn_machine, pictures_of, state_machines
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.words import plan_in_words
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.history import History
+from holdfast.harness.model.picture import Picture
+from holdfast.harness.spi.system import System
+
+INDEX = "README.md"
+
+
+def draw_run(stored: Path, folder: Path) -> int:
+    """Every picture that a stored run has something to show for."""
+    history, _ = read_run(stored)
+    system = registry.system(history.plan.system)
+    machines = state_machines(system)
+    names = (*PICTURES, *(f"states:{machine.name}" for machine in machines))
+    found = [(picture, "") for picture in pictures_of(names, history, machines)]
+    if not found:
+        raise UsageError(f"{stored}: this run shows nothing to draw: it completed no checkpoint.")
+    return _write(folder, f"A run of {history.plan.system}", plan_in_words(history.plan), found)
+
+
+def draw_system(name: str, folder: Path) -> int:
+    """The state machines of a system, and one picture of each kind from runs of the cases that ask for one."""
+    system = registry.system(name)
+    machines = state_machines(system)
+    found: list[tuple[Picture, str]] = [(drawn_machine(machine), "") for machine in machines]
+    wanted = dict.fromkeys(PICTURES)
+    for case in _with_pictures(system):
+        history: History | None = None
+        for kind in case.pictures:
+            if kind not in wanted:
+                continue
+            history = history or run_plan(case.plan_for(0), system, registry.toolbox()).history
+            for picture in pictures_of([kind], history, machines):
+                found.append((picture, case.id))
+                del wanted[kind]
+    if not found:
+        raise UsageError(f"system {name!r} has no state machines, and no case of it on the simulator has pictures.")
+    order = {kind: number for number, kind in enumerate(PICTURES)}
+    found.sort(key=lambda each: order.get(each[0].name, -1))
+    return _write(folder, f"How {name} works", "Drawn from its tables, and from runs on the simulator.", found)
+
+
+def _with_pictures(system: System) -> Iterable[Case]:
+    if Tier.SIM not in system.tiers:
+        return ()
+    return (
+        case
+        for case in registry.cases()
+        if case.pictures and Tier.SIM in case.tiers and case.needs <= system.capabilities
+    )
+
+
+def _write(folder: Path, title: str, words: str, pictures: Sequence[tuple[Picture, str]]) -> int:
+    """Files and the page that shows them, and what was written."""
+    draw = registry.drawer()
+    if draw is None:
+        raise UsageError("nobody draws: install a package with the entry point group holdfast.pictures.")
+    folder.mkdir(parents=True, exist_ok=True)
+    console = consoles.results()
+    page = [f"# {title}", "", words, ""]
+    for picture, case in pictures:
+        path = folder / f"{picture.name}.svg"
+        path.write_text(draw(picture), encoding="utf-8")
+        page += [f"## {picture.title}", ""]
+        page += [picture.explains + (f" From case `{case}`." if case else ""), ""]
+        page += [f"![{picture.title}]({path.name})", ""]
+        console.print(f"{path}: {picture.title}")
+    (folder / INDEX).write_text("\n".join(page).rstrip() + "\n", encoding="utf-8")
+    console.print(f"{folder / INDEX} shows them all")
+    return 0

@@ -1,0 +1,168 @@
+"""Pictures that explain a run: values that the engine derives from a history and a report draws.
+
+Each has a `name`, a `title`, and in `explains` one or two sentences on how to read it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.harness.model.state_machine import StateMachine
+
+
+class DrawnMachine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="state-machine"):
+    """A table of states, and how often a run took each of its rows; `taken` is empty if it stands for itself."""
+
+    name: str
+    title: str
+    machine: StateMachine
+    taken: tuple[int, ...] = ()
+    explains: str = ""
+
+
+class Element(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something in a channel, or that went through it.
+
+    Attributes:
+        words: what is written on it, such as the numbers of its records; of a barrier its checkpoint.
+        barrier: it is one.
+        after: it belongs to a later checkpoint than the one that the picture is about.
+    """
+
+    words: str
+    barrier: bool = False
+    after: bool = False
+
+
+class Segment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one checkpoint covers of a channel: elements in order, and the barrier behind them (0: none yet)."""
+
+    elements: tuple[str, ...]
+    checkpoint: int
+
+
+class StreamPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="stream"):
+    """Barriers that split the stream of a channel, the oldest segment first."""
+
+    name: str
+    title: str
+    channel: str
+    segments: tuple[Segment, ...]
+    explains: str = ""
+
+
+class ChannelScene(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A channel at a moment: what it holds, the next one to be taken first. `blocked`: by which checkpoint, or 0."""
+
+    sender: str
+    receiver: str
+    elements: tuple[Element, ...] = ()
+    blocked: int = 0
+
+
+class SubtaskScene(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A subtask at a moment.
+
+    Attributes:
+        name: `vertex[index]`.
+        words: what it holds, such as `offset 3`.
+        snapshot: what its snapshot holds, once it is taken.
+        down, up: messages on their way from and to the coordinator, such as `trigger 1` and `ack 1`.
+        acknowledged: its ack has been counted.
+    """
+
+    name: str
+    words: str = ""
+    snapshot: str = ""
+    down: tuple[str, ...] = ()
+    up: tuple[str, ...] = ()
+    acknowledged: bool = False
+
+
+class Scene(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A moment.
+
+    Attributes:
+        caption: what happens.
+        at_ms: since the start of the run.
+        coordinator: what it knows, in words; empty: not part of the picture.
+        subtasks, channels: of the picture.
+        chains: pairs of subtasks that call each other.
+        focus: the subtask that the picture is about, if it is about one.
+    """
+
+    caption: str
+    at_ms: float
+    coordinator: str
+    subtasks: tuple[SubtaskScene, ...]
+    channels: tuple[ChannelScene, ...]
+    chains: tuple[tuple[str, str], ...] = ()
+    focus: str = ""
+
+
+class Film(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="film"):
+    """Moments of one checkpoint in order.
+
+    Attributes:
+        columns: subtasks from left to right, and from top to bottom.
+    """
+
+    name: str
+    title: str
+    checkpoint: int
+    columns: tuple[tuple[str, ...], ...]
+    scenes: tuple[Scene, ...]
+    explains: str = ""
+
+
+class PausedSpan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A checkpoint in the picture of a pause; `earliest_ms` is when the next one could begin."""
+
+    checkpoint: int
+    start_ms: float
+    end_ms: float
+    earliest_ms: float
+
+
+class PausePicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="pause"):
+    """How interval and pause space the checkpoints. Milliseconds."""
+
+    name: str
+    title: str
+    interval_ms: float
+    pause_ms: float
+    duration_ms: float
+    spans: tuple[PausedSpan, ...]
+    explains: str = ""
+
+
+class OffsetLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a source partition went on in one attempt: (time, next offset)."""
+
+    partition: int
+    attempt: int
+    points: tuple[tuple[float, int], ...]
+
+
+class RecoveryPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="recovery"):
+    """A failure, and how far the sources went back for it. Milliseconds since the start of the run.
+
+    Attributes:
+        phases: (start, end, words) of what the job was.
+        checkpoints: (id, completed at, next offset by partition).
+        failures: (time, cause).
+        restores: (time, checkpoint).
+    """
+
+    name: str
+    title: str
+    duration_ms: float
+    lines: tuple[OffsetLine, ...]
+    phases: tuple[tuple[float, float, str], ...]
+    checkpoints: tuple[tuple[int, float, tuple[int, ...]], ...]
+    failures: tuple[tuple[float, str], ...]
+    restores: tuple[tuple[float, int], ...]
+    explains: str = ""
+
+
+Picture = DrawnMachine | StreamPicture | Film | PausePicture | RecoveryPicture

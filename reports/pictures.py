@@ -1,0 +1,63 @@
+"""Pictures that explain a run, as files of their own and for the page."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from markupsafe import Markup
+
+from holdfast.harness.model.picture import DrawnMachine, Film, PausePicture, Picture, RecoveryPicture, StreamPicture
+from holdfast.reports import film, machine, pause, rewind, stream
+from holdfast.reports.svg import element, number
+
+PADDING = 16.0
+NARROW = 760.0
+"""What is not wider is not blown up to the width of the page."""
+
+
+def standalone(picture: Picture) -> str:
+    """A picture as a file, in the colours that the style sheet falls back to.
+
+    Raises:
+        TypeError: nobody can draw this kind.
+    """
+    drawn, width, height = _drawn(picture)
+    style = resources.files("holdfast.reports").joinpath("templates", "pictures.css").read_text(encoding="utf-8")
+    whole = element(
+        "svg",
+        element("style", Markup(f"svg {{ background: #fff; }}\n{style}")),
+        element("title", picture.title),
+        element("g", Markup("").join(drawn), transform=f"translate({number(PADDING)} {number(PADDING)})"),
+        class_="picture-svg",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {number(width + 2 * PADDING)} {number(height + 2 * PADDING)}",
+        role="img",
+    )
+    return str(whole) + "\n"
+
+
+def inline(picture: Picture) -> Markup:
+    """A picture for a page that has the style sheet; a film is drawn scene by scene instead."""
+    drawn, width, height = _drawn(picture)
+    return element(
+        "svg",
+        element("title", picture.title),
+        *drawn,
+        class_=f"picture-svg {'narrow' if width < NARROW else 'wide'}",
+        viewBox=f"-4 -4 {number(width + 8)} {number(height + 8)}",
+        role="img",
+    )
+
+
+def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
+    if isinstance(picture, Film):
+        return film.sheet(picture)
+    if isinstance(picture, DrawnMachine):
+        return machine.sheet(picture)
+    if isinstance(picture, StreamPicture):
+        return stream.sheet(picture)
+    if isinstance(picture, PausePicture):
+        return pause.sheet(picture)
+    if isinstance(picture, RecoveryPicture):
+        return rewind.sheet(picture)
+    raise TypeError(f"nobody draws a {type(picture).__name__}")
