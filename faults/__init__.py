@@ -7,6 +7,7 @@ Rules of this package:
 - It imports `harness.model` and `harness.spi` only.
 """
 
+from holdfast.faults.damage import DamageCheckpoint
 from holdfast.faults.forge import Forge
 from holdfast.faults.input import Poison, Surge
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
@@ -38,6 +39,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     Forge,
     Poison,
     Surge,
+    DamageCheckpoint,
     LoseSplits,
 )
 """What is registered under `holdfast.faults`, by kind."""

@@ -36,6 +36,8 @@ class Capability(StrEnum):
     """A batch can be made to keep a subtask busy for a while."""
     UNALIGNED_CHECKPOINTS = "unaligned-checkpoints"
     """Barriers can overtake records, which are then stored as channel state."""
+    DAMAGE_CHECKPOINT = "damage-checkpoint"
+    """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""
     FORGE_MESSAGE = "forge-message"

@@ -108,6 +108,19 @@ class Controls:
         """Undo `fail_storage` and `slow_storage`."""
         raise NotImplementedError
 
+    def damage_checkpoint(self, part: str, way: str) -> None:
+        """Damage a file of the newest checkpoint.
+
+        Args:
+            part: `metadata` or `state`.
+            way: `remove`, `truncate` or `flip` (one bit).
+        """
+        raise NotImplementedError
+
+    def mend_checkpoint(self) -> None:
+        """Put back what was damaged, unless a newer checkpoint has taken its place."""
+        raise NotImplementedError
+
     def poison(self, partition: int, offset: int, *, recoverable: bool) -> None:
         """Let a record of the input make its operator fail whenever it is processed. Replaces an earlier one of its
         partition.

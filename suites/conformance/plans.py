@@ -133,6 +133,11 @@ def storage_error(operation: str, duration_ms: int = 300, how: Mapping[str, int]
     return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation, **how})
 
 
+def damage(part: str, way: str, duration_ms: int = 0, **when: Any) -> FaultSpec:
+    """A file of the newest checkpoint is spoilt, for a while or until the end."""
+    return FaultSpec("damage", STORAGE, Schedule(**when), duration_ms, {"part": part, "way": way})
+
+
 def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
     """The last record of the first partition fails its operator, for a while or until the end."""
     parameters: dict[str, int | str] = {"offset": -1, "unrecoverable": int(unrecoverable)}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import Target
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,
+    RESTART,
     STATE_IN_FILES,
     TWO_RETAINED,
     WORKERS,
+    damage,
     each_of,
     gate,
     kill,
@@ -72,6 +76,30 @@ START_AT_LATEST = plan(
     records={"records": 80, "partitions": 1, "idle_partition": 0, "starts_ms": 30},
 )
 """The job starts at the end of an empty partition, and dies when something is there."""
+RECORDED: dict[str, Any] = {"after_checkpoint": 2, "at_event": "checkpoint_triggered"}
+"""The id of the next checkpoint is durable, and with it that the second is complete."""
+WAYS = ("remove", "truncate", "flip")
+UNREADABLE = tuple(
+    plan(
+        damage(part, way, 300, **RECORDED),
+        kill(COORDINATOR if part == "metadata" else WORKERS[0], **RECORDED),
+        options={**STATE_IN_FILES, **retained},
+    )
+    for part in ("metadata", "state")
+    for way in WAYS
+    for retained in ({}, TWO_RETAINED)
+)
+"""A file of the newest checkpoint is spoilt as a process dies that makes somebody read it, and mended after a while."""
+MISSING = UNREADABLE[0]
+NOT_MENDED = tuple(
+    plan(
+        damage(part, "remove", **RECORDED),
+        kill(COORDINATOR if part == "metadata" else WORKERS[0], **RECORDED),
+        options={**STATE_IN_FILES, f"{RESTART}.fixed-delay.attempts": "3"},
+        expected_end=ExpectedEnd.FAILED,
+    )
+    for part in ("metadata", "state")
+)
 
 CASES = with_needs(
     Case(
@@ -117,5 +145,31 @@ CASES = with_needs(
         decides=(Decision("REC-05", "RESTORE", ("recovery-not-repeated",), "falls-back"),),
         plan=each_of(CRASHES_IN_RECOVERY),
         runs=len(CRASHES_IN_RECOVERY),
+    ),
+    Case(
+        id="recovery/missing",
+        purpose="Does a recovery whose checkpoint is gone or damaged fail, instead of starting empty?",
+        method="Metadata or a state file of the newest checkpoint is removed, cut or changed in one bit, a coordinator "
+        "or worker dies, and the file is mended after some attempts; one checkpoint is retained, or two.",
+        passes="No attempt starts empty, and the output is that of the oracle's model once it is mended.",
+        decides=(
+            Decision("REC-08", "LOUD", ("started-empty",), "starts-empty-if-missing"),
+            Decision("REC-08", "EXACT", EXACTLY_ONCE, "starts-empty"),
+        ),
+        plan=each_of(UNREADABLE),
+        runs=len(UNREADABLE),
+        tiers=EVERYWHERE,
+        mutant_plan=MISSING,
+    ),
+    Case(
+        id="recovery/fails-visibly",
+        purpose="Does a job whose checkpoint stays unreadable fail in the end, as its restart strategy says?",
+        method="Metadata or a state file of the newest checkpoint is removed for good; three restarts are allowed.",
+        passes="The job fails, and says why.",
+        decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "waits-for-lost-checkpoint"),),
+        plan=each_of(NOT_MENDED),
+        runs=len(NOT_MENDED),
+        tiers=EVERYWHERE,
+        mutant_plan=NOT_MENDED[0],
     ),
 )

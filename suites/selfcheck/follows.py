@@ -108,7 +108,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "revokes-completed": ("LOUD/started-older", *EXTRA, *STUCK),
     "source-repeats-one": ("RESTORE/position-differs", *EXTRA),
     "source-skips-one": ("RESTORE/position-differs", "GOLDEN/final-value", "LIVE/input-not-drained", *LOST),
-    "starts-empty": ("LOUD/started-empty", *EXTRA),
+    "starts-empty": ("COORD/restored-not-latest", "LOUD/started-empty", "REACH/file-missing", *EXTRA, *STUCK),
+    "starts-empty-if-missing": ("COORD/restored-not-latest", "REACH/file-missing", *EXTRA, *STUCK),
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
     "tells-before-durable": (
         "COORD/notices-not-increasing",
