@@ -1,4 +1,4 @@
-"""Sources: splits that an enumerator assigns, input that can be read again, or cannot (RULES E2E-05 to E2E-07)."""
+"""Sources: splits that an enumerator assigns, input that can be read again, or cannot (RULES E2E-05, E2E-06)."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ LATE = plan(
     bounds=Bounds(safety_ms=3_000, liveness_ms=6_000),
 )
 """What is late is sent again; then the reader's region fails, and the other reader takes the splits over."""
+ORDER_FAULTS = (
+    kill(WORKERS[0], after_checkpoint=1),
+    kill(COORDINATOR, after_checkpoint=2),
+    kill(WORKERS[1], after_checkpoint=3),
+)
 
 CASES = with_needs(
     Case(
@@ -82,5 +87,22 @@ CASES = with_needs(
         runs=2,
         tiers=EVERYWHERE,
         mutant_plan=_enumerated(kill(WORKERS[0], after_checkpoint=1)),
+    ),
+    Case(
+        id="sources/order",
+        purpose="Does the order within a split and within a key survive recovery?",
+        method="Two workers and the coordinator die, where rows keep the order of their split, and where sums of a key "
+        "grow record by record; splits are assigned by the graph, and by an enumerator.",
+        passes="No row follows that of a later record of its split, and no sum of a key steps back.",
+        decides=(Decision("E2E-06", "EXACT", ("order-broken", "counts-stepped-back"), "rereads-backwards"),),
+        plan=each_of(
+            [
+                plan(*ORDER_FAULTS, job=job, options=options, records=SPLITS)
+                for job in (FORWARD, KEYED_SUM)
+                for options in ({}, ENUMERATED)
+            ]
+        ),
+        runs=4,
+        mutant_plan=plan(*ORDER_FAULTS, job=FORWARD, records=SPLITS),
     ),
 )
