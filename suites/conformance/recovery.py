@@ -19,6 +19,7 @@ from holdfast.suites.conformance.plans import (
     gate,
     kill,
     plan,
+    surge,
     with_needs,
 )
 
@@ -100,6 +101,15 @@ NOT_MENDED = tuple(
     )
     for part in ("metadata", "state")
 )
+BACKLOGS = tuple(
+    plan(
+        surge(300, 200, after_checkpoint=1),
+        kill(WORKERS[0], after_checkpoint=2),
+        options={f"{RESTART}.fixed-delay.delay": "200 ms"},
+        records={"records": 3 * rate, "records_per_second": rate},
+    )
+    for rate in (100, 200, 400)
+)
 
 CASES = with_needs(
     Case(
@@ -171,5 +181,15 @@ CASES = with_needs(
         runs=len(NOT_MENDED),
         tiers=EVERYWHERE,
         mutant_plan=NOT_MENDED[0],
+    ),
+    Case(
+        id="recovery/backlog",
+        purpose="Does the backlog of a downtime drain while input goes on to come, at several rates?",
+        method="A worker dies and the restart waits for 200 ms; meanwhile and afterwards input arrives at three rates, "
+        "each three times as fast for a while.",
+        passes="The last checkpoint covers all input.",
+        decides=(Decision("REC-10", "LIVE", ("input-not-drained",), "stops-after-restore"),),
+        plan=each_of(BACKLOGS),
+        runs=len(BACKLOGS),
     ),
 )

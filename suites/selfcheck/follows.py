@@ -78,6 +78,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *EXTRA,
         *STUCK,
     ),
+    "stops-after-restore": STUCK,
     "takes-late-splits": ("LIVE/input-not-drained", "EXACT/row-repeated", "EXACT/order-broken"),
     "tears-region": STUCK,
     "reorders-around-barrier": ("CUT/processed-while-blocked", "CUT/state-missing"),
