@@ -6,6 +6,8 @@ up to the hash of every record. What it does not see is a wrong row that a later
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from holdfast.harness.model.history import History
@@ -25,23 +27,41 @@ def check_final_sums(history: History) -> None:
     counts = np.stack([_sums(each, len(inputs.keys), weighted=False) for each in inputs.partitions], axis=1)
     value = sum(_sums(each, len(inputs.keys), weighted=True) for each in inputs.partitions)
     digest = sum(_digest(history.plan.digest_key, index, len(each)) for index, each in enumerate(inputs.partitions))
-    last: dict[str, tuple[int, tuple[int, ...], int]] = {}
+    found = _LastRows(inputs.keys, len(inputs.partitions))
     for unit in history.output.units:
-        rows = unit.rows
-        assert isinstance(rows, FoldColumns)
-        # Rows of a key are in the order of time within a unit, and units in the order of visibility.
-        key, index = np.unique(rows.key[::-1], return_index=True)
-        for code, row in zip(key.tolist(), (len(rows) - 1 - index).tolist(), strict=True):
-            last[rows.keys[code]] = int(rows.value[row]), tuple(rows.counts[row].tolist()), int(rows.digest[row])
-    expected = {
-        name: (int(total), tuple(each))
-        for name, total, each in zip(inputs.keys, np.asarray(value), counts.tolist(), strict=True)
-        if any(each)
-    }
-    if {name: row[:2] for name, row in last.items()} != expected:
+        assert isinstance(unit.rows, FoldColumns)
+        found.add(unit.rows)
+    wrong = not np.array_equal(found.counts, counts) or not np.array_equal(found.value, np.asarray(value))
+    if found.strange or wrong:
         raise OSError("the run does not count: the last rows do not hold the sums of the whole input.")
-    if sum(row[2] for row in last.values()) & MASK != digest & MASK:
+    if int(found.digest.sum(dtype=np.uint64)) != digest & MASK:
         raise OSError("the run does not count: the digests of the last rows are not those of the whole input.")
+
+
+class _LastRows:
+    """The last row of every key, as columns by key; a key without a row has zeros.
+
+    Attributes:
+        strange: a key that the input does not have came.
+    """
+
+    def __init__(self, keys: Sequence[str], partitions: int) -> None:
+        self._codes = {key: code for code, key in enumerate(keys)}
+        self.counts = np.zeros((len(keys), partitions), dtype=np.int64)
+        self.value = np.zeros(len(keys), dtype=np.int64)
+        self.digest = np.zeros(len(keys), dtype=np.uint64)
+        self.strange = False
+
+    def add(self, rows: FoldColumns) -> None:
+        """Rows of a key are in the order of time within a unit, and units in the order of visibility."""
+        last = np.full(len(rows.keys), -1, dtype=np.int64)
+        last[rows.key] = np.arange(len(rows))  # of an index that comes twice the later value stays
+        seen = np.flatnonzero(last >= 0)
+        codes = np.array([self._codes.get(rows.keys[each], -1) for each in seen.tolist()], dtype=np.int64)
+        self.strange |= bool((codes < 0).any())
+        self.counts[codes] = rows.counts[last[seen]]
+        self.value[codes] = rows.value[last[seen]]
+        self.digest[codes] = rows.digest[last[seen]]
 
 
 def _sums(partition: Partition, keys: int, *, weighted: bool) -> Integers:

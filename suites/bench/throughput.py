@@ -23,8 +23,8 @@ from holdfast.suites.bench.figures import load, median, number, percentile, tabl
 from holdfast.suites.bench.peers import flink, spark
 from holdfast.suites.bench.peers.cache import DEFAULT_CACHE, PeerCache
 from holdfast.suites.bench.peers.children import run_script
-from holdfast.suites.bench.peers.flights_input import Columns
 from holdfast.suites.bench.peers.peer import Demand, Latency, Throughput, latency_table, throughput_table
+from holdfast.suites.bench.peers.peer_input import Columns
 from holdfast.suites.bench.reference_run import ENGINE, RECORDS_PER_YEAR, judge, paced, saturated
 
 JUDGED_YEARS = 300

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.suites.bench.peers.flights_input import FlightsInput
+from holdfast.suites.bench.peers.peer_input import PeerInput
 
 
 class Arrival(NamedTuple):
@@ -19,7 +19,7 @@ class Arrival(NamedTuple):
 
 
 def arrive(
-    flights: FlightsInput, folder: Path, interval_s: float, seconds: float, watch: Callable[[], object]
+    source: PeerInput, folder: Path, interval_s: float, seconds: float, watch: Callable[[], object]
 ) -> list[Arrival]:
     """Let parts arrive for some time, and call `watch` whenever there is nothing else to do.
 
@@ -28,7 +28,7 @@ def arrive(
     arrivals: list[Arrival] = []
     records = 0
     for index in _paced(interval_s, seconds, watch):
-        records += flights.link(folder, index)
+        records += source.link(folder, index)
         arrivals.append(Arrival(index, time.time(), records))
     return arrivals
 

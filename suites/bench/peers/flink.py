@@ -10,15 +10,15 @@ from __future__ import annotations
 import tempfile
 import time
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.suites.bench.peers.arrivals import Arrival, arrive
 from holdfast.suites.bench.peers.cache import PeerCache
-from holdfast.suites.bench.peers.flights_input import Columns, write_flights
 from holdfast.suites.bench.peers.flink_cluster import FlinkCluster, FlinkJob
 from holdfast.suites.bench.peers.peer import SETTLED_AFTER_S, SLICE_S, Demand, Latency, Throughput
-from holdfast.suites.bench.peers.progress import Sample, Spent, rates_of
+from holdfast.suites.bench.peers.peer_input import Columns, PeerInput, write_flights
+from holdfast.suites.bench.peers.progress import WARM_AFTER_S, Sample, Spent, rates_of
 
 MODES: dict[str, dict[str, str]] = {
     "record by record": {},
@@ -42,20 +42,41 @@ def throughput(cache: PeerCache, demand: Demand, mode: str) -> Throughput:
     """
     with tempfile.TemporaryDirectory(dir=demand.folder) as name:
         folder = Path(name)
-        flights = write_flights(folder / "year", demand.key, demand.columns)
-        years = folder / "input"
-        years.mkdir()
-        for index in range(-(-demand.events // flights.records_per_year)):
-            flights.link(years, index)
-        with FlinkCluster(cache, _made(folder / "cluster"), demand.cores) as cluster:
-            job = cluster.submit(years, KEY_TYPES[demand.columns], MODES[mode])
-            rates = rates_of(*_watch(cluster, job, demand.seconds))
-            durations = tuple(
-                (complete - triggered) * 1000
-                for triggered, complete in job.checkpoints()
-                if triggered >= rates.warm_from_s
-            )
-            return Throughput(f"Flink SQL {cluster.version}", mode, rates, durations)
+        return take(cache, demand, folder, write_flights(folder / "year", demand.key, demand.columns), mode)
+
+
+def take(
+    cache: PeerCache,
+    demand: Demand,
+    folder: Path,
+    source: PeerInput,
+    mode: str,
+    options: Mapping[str, str] = {},
+    warm_after_s: float = WARM_AFTER_S,
+) -> Throughput:
+    """Take any input as fast as possible on a fresh cluster.
+
+    Args:
+        cache, demand: as above; the demand's key plays no part.
+        folder: takes all that is written; of this run only.
+        source: one round; as many rounds are read as the demand has events.
+        mode: one of MODES.
+        options: of Flink, which win over those of the mode.
+        warm_after_s: from the first record on.
+
+    Raises:
+        OSError: Flink cannot be had or fails.
+    """
+    rounds = _made(folder / "input")
+    for index in range(-(-demand.events // source.records_per_round)):
+        source.link(rounds, index)
+    with FlinkCluster(cache, _made(folder / "cluster"), demand.cores) as cluster:
+        job = cluster.submit(rounds, KEY_TYPES[demand.columns], MODES[mode] | dict(options))
+        rates = rates_of(*_watch(cluster, job, demand.seconds), warm_after_s=warm_after_s)
+        durations = tuple(
+            (complete - triggered) * 1000 for triggered, complete in job.checkpoints() if triggered >= rates.warm_from_s
+        )
+        return Throughput(f"Flink SQL {cluster.version}", mode, rates, durations)
 
 
 def latency(cache: PeerCache, demand: Demand, mode: str, parts: int) -> Latency:
@@ -88,7 +109,7 @@ def latency(cache: PeerCache, demand: Demand, mode: str, parts: int) -> Latency:
             return Latency(
                 engine=f"Flink SQL {cluster.version}",
                 mode=mode,
-                offered=flights.records_per_year / parts / SLICE_S,
+                offered=flights.records_per_round / parts / SLICE_S,
                 applied_ms=_delays(settled, received) if mode == "record by record" else (),
                 committed_ms=_commit_delays(settled, read, job.checkpoints()),
             )

@@ -27,8 +27,8 @@ ARCHIVES = (
 )
 JOB = Path(__file__).with_name("flink_job.py")
 PARALLELISM = 2
-START_LIMIT_S = 60.0
-SUBMIT_LIMIT_S = 120.0
+START_LIMIT_S = 150.0
+SUBMIT_LIMIT_S = 150.0
 _CONFIGURATION = """
 jobmanager: {{bind-host: localhost, rpc: {{address: localhost, port: {rpc_port}}}, memory: {{process: {{size: 1g}}}}}}
 taskmanager:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.suites.bench.figures import median, number, percentile, table, with_spread
-from holdfast.suites.bench.peers.flights_input import Columns
+from holdfast.suites.bench.peers.peer_input import Columns
 from holdfast.suites.bench.peers.progress import Rates
 
 SLICE_S = 0.1

@@ -21,8 +21,8 @@ import msgspec
 from holdfast.suites.bench.peers.arrivals import Arrival, arrive
 from holdfast.suites.bench.peers.cache import PeerCache
 from holdfast.suites.bench.peers.children import Child
-from holdfast.suites.bench.peers.flights_input import Columns, write_flights
 from holdfast.suites.bench.peers.peer import SETTLED_AFTER_S, SLICE_S, Demand, Latency, Throughput
+from holdfast.suites.bench.peers.peer_input import Columns, write_flights
 from holdfast.suites.bench.peers.progress import Sample, Spent, rates_of
 
 SPARK = "pyspark==4.3.0"
@@ -55,7 +55,7 @@ def throughput(cache: PeerCache, demand: Demand) -> Throughput:
         folder = Path(name)
         flights = write_flights(folder / "year", demand.key, demand.columns)
         years = _made(folder / "input")
-        for index in range(-(-demand.events // flights.records_per_year)):
+        for index in range(-(-demand.events // flights.records_per_round)):
             flights.link(years, index)
         run = _SparkRun(cache, demand, folder, YEARS_PER_BATCH)
         try:
@@ -92,7 +92,7 @@ def latency(cache: PeerCache, demand: Demand, parts: int) -> Latency:
             committed = _commit_delays(settled, run.checkpoint)
         finally:
             run.close()
-        return Latency(f"Spark {version}", MODE, flights.records_per_year / parts / SLICE_S, (), committed)
+        return Latency(f"Spark {version}", MODE, flights.records_per_round / parts / SLICE_S, (), committed)
 
 
 class _SparkRun:
@@ -173,7 +173,7 @@ def _commit_delays(arrivals: Sequence[Arrival], checkpoint: Path) -> tuple[float
     batch_of = _batches_of_parts(checkpoint)
     delays = []
     for arrival in arrivals:
-        batch = batch_of[f"flights-{arrival.number:06d}.parquet"]
+        batch = batch_of[f"part-{arrival.number:06d}.parquet"]
         delays.append((os.stat(checkpoint / "commits" / str(batch)).st_mtime - arrival.time_s) * 1000)
     return tuple(delays)
 

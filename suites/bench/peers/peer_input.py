@@ -1,7 +1,8 @@
-"""The flights as the peers read them: Parquet files with the two columns of Holdfast's own log, key and value.
+"""An input as the peers read it: Parquet files with the two columns of Holdfast's own log, key and value.
 
-A year is one file, or several that arrive one after the other; more years are further names (hard links) of the same
-files, so that the input fits into the page cache and no engine waits for the disk. Engines take them for new files.
+A round of the input is one file, or several that arrive one after the other; more rounds are further names (hard links)
+of the same files, so that the input fits into the page cache and no engine waits for the disk. Engines take them for
+new files.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Columns(StrEnum):
     NUMBER = "number"
 
 
-class FlightsInput(msgspec.Struct, frozen=True):
-    """A year of flights in parts.
+class PeerInput(msgspec.Struct, frozen=True):
+    """A round of an input in parts.
 
     Attributes:
         columns: what its keys are.
@@ -45,37 +46,42 @@ class FlightsInput(msgspec.Struct, frozen=True):
     records: tuple[int, ...]
 
     @property
-    def records_per_year(self) -> int:
+    def records_per_round(self) -> int:
         return sum(self.records)
 
     def link(self, folder: Path, index: int) -> int:
         """Let the part of that running number appear in a folder, whole and at once; its number of records."""
         part = index % len(self.parts)
-        os.link(self.parts[part], folder / f"flights-{index:06d}.parquet")
+        os.link(self.parts[part], folder / f"part-{index:06d}.parquet")
         return self.records[part]
 
 
-def write_flights(folder: Path, key: str, columns: Columns, parts: int = 1) -> FlightsInput:
-    """Write a year of flights.
+def write_flights(folder: Path, key: str, columns: Columns, parts: int = 1) -> PeerInput:
+    """Write a year of flights, summed by `tailnum` or `carrier`; the rest as for any input."""
+    return write_input(folder, Flights().generate({"key": key}, 0), columns, parts)
+
+
+def write_input(folder: Path, log: InputLog, columns: Columns, parts: int = 1) -> PeerInput:
+    """Write a log, partition after partition.
 
     Args:
         folder: takes the parts.
-        key: `tailnum` or `carrier`.
+        log: one round of the input.
         columns: what a key is in the files.
         parts: into how many files of about equal length.
     """
     folder.mkdir(parents=True)
-    table = _year(Flights().generate({"key": key}, 0), columns)
+    table = _table(log, columns)
     bounds = [table.num_rows * part // parts for part in range(parts + 1)]
     paths = tuple(folder / f"part-{part:03d}.parquet" for part in range(parts))
     for path, first, end in zip(paths, bounds[:-1], bounds[1:], strict=True):
         # Uncompressed: what is measured is aggregation, and Holdfast's log is not compressed either.
         pq.write_table(table.slice(first, end - first), path, compression="none")
     lengths = tuple(end - first for first, end in pairwise(bounds))
-    return FlightsInput(columns, paths, lengths)
+    return PeerInput(columns, paths, lengths)
 
 
-def _year(log: InputLog, columns: Columns) -> pa.Table:
+def _table(log: InputLog, columns: Columns) -> pa.Table:
     indices = np.concatenate([partition.key for partition in log.partitions])
     value = np.concatenate([partition.value for partition in log.partitions])
     key = pa.array(indices) if columns is Columns.NUMBER else pa.array(log.keys).take(pa.array(indices))
