@@ -203,11 +203,12 @@ def main(
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-", dir=folder) as name:
         with console.status(ENGINE):
             systems = [holdfast(keys, rounds, Path(name))]
+        title = f"Checkpoints of {keys:,} keys every {INTERVAL_S} s while saturated, cores {cores}; {load()}"
+        print(shown(title, systems))
         if peer:
             with console.status("Flink"):
                 systems.append(beside(keys, PeerCache(cache), seconds, chosen, Path(name)))
-    title = f"Checkpoints of {keys:,} keys every {INTERVAL_S} s while saturated, cores {cores}; {load()}"
-    print(shown(title, systems))
+            print(f"\n{shown('Beside the peer', systems)}")
     print(f"\ncommand: python -m holdfast.suites.bench.checkpoints --keys {keys} --rounds {rounds}")
 
 
