@@ -37,9 +37,16 @@ def check_job(job: Job) -> None:
         _check_inputs(job, vertex)
 
 
+_PARAMETERS = (
+    (("copies",), VertexKind.FLAT_MAP),
+    (("modulus", "remainder"), VertexKind.FILTER),
+    (("latency_ms",), VertexKind.MINI_BATCH),
+)
+
+
 def _check_parameters(place: str, vertex: Vertex) -> None:
     bare = Vertex(vertex.name, vertex.kind)
-    for names, kind in ((("copies",), VertexKind.FLAT_MAP), (("modulus", "remainder"), VertexKind.FILTER)):
+    for names, kind in _PARAMETERS:
         for name in names:
             value = getattr(vertex, name)
             _require(
@@ -47,6 +54,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
                 f"{place}.{name} is {value}, but only a {kind} has any: remove it.",
             )
     _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
+    _require(vertex.latency_ms >= 0, f"{place}.latency_ms is {vertex.latency_ms}: use at least 0.")
     _require(vertex.modulus >= 1, f"{place}.modulus is {vertex.modulus}: use at least 1.")
     _require(
         0 <= vertex.remainder < vertex.modulus,

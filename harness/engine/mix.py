@@ -105,6 +105,7 @@ SWARM = Mix(
         "broadcast": 1,
         "pipeline": 1,
         "steps": 1,
+        "mini-batch": 1,
     },
     attacks={
         "kill-worker": 6,
@@ -131,6 +132,7 @@ SWARM = Mix(
         "commit": 4,
         "read-metadata": 4,
         "read-state": 1,
+        "fix-state": 1,
     },
     slow_operations={
         "write-state": 2,

@@ -436,6 +436,21 @@ class SnapshotTaken(Event, tag="snapshot_taken"):
     unaligned: bool = False
 
 
+class SnapshotReleased(Event, tag="snapshot_released"):
+    """A subtask freed the version of its state that the snapshot was written from: it is durable, or will never be
+    needed.
+
+    Attributes:
+        kept_entries: entries that had been kept for it beside the present state.
+        open_versions: versions that are still kept for other snapshots.
+    """
+
+    subtask: str
+    checkpoint: int
+    kept_entries: int
+    open_versions: int
+
+
 class ChannelStateTaken(Event, tag="channel_state_taken"):
     """What was in flight at a subtask's unaligned snapshot is known: the last barrier is there."""
 
@@ -537,12 +552,15 @@ class FileDeleted(Event, tag="file_deleted"):
 
 
 class StorageFailed(Event, tag="storage_failed"):
-    """A storage operation failed. `injected` when a fault of the plan made it fail."""
+    """A storage operation failed. `injected` when a fault of the plan made it fail; `subtask` and `checkpoint` where it
+    was a part of a snapshot."""
 
     operation: str
     path: str
     reason: str
     injected: bool = False
+    subtask: str = ""
+    checkpoint: int = 0
 
 
 class StorageSlowed(Event, tag="storage_slowed"):
@@ -707,7 +725,8 @@ AnyEvent = (
     | CheckpointAborted | CheckpointDropped | NotificationSent
     | SplitsAssigned | SplitsLeft | SplitsReceived
     | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
-    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | ChannelStateTaken
+    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | SnapshotReleased
+    | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled

@@ -20,6 +20,9 @@ class VertexKind(StrEnum):
     """Keeps the records whose offset modulo `modulus` is `remainder`; stateless."""
     UNION = "union"
     """The records of several inputs as they come; stateless."""
+    MINI_BATCH = "mini-batch"
+    """Holds back the records of its input for `latency_ms` from the first one on, then hands them on as they came; what
+    it holds is state."""
     KEYED_SUM = "keyed-sum"
     """Running sum of `value` by key; emits one row per touched key and batch."""
     JOIN = "join"
@@ -84,6 +87,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         kind: what it does.
         copies: of FLAT_MAP, how many records it makes of one.
         modulus, remainder: of FILTER, what it keeps.
+        latency_ms: of MINI_BATCH, how long it holds records back.
     """
 
     name: str
@@ -91,6 +95,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     copies: int = 1
     modulus: int = 1
     remainder: int = 0
+    latency_ms: int = 0
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -311,7 +316,26 @@ STEPS = Job(
 )
 """As FORWARD, with operators that make more or fewer records."""
 
+MINI_BATCH = Job(
+    name="mini-batch",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("buffer", VertexKind.MINI_BATCH, latency_ms=15),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "buffer", Partitioning.FORWARD),
+        Edge("buffer", "sum", Partitioning.HASH),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""KEYED_SUM with an operator that holds records back: at most barriers it has some, which its snapshot must hold."""
+
 COMMON_JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
 """By name, what every runtime is asked to run."""
-JOBS = COMMON_JOBS | {job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS)}
+JOBS = COMMON_JOBS | {
+    job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS, MINI_BATCH)
+}
 """By name, all that can be drawn."""

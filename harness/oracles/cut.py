@@ -244,7 +244,8 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
     job = history.plan.job
     if len(job.of_kind(*STATEFUL)) != 1:
         return  # Sums of sums are not a fold of the input
-    needed = layout.sources + layout.sums
+    needed = layout.sources + layout.buffers + layout.sums
+    holding = len(layout.buffers) + len(layout.sums)
     fold: StateFold | None = None
     for attempt in trace.attempts.values():
         taken: dict[int, list[SnapshotTaken]] = {}
@@ -259,7 +260,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 if fold is None:
                     lanes = () if is_plain(job) else keyed_input(job, history.inputs).lanes
                     fold = StateFold(history.inputs, history.plan.digest_key, lanes)
-                _judge_state(history, fold, snapshots, len(layout.sums), in_flight, findings)
+                _judge_state(history, fold, snapshots, holding, in_flight, findings)
 
 
 def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout) -> list[StateSummary] | None:
@@ -289,14 +290,14 @@ def _judge_state(
     history: History,
     fold: StateFold,
     snapshots: list[SnapshotTaken],
-    sums: int,
+    holding: int,
     in_flight: list[StateSummary],
     findings: Findings,
 ) -> None:
     """One checkpoint. More than the model is judged by NO_DUPLICATE, less by NO_LOSS, as many but others by both."""
     positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
     states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
-    if len(states) != sums or not fold.covers(positions):
+    if len(states) != holding or not fold.covers(positions):
         return
     states = states + in_flight
     held = Held(

@@ -51,6 +51,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.ChannelBlocked: "{0.channel} blocked for checkpoint {0.checkpoint}",
     events.ChannelUnblocked: "{0.channel} unblocked for checkpoint {0.checkpoint}",
     events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",
+    events.SnapshotReleased: "{0.subtask} released snapshot {0.checkpoint}, which kept {0.kept_entries} entries",
     events.ChannelStateTaken: "{0.subtask} knows what was in flight at snapshot {0.checkpoint}",
     events.ChannelStateRestored: "{0.subtask} puts back what was in flight at snapshot {0.checkpoint}",
     events.AckSent: "{0.subtask} acknowledged checkpoint {0.checkpoint}",

@@ -8,6 +8,8 @@ from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Plan, Topology
 from holdfast.harness.oracles.options import chained
 
+_PASSING = (VertexKind.MAP, VertexKind.MINI_BATCH, VertexKind.UNION)
+
 
 class Layout:
     """Subtask `vertex[i]`, channel `vertex[i]->vertex[j]`.
@@ -15,6 +17,7 @@ class Layout:
     Attributes:
         subtasks: all of them, upstream first.
         sources, sums, sinks: those of sources, of keyed operators, of sinks.
+        buffers: those of operators that hold records back, and keep them as they are.
         inputs, outputs: channels by subtask; every subtask has an entry.
         pointwise: channels on which no barrier overtakes, because not every receiver is fed by every sender alike.
         feeding: channels on the way from a source to keyed state.
@@ -25,16 +28,16 @@ class Layout:
     """
 
     __slots__ = (
-        "added", "chains", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks", "sources", "subtasks",
-        "sums",
+        "added", "buffers", "chains", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks", "sources",
+        "subtasks", "sums",
     )  # fmt: skip
 
     def __init__(self, job: Job, topology: Topology, *, chaining: bool) -> None:
         width = range(topology.parallelism)
         self.subtasks = tuple(f"{vertex.name}[{i}]" for vertex in job.vertices for i in width)
-        self.sources, self.sums, self.sinks = (
+        self.sources, self.buffers, self.sums, self.sinks = (
             tuple(f"{vertex.name}[{i}]" for vertex in job.of_kind(*kinds) for i in width)
-            for kinds in ((VertexKind.SOURCE,), STATEFUL, (VertexKind.SINK,))
+            for kinds in ((VertexKind.SOURCE,), (VertexKind.MINI_BATCH,), STATEFUL, (VertexKind.SINK,))
         )
         self.inputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
         self.outputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
@@ -76,7 +79,7 @@ def _upstream_of_state(job: Job) -> dict[str, bool]:
         leaving = [edge.downstream for edge in job.edges if edge.upstream == vertex.name]
         below = [found[name] for name in leaving if name in found]
         if below and vertex.name not in found:
-            found[vertex.name] = vertex.kind in (VertexKind.MAP, VertexKind.UNION) and below == [True]
+            found[vertex.name] = vertex.kind in _PASSING and below == [True]
     return found
 
 

@@ -19,7 +19,16 @@ import numpy.typing as npt
 from holdfast.harness.model.job import STATEFUL, Job, VertexKind
 from holdfast.harness.model.records import InputLog, Integers
 
-_PLAIN = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.KEYED_SUM, VertexKind.WINDOW_SUM, VertexKind.SINK})
+_PLAIN = frozenset(
+    {
+        VertexKind.SOURCE,
+        VertexKind.MAP,
+        VertexKind.MINI_BATCH,
+        VertexKind.KEYED_SUM,
+        VertexKind.WINDOW_SUM,
+        VertexKind.SINK,
+    }
+)
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):

@@ -19,6 +19,7 @@ FAIL_ON_ERRORS = "holdfast.fail-on-checkpointing-errors"
 UNLIMITED = 2**31 - 1
 MODE = "execution.checkpointing.mode"
 CHAINING = "pipeline.operator-chaining.enabled"
+ASYNCHRONOUS = "state.backend.async"
 NS_PER_MS = 1_000_000
 
 
@@ -73,6 +74,11 @@ def at_least_once(plan: Plan) -> bool:
 def chained(plan: Plan) -> bool:
     """Whether operators that are joined one to one share a thread: they do unless told otherwise."""
     return texts(plan).get(CHAINING, "true").lower() == "true"
+
+
+def synchronous_snapshots(plan: Plan) -> bool:
+    """Whether state is written before records are processed again."""
+    return texts(plan).get(ASYNCHRONOUS, "true").lower() == "false"
 
 
 def coordinator_paused(history: History) -> bool:

@@ -1,0 +1,47 @@
+"""Files of snapshots that are in the storage at the end and that nobody will ever ask for."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    FileWritten,
+    MetadataPublished,
+    SnapshotTaken,
+    StorageFailed,
+    StorageListed,
+    StorageSlowed,
+)
+from holdfast.harness.model.history import History
+
+SETTLED = 2
+"""So many checkpoints must complete after a file was written: its own may be pending until the first, and what is to be
+deleted then is gone by the second."""
+
+
+def leaked_files(history: History) -> list[str] | None:
+    """State files that no checkpoint ever named; None if that cannot be told."""
+    listings = history.of(StorageListed)
+    completed = history.of(CheckpointCompleted)
+    held_up: list[StorageFailed | StorageSlowed] = [*history.of(StorageFailed), *history.of(StorageSlowed)]
+    if not listings or len(completed) <= SETTLED or any(event.operation == "delete" for event in held_up):
+        return None
+    settled = history.position(completed[-SETTLED])
+    aborted = history.of(CheckpointAborted)
+    ended = {event.checkpoint for event in completed} | {event.checkpoint for event in aborted}
+    triggered = history.of(CheckpointTriggered)
+    if any(history.position(event) > settled for event in aborted) or any(
+        history.position(event) < settled and event.checkpoint not in ended for event in triggered
+    ):
+        return None  # What was given up just now may be on its way out
+    named = {file.path for event in history.of(MetadataPublished) for file in event.files}
+    nodes = {event.node for event in history.of(SnapshotTaken)}
+    written: dict[str, Event] = {event.file.path: event for event in history.of(FileWritten) if event.node in nodes}
+    written |= {event.path: event for event in history.of(StorageFailed) if event.subtask and event.path not in written}
+    return [
+        file.path
+        for file in listings[-1].files
+        if file.path not in named and file.path in written and history.position(written[file.path]) < settled
+    ]

@@ -1,0 +1,132 @@
+"""Asynchronous snapshots (RULES ASY)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.suites.conformance.plans import (
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TOLERANT,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    kill,
+    plan,
+    slow_storage,
+    storage_error,
+    with_needs,
+)
+
+SYNCHRONOUS = {"state.backend.async": "false"}
+DENSE = {"records": 1_200, "records_per_second": 800, "preloaded_percent": 0}
+"""A record every millisecond or two, for as long as the state is slow to be stored."""
+STEADY = {"source.max-batch-records": "1", "taskmanager.network.memory.buffers-per-channel": "64"}
+SLOW_UPLOADS = slow_storage("write-state", 60, 1_000)
+UPLOADING = plan(SLOW_UPLOADS, options={**STATE_IN_FILES, **STEADY}, records=DENSE)
+CRASHES = tuple(
+    plan(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
+    for worker in WORKERS
+    for effect in ("write-state", "during-write-state", "acknowledge")
+)
+ABORTED_UPLOAD = plan(
+    SLOW_UPLOADS,
+    forge("decline", "source[1]", after_checkpoint=1, gate=gate("write-state", WORKERS[1])),
+    options={**STATE_IN_FILES, **TOLERANT},
+    records={"records": 240},
+)
+"""A checkpoint is declined while two of its subtasks are storing their state for it."""
+FAILED_WRITE = plan(
+    storage_error("write-state", how={"after_effect": 1}, after_checkpoint=1), options={**STATE_IN_FILES, **TOLERANT}
+)
+
+CASES = with_needs(
+    Case(
+        id="asynchronous/beside-the-records",
+        purpose="Do records, and the barrier, go on while the state of their subtask is being stored?",
+        method="Each write of state takes 60 ms, and a record comes every millisecond or two.",
+        passes="Batches are processed during uploads, and each barrier leaves before its own upload has ended.",
+        decides=(
+            Decision("ASY-01", "SNAPSHOT", ("stood-while-uploading",), "stands-while-uploading"),
+            Decision("ASY-01", "SNAPSHOT", ("barrier-after-upload",), "sends-barrier-behind-upload"),
+        ),
+        plan=UPLOADING,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="asynchronous/acks-when-durable",
+        purpose="Does a subtask acknowledge only what is stored?",
+        method="Workers die in front of, within and behind the storing of their state; what each ack names is compared "
+        "with what had been written.",
+        passes="Every file is written before its ack, and every checkpoint that completes can be restored.",
+        decides=(Decision("ASY-03", "SNAPSHOT", ("acked-before-durable",), "acks-before-durable"),),
+        plan=each_of(CRASHES),
+        runs=len(CRASHES),
+    ),
+    Case(
+        id="asynchronous/error-beside-the-records",
+        purpose="Is a checkpoint declined whose state cannot be stored, and does the task go on?",
+        method="One write of state fails, after it took effect; failed checkpoints are tolerated.",
+        passes="The subtask declines that checkpoint, and nothing restarts.",
+        decides=(
+            Decision("ASY-04", "SNAPSHOT", ("async-error-swallowed",), "swallows-write-errors"),
+            Decision("ASY-05", "SNAPSHOT", ("aborted-file-left",), "leaves-failed-files"),
+        ),
+        plan=FAILED_WRITE,
+    ),
+    Case(
+        id="asynchronous/error-in-the-cut",
+        purpose="Does a task fail whose state cannot be fixed?",
+        method="The synchronous part of one snapshot fails.",
+        passes="The subtask stops, and the job restarts from the checkpoint before.",
+        decides=(Decision("ASY-04", "SNAPSHOT", ("sync-error-swallowed",), "goes-on-without-snapshot"),),
+        plan=plan(storage_error("fix-state", after_checkpoint=1), options=TOLERANT),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="asynchronous/aborted-upload",
+        purpose="Does a snapshot that is aborted while it is stored leave neither a version nor a file?",
+        method="A checkpoint is declined during the slow uploads of others, and the storage is listed at the end.",
+        passes="Its versions are freed, and no file of it is left.",
+        decides=(
+            Decision("ASY-05", "SNAPSHOT", ("aborted-file-left",), "leaves-aborted-files"),
+            Decision("ASY-05", "SNAPSHOT", ("versions-kept",), "keeps-every-second"),
+        ),
+        plan=ABORTED_UPLOAD,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="asynchronous/versions",
+        purpose="Are old versions of state kept as long as a snapshot needs them, no longer, and no more than changed?",
+        method="State is slow to be stored while records change it; each subtask says when it frees a version and how "
+        "many entries that kept.",
+        passes="Each version is freed when it is stored, no other is open then, and it kept as many entries as were "
+        "changed at most.",
+        decides=(
+            Decision("ASY-06", "SNAPSHOT", ("freed-too-early",), "frees-at-once"),
+            Decision("ASY-06", "SNAPSHOT", ("versions-kept",), "keeps-every-second"),
+            Decision("ASY-06", "SNAPSHOT", ("kept-wrong",), "copies-everything"),
+        ),
+        plan=UPLOADING,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="asynchronous/switched-off",
+        purpose="Are the results the same with synchronous snapshots, where records wait in order meanwhile?",
+        method="Each write of state takes 60 ms, records come all the time, and a worker is killed.",
+        passes="Nothing is processed while state is written, channels keep their order, and the committed output is "
+        "the answer of the oracle's model.",
+        decides=(
+            Decision("ASY-07", "SNAPSHOT", ("processed-while-writing",), "processes-while-writing"),
+            Decision("ASY-07", "CUT", ("channel-order",), "reorders-around-barrier"),
+            Decision("ASY-07", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+        ),
+        plan=plan(
+            SLOW_UPLOADS,
+            kill(WORKERS[0], after_checkpoint=4),
+            options={**STATE_IN_FILES, **STEADY, **SYNCHRONOUS},
+            records=DENSE,
+        ),
+        tiers=EVERYWHERE,
+    ),
+)

@@ -1,0 +1,242 @@
+"""Histories for SNAPSHOT: the first sum of the keyed sum, from the cut of a snapshot to the end of its upload."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AckSent,
+    AttemptStarted,
+    BarrierSent,
+    BatchProcessed,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    DeclineSent,
+    FileReference,
+    FileWritten,
+    MetadataPublished,
+    NotificationReceived,
+    SnapshotReleased,
+    SnapshotTaken,
+    StorageFailed,
+    StorageListed,
+    TaskStopped,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+from holdfast.suites.selfcheck.oracles.legal import summary
+
+bad, near = exhibits("SNAPSHOT")
+
+LEFT, BELOW = "source[0]->sum[0]", "sum[0]->sink[0]"
+HELD = [(0, 0), (0, 2)]
+WORKER = "worker-0.0"
+SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
+
+
+def file(checkpoint: int = 1) -> FileReference:
+    return FileReference(f"chk-{checkpoint}/sum-0", 100, 7)
+
+
+def taken(checkpoint: int = 1) -> SnapshotTaken:
+    return SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary(HELD))
+
+
+def written(checkpoint: int = 1) -> FileWritten:
+    return at(WORKER, FileWritten(file=file(checkpoint)))
+
+
+def acked(checkpoint: int = 1, inline_bytes: int = 0) -> AckSent:
+    files = () if inline_bytes else (file(checkpoint),)
+    return AckSent(subtask="sum[0]", checkpoint=checkpoint, files=files, inline_bytes=inline_bytes)
+
+
+def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0) -> SnapshotReleased:
+    return SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open)
+
+
+def batch(position: int, records: int = 1) -> BatchProcessed:
+    return BatchProcessed(channel=LEFT, position=position, records=records)
+
+
+def barrier() -> BarrierSent:
+    return BarrierSent(channel=BELOW, checkpoint=1)
+
+
+# --- durable before the ack ------------------------------------------------------------------------------------------
+
+
+@bad("acked-before-durable")
+def acks_before_its_file_is_written() -> History:
+    return story(AttemptStarted(), taken(), acked(), written())
+
+
+@bad("acked-before-durable")
+def acks_state_that_is_nowhere() -> History:
+    return story(AttemptStarted(), taken(), AckSent(subtask="sum[0]", checkpoint=1))
+
+
+@near("acked-before-durable")
+def acks_what_is_written() -> History:
+    return story(AttemptStarted(), taken(), written(), acked(), taken(2), acked(2, inline_bytes=9))
+
+
+# --- beside the records ----------------------------------------------------------------------------------------------
+
+
+@bad("barrier-after-upload")
+def barrier_waits_for_the_file() -> History:
+    return story(AttemptStarted(), taken(), written(), barrier(), acked())
+
+
+@near("barrier-after-upload")
+def barrier_leaves_with_the_cut() -> History:
+    return story(AttemptStarted(), taken(), barrier(), written(), acked())
+
+
+def _uploads(*, moving: bool) -> History:
+    """Batches come every two milliseconds, but for three uploads of twenty, during which they may go on."""
+    lines: list[Line] = [AttemptStarted()]
+    position = 0
+    for checkpoint in (1, 2, 3):
+        for _ in range(4):
+            lines += [1, batch(position)]
+            position += 1
+        lines += [taken(checkpoint), 10]
+        if moving and checkpoint == 2:
+            lines.append(batch(position))
+            position += 1
+        lines += [10, written(checkpoint), released(checkpoint, int(moving and checkpoint == 2)), acked(checkpoint)]
+    lines += [1, batch(position)]
+    return story(*lines)
+
+
+@bad("stood-while-uploading")
+def stands_during_every_upload() -> History:
+    return _uploads(moving=False)
+
+
+@near("stood-while-uploading")
+def moves_during_one_upload() -> History:
+    return _uploads(moving=True)
+
+
+@bad("processed-while-writing")
+def processes_during_a_synchronous_write() -> History:
+    lines: list[Line] = [AttemptStarted(), taken(), batch(0), written(), released(kept=1), acked()]
+    return story(*lines, options=SYNCHRONOUS)
+
+
+@near("processed-while-writing")
+def waits_for_a_synchronous_write() -> History:
+    return story(
+        AttemptStarted(),
+        *(line for position in range(4) for line in (1, batch(position))),
+        taken(),
+        20,
+        written(),
+        released(),
+        acked(),
+        1,
+        batch(4),
+        options=SYNCHRONOUS,
+    )
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def _failed(operation: str) -> StorageFailed:
+    failed = StorageFailed(operation=operation, path=file().path, reason="injected", subtask="sum[0]", checkpoint=1)
+    return at(WORKER, failed)
+
+
+@bad("async-error-swallowed")
+def goes_on_without_declining() -> History:
+    return story(AttemptStarted(), taken(), _failed("write-state"), batch(0))
+
+
+@near("async-error-swallowed")
+def declines() -> History:
+    decline = DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected")
+    return story(AttemptStarted(), taken(), _failed("write-state"), decline, batch(0))
+
+
+@bad("sync-error-swallowed")
+def goes_on_without_a_snapshot() -> History:
+    return story(AttemptStarted(), _failed("fix-state"), batch(0))
+
+
+@near("sync-error-swallowed")
+def stops() -> History:
+    return story(AttemptStarted(), _failed("fix-state"), TaskStopped(subtask="sum[0]", reason="snapshot"))
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+
+@bad("freed-too-early")
+def frees_before_the_file_is_written() -> History:
+    return story(AttemptStarted(), taken(), released(), written(), acked())
+
+
+@near("freed-too-early")
+def frees_when_the_file_is_written() -> History:
+    return story(AttemptStarted(), taken(), written(), released(), acked())
+
+
+@bad("versions-kept")
+def never_frees_the_first() -> History:
+    return story(AttemptStarted(), taken(), written(), acked(), taken(2), written(2), released(2), acked(2))
+
+
+@bad("versions-kept")
+def says_that_another_is_open() -> History:
+    return story(AttemptStarted(), taken(), written(), released(still_open=1), acked())
+
+
+@near("versions-kept")
+def another_is_open() -> History:
+    return story(AttemptStarted(), taken(), taken(2), written(), released(still_open=1), acked(), released(2))
+
+
+@bad("kept-wrong")
+def keeps_more_than_was_changed() -> History:
+    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=3), acked())
+
+
+@bad("kept-wrong")
+def keeps_nothing_of_what_was_changed() -> History:
+    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=0), acked())
+
+
+@near("kept-wrong")
+def keeps_what_was_changed() -> History:
+    return story(AttemptStarted(), batch(0), taken(), batch(1, records=3), written(), released(kept=2), acked())
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _listed(*files: FileReference, given_up: bool) -> History:
+    """Checkpoint 1 is aborted while its file is being written; three more complete."""
+    lines: list[Line] = [AttemptStarted(), taken()]
+    if given_up:
+        lines.append(NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
+    lines += [written(), released()]
+    for checkpoint in (2, 3, 4):
+        metadata = FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
+        lines += [
+            CheckpointTriggered(checkpoint=checkpoint, participants=()),
+            MetadataPublished(checkpoint=checkpoint, path=metadata.path, files=(metadata,)),
+            CheckpointCompleted(checkpoint=checkpoint),
+        ]
+    return story(*lines, StorageListed(files=files))
+
+
+@bad("aborted-file-left")
+def aborted_file_is_there() -> History:
+    return _listed(file(), given_up=True)
+
+
+@near("aborted-file-left")
+def aborted_file_is_gone() -> History:
+    return _listed(given_up=True)
