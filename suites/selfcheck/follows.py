@@ -37,7 +37,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
     "commits-on-barrier": ("TXN/committed-above-notice",),
-    "completes-without-ack": ("CHAIN/operator-missing",),
+    "completes-without-ack": ("CHAIN/operator-missing", "SNAPSHOT/aborted-file-left"),
     "counts-simultaneous": ("COUNT/simultaneous-counted", *STUCK),
     "counts-duplicate-acks": ("COORD/completed-without-ack", "CHAIN/operator-missing"),
     "counts-stale-acks": ("COORD/completed-without-ack",),
@@ -57,6 +57,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "forgets-start": LOST,
     "ignores-max-concurrent": ("PACE/share-too-high",),
     "ignores-min-pause": ("PACE/pause-too-short", "PACE/share-too-high"),
+    "keeps-discarded-state": ("SNAPSHOT/aborted-file-left",),
+    "keeps-files-of-failed-store": ("SNAPSHOT/aborted-file-left",),
     "keeps-slot": STUCK,
     "ignores-calls": ("LIVE/end-not-reached", "CONFIG/claimed-too-much", *OTHER_OPTIONS, *OTHER_FIGURES),
     "ignores-file": ("LIVE/end-not-reached", *OTHER_OPTIONS, *OTHER_FIGURES),
@@ -135,6 +137,9 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "triggers-everybody": (
         "METRICS/start-delay-wrong",
         "CHAIN/without-barrier",
+        "CUT/emission-after-snapshot",
+        "CUT/state-missing",
+        "SNAPSHOT/barrier-after-upload",
     ),
     "system:acknowledges-first": LOST,
 }
