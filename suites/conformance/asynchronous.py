@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
@@ -22,8 +23,9 @@ SYNCHRONOUS = {"state.backend.async": "false"}
 DENSE = {"records": 1_200, "records_per_second": 800, "preloaded_percent": 0}
 """A record every millisecond or two, for as long as the state is slow to be stored."""
 STEADY = {"source.max-batch-records": "1", "taskmanager.network.memory.buffers-per-channel": "64"}
+UNHURRIED = {f"{CHECKPOINTING}.interval": "100 ms"}
 SLOW_UPLOADS = slow_storage("write-state", 60, 1_000)
-UPLOADING = plan(SLOW_UPLOADS, options={**STATE_IN_FILES, **STEADY}, records=DENSE)
+UPLOADING = plan(SLOW_UPLOADS, options={**STATE_IN_FILES, **STEADY, **UNHURRIED}, records=DENSE)
 CRASHES = tuple(
     plan(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
     for worker in WORKERS
@@ -31,7 +33,7 @@ CRASHES = tuple(
 )
 ABORTED_UPLOAD = plan(
     SLOW_UPLOADS,
-    forge("decline", "source[1]", after_checkpoint=1, gate=gate("write-state", WORKERS[1])),
+    forge("decline", "source[0]", after_checkpoint=1, gate=gate("write-state", WORKERS[1])),
     options={**STATE_IN_FILES, **TOLERANT},
     records={"records": 240},
 )
@@ -124,7 +126,7 @@ CASES = with_needs(
         plan=plan(
             SLOW_UPLOADS,
             kill(WORKERS[0], after_checkpoint=4),
-            options={**STATE_IN_FILES, **STEADY, **SYNCHRONOUS},
+            options={**STATE_IN_FILES, **STEADY, **UNHURRIED, **SYNCHRONOUS},
             records=DENSE,
         ),
         tiers=EVERYWHERE,
