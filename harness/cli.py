@@ -46,7 +46,13 @@ S3Endpoint = Annotated[
         help="An object store that exists; its keys come from HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY.",
     ),
 ]
-SparkMaster = Annotated[str, typer.Option(metavar="URL", help="A Spark cluster that exists.")]
+SparkMaster = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="A Spark cluster that exists, spark://HOST:PORT; see fixtures/services/README.md for what it must have.",
+    ),
+]
 Images = Annotated[
     list[str] | None, typer.Option("--image", metavar="NAME=IMAGE", help="An image of your own; repeatable.")
 ]

@@ -80,7 +80,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="URL",
         help="An object store that exists; its keys come from HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY.",
     )
-    group.addoption("--spark-master", default="", metavar="URL", help="A Spark cluster that exists.")
+    group.addoption("--spark-master", default="", metavar="URL", help="A Spark cluster that exists, spark://HOST:PORT.")
     group.addoption("--image", action="append", default=[], metavar="NAME=IMAGE", help="An image of your own.")
     group.addoption(
         "--allow-faults-on", action="append", default=[], metavar="NAME", help="Faults may act on this service."

@@ -44,6 +44,9 @@ spark.stop()
 
 @pytest.fixture(scope="module")
 def cluster(stack: Stack) -> SparkCluster:
+    from holdfast.fixtures.services.spark_cluster import SparkCluster
+
+    assert isinstance(stack.spark, SparkCluster)
     return stack.spark
 
 

@@ -180,5 +180,15 @@ def test_a_site_with_unknown_names(open_stack: Callable[..., Stack]) -> None:
         open_stack(images={"kavka": "x"})
     with pytest.raises(ValueError, match="--allow-faults-on is 'kavka'; allowed are kafka, object-store, spark"):
         open_stack(allow_faults_on=frozenset({"kavka"}))
-    with pytest.raises(ValueError, match="--spark-master is 'spark://theirs:7077', whose workers are not ours"):
-        _ = open_stack(spark_master="spark://theirs:7077").spark
+
+
+@pytest.mark.parametrize("url", ["yarn", "spark://somewhere", "spark://:7077", "http://somewhere:7077", "local[2]"])
+def test_a_master_that_is_none(open_stack: Callable[..., Stack], url: str) -> None:
+    with pytest.raises(ValueError, match=r"name a master of a standalone cluster, spark://HOST:PORT\.$"):
+        open_stack(spark_master=url)
+
+
+@pytest.mark.parametrize("url", ["spark://127.0.0.1:1", "spark://nobody.invalid:7077", "spark://127.0.0.1:99999"])
+def test_a_master_that_does_not_answer(open_stack: Callable[..., Stack], url: str) -> None:
+    with pytest.raises(OSError, match=f"--spark-master is '{url}', but no master answers there"):
+        open_stack(spark_master=url).start()

@@ -1,0 +1,67 @@
+"""A Spark cluster that no stack knows of: on a network of its own, with no folder and no package of ours."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.container import Container
+
+_CLASS = "/opt/spark/home/bin/spark-class"
+_MASTER = "their-master"
+_PORT = 7077
+_CORES, _MEMORY = "3", "3g"
+_WEB = 8080
+_LIMIT_S = 5.0
+
+
+class ForeignCluster(NamedTuple):
+    """A master and two workers of three slots.
+
+    Attributes:
+        master: its URL.
+        containers: what it runs in.
+    """
+
+    master: str
+    containers: tuple[Container, ...]
+
+    def applications(self) -> list[str]:
+        """Names of those that run there."""
+        host = self.master.removeprefix("spark://").partition(":")[0]
+        with urllib.request.urlopen(f"http://{host}:{_WEB}/json/", timeout=_LIMIT_S) as answer:
+            return [each["name"] for each in json.load(answer)["activeapps"]]
+
+
+@contextmanager
+def foreign_cluster() -> Iterator[ForeignCluster]:
+    """As long as the context lasts."""
+    from holdfast.fixtures.services.container import Container
+    from holdfast.fixtures.services.session import Session
+
+    with closing(Session({})) as session:
+
+        def started(name: str, *command: str) -> Container:
+            environment = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_HOSTNAME": name}
+            container = Container(session, name, "spark", command=(_CLASS, *command), environment=environment)
+            container.start()
+            return container
+
+        master = started(_MASTER, "org.apache.spark.deploy.master.Master", "--host", _MASTER, "--port", str(_PORT))
+        size = ("--cores", _CORES, "--memory", _MEMORY)
+        url = f"spark://{_MASTER}:{_PORT}"
+        workers = []
+        for name in ("their-worker-0", "their-worker-1"):
+            workers.append(started(name, "org.apache.spark.deploy.worker.Worker", url, "--host", name, *size))
+        for worker in workers:
+            worker.wait_until(partial(_registered, worker))
+        yield ForeignCluster(f"spark://{master.address}:{_PORT}", (master, *workers))
+
+
+def _registered(worker: Container) -> bool:
+    return "Successfully registered with master" in worker.log()

@@ -1,0 +1,162 @@
+"""A Spark cluster that we did not start: both accused run there, and what is not ours is left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
+from holdfast.harness.engine.errors import NotApplicable
+from holdfast.harness.engine.registry import toolbox
+from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import NodeStarted, SnapshotTaken
+from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.service import Site
+from holdfast.suites.chaos import structured_streaming
+from holdfast.suites.chaos.reference import BETWEEN_BARRIER_AND_COMPLETION, BROKER, containers, executor, lasting
+from holdfast.suites.conformance.plans import COORDINATOR, LATE_CHANNELS, STORAGE, WORKERS, kill, slow, storage_error
+from holdfast.suites.selfcheck.services.foreign_cluster import ForeignCluster, foreign_cluster
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.stack import Stack
+
+pytestmark = pytest.mark.tier("containers")
+System = ReferenceSystem | StructuredStreaming
+THEIRS = Site(
+    spark_master="spark://theirs:7077",
+    kafka_bootstrap="theirs:9092",
+    s3_endpoint="http://theirs:9000",
+    s3_access_key="key",
+    s3_secret_key="key",
+)
+ALLOWED = replace(THEIRS, allow_faults_on=frozenset({"spark", "kafka", "object-store"}))
+LATE_CHANNEL = slow(LATE_CHANNELS[0], 700, 4_000)
+
+
+def attached(system: System, site: Site) -> System:
+    """With a stack of its own that is never started."""
+    from holdfast.fixtures.services.stack import Stack
+
+    system.attach(lambda: Stack(site))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("site", "fault", "sentence"),
+    [
+        (THEIRS, executor(WORKERS[0]), "spark at spark://theirs:7077 is not ours: no fault acts on it without --allow"),
+        (THEIRS, LATE_CHANNEL, "spark at spark://theirs:7077 is not ours"),
+        (THEIRS, lasting("cut", BROKER, 500), "kafka at theirs:9092 is not ours"),
+        (ALLOWED, executor(WORKERS[0]), r"kill of worker\[0\] at spark://theirs:7077: no signal of ours reaches exec"),
+        (ALLOWED, lasting("pause", WORKERS[1], 500), r"faults\[0\] is a pause of worker\[1\] at spark://theirs:7077"),
+        (ALLOWED, lasting("cut", BROKER, 500), "brokers that are not ours are reached directly"),
+        (ALLOWED, lasting("outage", STORAGE, 500), "at http://theirs:9000: only its owner can stop it"),
+        (
+            ALLOWED,
+            storage_error("commit"),
+            "it makes a commit fail, which workers do, and those at spark://theirs:7077",
+        ),
+    ],
+    ids=[
+        "kill",
+        "late-channel",
+        "broker-cut",
+        "kill-allowed",
+        "pause-allowed",
+        "broker-cut-allowed",
+        "store-outage-allowed",
+        "commit-fails",
+    ],
+)
+def test_what_cannot_act_there_is_not_applicable(site: Site, fault: FaultSpec, sentence: str) -> None:
+    with pytest.raises(NotApplicable, match=sentence):
+        check_plan(containers(fault), attached(ReferenceSystem(), site), Tier.CONTAINERS, toolbox())
+
+
+@pytest.mark.parametrize("fault", [LATE_CHANNEL, lasting("cut", STORAGE, 500)], ids=["late-channel", "store-cut"])
+def test_what_is_reachable_may_act_where_it_is_allowed(fault: FaultSpec) -> None:
+    check_plan(containers(fault), attached(ReferenceSystem(), ALLOWED), Tier.CONTAINERS, toolbox())
+
+
+def test_what_is_ours_needs_no_permission() -> None:
+    for fault in (kill(COORDINATOR), storage_error("publish-metadata")):
+        check_plan(containers(fault), attached(ReferenceSystem(), THEIRS), Tier.CONTAINERS, toolbox())
+
+
+def test_no_executor_of_theirs_is_killed_under_structured_streaming() -> None:
+    plan = structured_streaming.CASES[0].plan_for(1)
+    with pytest.raises(NotApplicable, match="no signal of ours reaches executors on machines of others"):
+        check_plan(plan, attached(StructuredStreaming(), ALLOWED), Tier.CONTAINERS, toolbox())
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Iterator[ForeignCluster]:
+    with foreign_cluster() as cluster:
+        yield cluster
+        assert all(container.running for container in cluster.containers)
+
+
+@pytest.fixture(scope="module")
+def stack(theirs: ForeignCluster) -> Iterator[Stack]:
+    """Of our own broker, store and links, beside their cluster."""
+    from holdfast.fixtures.services.stack import Stack
+
+    with closing(Stack(Site(spark_master=theirs.master, allow_faults_on=frozenset({"spark"})))) as stack:
+        yield stack
+    assert not theirs.applications(), "nothing of ours goes on there"
+
+
+def run(plan: Plan, system: System, stack: Stack, folder: Path) -> Run:
+    system.attach(lambda: stack)
+    folder.mkdir(exist_ok=True)
+    check_plan(plan, system, Tier.CONTAINERS, toolbox())
+    return run_plan(plan, system, toolbox(), Tier.CONTAINERS, folder)
+
+
+def test_the_reference_runs_there_and_is_seen_whole(stack: Stack, tmp_path: Path) -> None:
+    """Its channel leads through a link of ours, its driver program is killed, its workers send their events."""
+    judged = run(containers(LATE_CHANNEL, kill(COORDINATOR, after_checkpoint=3)), ReferenceSystem(), stack, tmp_path)
+    assert judged.outcome is Outcome.PASS, judged.reason
+    history = judged.history
+    assert history.end.faults_landed == (True, True), history.end.fault_troubles
+    assert {"worker-0.0", "worker-1.0", "worker-0.1"} <= {event.node for event in history.of(NodeStarted)}
+    assert {event.node[:8] for event in history.of(SnapshotTaken)} == {"worker-0", "worker-1"}
+    assert stack.spark.workers == ()
+
+
+def test_a_wrong_variant_is_refuted_there(stack: Stack, tmp_path: Path) -> None:
+    """By what its workers say."""
+    judged = run(BETWEEN_BARRIER_AND_COMPLETION, ReferenceSystem("commits-on-barrier"), stack, tmp_path)
+    clauses = {anomaly.clause for verdict in judged.verdicts for anomaly in verdict.anomalies}
+    assert judged.outcome is Outcome.FAIL
+    assert "committed-before-completion" in clauses
+
+
+def test_structured_streaming_runs_there(stack: Stack, tmp_path: Path) -> None:
+    """Its driver is killed at a relay of ours in front of the store, while state is kept in RocksDB."""
+    (case,) = (each for each in structured_streaming.CASES if each.id == "chaos/spark-foreach-batch")
+    judged = run(case.plan_for(1), StructuredStreaming(), stack, tmp_path)
+    assert judged.outcome is Outcome.PASS, judged.reason
+    assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
+
+
+def test_workers_that_lack_something_are_refused_by_name(
+    theirs: ForeignCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.fixtures.services.stack import Stack
+
+    monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/python3")
+    with closing(Stack(Site(spark_master=theirs.master))) as stack:
+        judged = run(containers(), ReferenceSystem(), stack, tmp_path)
+    assert judged.outcome is Outcome.INCONCLUSIVE
+    lacking = "cannot import boto3, cannot import confluent_kafka, cannot import minio, cannot import msgspec"
+    assert f"OSError: the workers of {theirs.master} {lacking}" in judged.history.end.problem
