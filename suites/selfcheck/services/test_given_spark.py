@@ -19,6 +19,7 @@ from holdfast.harness.engine.validate import check_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import NodeStarted, SnapshotTaken
 from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos import structured_streaming
@@ -63,8 +64,9 @@ def attached(system: System, site: Site) -> System:
         (
             ALLOWED,
             storage_error("commit"),
-            "it makes a commit fail, which workers do, and those at spark://theirs:7077",
+            "it has a storage-error in workers, and those at spark://theirs:7077 do not",
         ),
+        (ALLOWED, lasting("slow-task", Target(Role.TASK), 500), "it has a slow-task in workers"),
     ],
     ids=[
         "kill",
@@ -75,6 +77,7 @@ def attached(system: System, site: Site) -> System:
         "broker-cut-allowed",
         "store-outage-allowed",
         "commit-fails",
+        "slow-task",
     ],
 )
 def test_what_cannot_act_there_is_not_applicable(site: Site, fault: FaultSpec, sentence: str) -> None:
