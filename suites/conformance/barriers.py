@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, REBALANCE, STEPS
-from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.job import (
+    DIAMOND,
+    FORWARD,
+    JOIN,
+    REBALANCE,
+    SELF_JOIN,
+    STEPS,
+    UNION,
+    Job,
+    VertexKind,
+)
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import subtasks
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     CHECKPOINTING,
@@ -17,6 +31,7 @@ from holdfast.suites.conformance.plans import (
     kill,
     plan,
     slow,
+    slow_task,
     with_needs,
 )
 
@@ -38,6 +53,27 @@ def _worked_example(**options: str) -> Plan:
         workload=WorkloadSpec("worked-example", {"resumes_ms": 120, "records_per_second": 10}),
         options={f"{CHECKPOINTING}.interval": "100 ms", **options},
     )
+
+
+ONE_BUFFER = {"taskmanager.network.memory.buffers-per-channel": "1", "source.max-batch-records": "2"}
+UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+
+
+def _tight(job: Job, options: Mapping[str, str]) -> Plan:
+    """One buffer at each end of a channel, a slow task where the ways meet, and a checkpoint that is declined."""
+    names = subtasks(job, Topology())
+    (sink,) = job.of_kind(VertexKind.SINK)
+    meeting = job.inputs_of(sink.name)[0].upstream
+    return plan(
+        slow_task(Target(Role.TASK, names.index(f"{meeting}[0]")), 4, 600),
+        forge("decline", f"{sink.name}[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
+        job=job,
+        options={**TOLERANT, **ONE_BUFFER, **options},
+        records=DENSE,
+    )
+
+
+TIGHT = tuple(_tight(job, options) for job in (DIAMOND, UNION, JOIN, SELF_JOIN) for options in ({}, UNALIGNED))
 
 
 CASES = with_needs(
@@ -161,6 +197,24 @@ CASES = with_needs(
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
         plan=plan(slow(LATE_CHANNELS[0], 15), job=REBALANCE),
+    ),
+    Case(
+        id="barriers/no-deadlock",
+        purpose="Does a job whose ways meet again go on with one buffer at each end, also if a checkpoint aborts?",
+        method="Diamond, union, join and self-join run with a slow task where the ways meet, aligned and unaligned; a "
+        "checkpoint is declined while it is being aligned.",
+        passes="Checkpoints go on completing, all input is processed, and no channel stays blocked.",
+        decides=(
+            Decision("BAR-11", "LIVE", ("end-not-reached", "no-new-checkpoints", "input-not-drained"), "stays-blocked"),
+        ),
+        plan=each_of(TIGHT),
+        runs=len(TIGHT),
+        mutant_plan=plan(
+            slow(LATE_CHANNELS[0], 60, 1_000),
+            forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
+            options={**TOLERANT, **ONE_BUFFER},
+            records=DENSE,
+        ),
     ),
     Case(
         id="barriers/sources-go-on",

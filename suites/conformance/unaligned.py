@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.job import UNION
+from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import network_channels
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -70,6 +72,14 @@ STALE_BARRIER = plan(
     records=BUSY,
 )
 """A checkpoint is declined at once, and its barrier comes on the late channel while the next one is captured there."""
+LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
+TWO_GATES = plan(
+    slow(LATE_GATE, 40, 1_500),
+    kill(WORKERS[1], after_checkpoint=2),
+    job=UNION,
+    options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"},
+    records=BUSY,
+)
 
 CASES = with_needs(
     Case(
@@ -117,6 +127,15 @@ CASES = with_needs(
         passes="What is stored of that channel is what was in flight at the snapshot of the next one.",
         decides=(Decision("UNA-02", "CUT", ("channel-state-missing",), "B2"),),
         plan=STALE_BARRIER,
+    ),
+    Case(
+        id="unaligned/two-gates",
+        purpose="Is what is in flight taken along from every input of an operator that has several?",
+        method="Two sources flow together; the channels of the second one are late, so that their barriers come last.",
+        passes="What is stored of each channel of either input is what was in flight there.",
+        decides=(Decision("UNA-02", "CUT", ("channel-state-missing",), "B3"),),
+        plan=TWO_GATES,
+        tiers=EVERYWHERE,
     ),
     Case(
         id="unaligned/restored-first",

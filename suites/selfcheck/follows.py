@@ -21,6 +21,7 @@ OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/s
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
+    "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
     "D2": ("RESTORE/audit-failed", *STUCK),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "I1": STUCK,
@@ -73,6 +74,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "refuses-limits": ("LIVE/end-not-reached",),
     "tolerates-any-number": ("CONFIG/value-wrong", *OTHER_FIGURES),
     "tolerates-one-less": ("CONFIG/value-wrong", "LIVE/no-new-checkpoints", "LIVE/input-not-drained", *OTHER_FIGURES),
+    "stays-blocked": ("LIVE/channel-left-blocked", *STUCK),
     "takes-last-spelling": ("LIVE/end-not-reached",),
     "region-starts-empty": (
         "COORD/tasks-restored-differently",
