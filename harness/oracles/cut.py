@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import (
+    AttemptStarted,
     BarrierReceived,
     BarrierSent,
     BatchProcessed,
@@ -34,7 +35,7 @@ from holdfast.harness.oracles.channel_trace import (
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import Layout, layout_of
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
-from holdfast.harness.oracles.options import NS_PER_MS, at_least_once
+from holdfast.harness.oracles.options import NS_PER_MS, at_least_once, skipped_in_flight
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
 
 STALLED_CHECKPOINTS = 3
@@ -54,6 +55,7 @@ class CutOracle:
         "processed-while-blocked": "a batch behind barrier n is processed before barrier n is there on every input",
         "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
         "state-missing": "the state of a checkpoint lacks a record before its source positions",
+        "skipped-differs": "after in-flight records were left out on purpose, state lacks others than exactly these",
         "source-position": "a source records another position than the one it had reached",
         **CLAUSES,
         "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
@@ -247,7 +249,8 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
     needed = layout.sources + layout.buffers + layout.sums
     holding = len(layout.buffers) + len(layout.sums)
     fold: StateFold | None = None
-    for attempt in trace.attempts.values():
+    skipped = _skipped(history, trace, layout)
+    for number, attempt in trace.attempts.items():
         taken: dict[int, list[SnapshotTaken]] = {}
         for name in needed:
             for snapshot, _ in attempt.subtasks[name].snapshots:
@@ -260,7 +263,53 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 if fold is None:
                     lanes = () if is_plain(job) else keyed_input(job, history.inputs).lanes
                     fold = StateFold(history.inputs, history.plan.digest_key, lanes)
-                _judge_state(history, fold, snapshots, holding, in_flight, findings)
+                left_out = skipped.get(number, [])
+                if left_out:
+                    _judge_skipped(fold, snapshots, in_flight, left_out, findings)
+                else:
+                    _judge_state(history, fold, snapshots, holding, in_flight, findings)
+
+
+def _skipped(history: History, trace: ChannelTrace, layout: Layout) -> dict[int, list[StateSummary]]:
+    """By attempt, what was in flight at a checkpoint that it goes back to and was left out on purpose."""
+    chosen = skipped_in_flight(history.plan)
+    skipped: dict[int, list[StateSummary]] = {}
+    for started in history.of(AttemptStarted) if chosen >= 0 else ():
+        restored = started.restored_checkpoint
+        for number, attempt in trace.attempts.items():
+            if number < started.attempt and any(_took(subtask, restored) for subtask in attempt.subtasks.values()):
+                skipped[started.attempt] = list(skipped.get(number, ()))
+                if restored == chosen:
+                    skipped[started.attempt] += _in_flight(attempt, chosen, layout) or []
+    return skipped
+
+
+def _took(subtask: Subtask, checkpoint: int | None) -> bool:
+    return any(snapshot.checkpoint == checkpoint for snapshot, _ in subtask.snapshots)
+
+
+def _judge_skipped(
+    fold: StateFold,
+    snapshots: list[SnapshotTaken],
+    in_flight: list[StateSummary],
+    left_out: list[StateSummary],
+    findings: Findings,
+) -> None:
+    """With what was left out the state is the fold of the input again, record by record."""
+    positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
+    states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
+    if not fold.covers(positions):
+        return
+    records, _, digest = fold.below(positions)
+    states += in_flight + left_out
+    held, digests = sum(state.records for state in states), sum(state.digest for state in states)
+    findings.check("skipped-differs")
+    if held != records or (digests - digest) % MODULUS:
+        message = (
+            f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} and what was left out hold {held} "
+            f"records, {records} are before its source positions"
+        )
+        findings.violated("skipped-differs", message, *snapshots)
 
 
 def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout) -> list[StateSummary] | None:

@@ -19,6 +19,7 @@ FAIL_ON_ERRORS = "holdfast.fail-on-checkpointing-errors"
 UNLIMITED = 2**31 - 1
 MODE = "execution.checkpointing.mode"
 CHAINING = "pipeline.operator-chaining.enabled"
+SKIPPED_IN_FLIGHT = "execution.checkpointing.recover-without-channel-state.checkpoint-id"
 ASYNCHRONOUS = "state.backend.async"
 NS_PER_MS = 1_000_000
 
@@ -79,6 +80,11 @@ def chained(plan: Plan) -> bool:
 def synchronous_snapshots(plan: Plan) -> bool:
     """Whether state is written before records are processed again."""
     return texts(plan).get(ASYNCHRONOUS, "true").lower() == "false"
+
+
+def skipped_in_flight(plan: Plan) -> int:
+    """The checkpoint whose in-flight records a restore leaves out; -1: none."""
+    return number(plan, SKIPPED_IN_FLIGHT, -1)
 
 
 def coordinator_paused(history: History) -> bool:

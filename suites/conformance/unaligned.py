@@ -152,6 +152,19 @@ CASES = with_needs(
         tiers=EVERYWHERE,
     ),
     Case(
+        id="unaligned/left-out-on-request",
+        purpose="Can what was in flight at one named checkpoint be left out, and is nothing else lost then?",
+        method="The second checkpoint is restored without its in-flight records; later state is compared with the "
+        "input less exactly these.",
+        passes="State and what was left out add up to the input before the source positions, record by record.",
+        decides=(Decision("UNA-09", "CUT", ("skipped-differs",), "skips-nothing"),),
+        plan=backlog(
+            kill(WORKERS[0], after_checkpoint=2),
+            options={f"{CHECKPOINTING}.recover-without-channel-state.checkpoint-id": "2"},
+        ),
+        tiers=EVERYWHERE,
+    ),
+    Case(
         id="unaligned/pointwise-edges",
         purpose="Do forward edges stay aligned in a checkpoint that is not?",
         method="The sink below the slow sum has a forward edge; barriers and what is stored of it are looked at.",

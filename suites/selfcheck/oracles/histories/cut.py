@@ -466,6 +466,48 @@ def last_record_is_in_flight() -> History:
     return _cut_with(BEFORE[-1])
 
 
+def _left_out(*held: tuple[int, int]) -> History:
+    """The last record before the first cut was in flight and is left out; at the second the sums hold these."""
+    options = {
+        "execution.checkpointing.interval": "100 ms",
+        "execution.checkpointing.recover-without-channel-state.checkpoint-id": "1",
+    }
+    return story(
+        AttemptStarted(),
+        *(SnapshotTaken(subtask=f"source[{i}]", checkpoint=1, positions=((i, 4),), unaligned=True) for i in (0, 1)),
+        *(ChannelStateTaken(subtask=f"source[{i}]", checkpoint=1) for i in (0, 1)),
+        *(
+            SnapshotTaken(subtask=f"sum[{i}]", checkpoint=1, state=summary(each), unaligned=True)
+            for i, each in enumerate((BEFORE[:4], BEFORE[4:-1]))
+        ),
+        ChannelStateTaken(
+            subtask="sum[0]", checkpoint=1, channels=(ChannelContent(LEFT, False, ((1, 3),), summary(BEFORE[-1:])),)
+        ),
+        ChannelStateTaken(subtask="sum[1]", checkpoint=1),
+        AttemptStarted(restored_checkpoint=1),
+        *(SnapshotTaken(subtask=f"source[{i}]", checkpoint=2, positions=((i, 4 + (i == 0)),)) for i in (0, 1)),
+        SnapshotTaken(subtask="sum[0]", checkpoint=2, state=summary(held)),
+        SnapshotTaken(subtask="sum[1]", checkpoint=2, state=summary(())),
+        options=options,
+        claimed=frozenset(),
+    )
+
+
+@bad("skipped-differs")
+def what_is_left_out_is_there_all_the_same() -> History:
+    return _left_out(*BEFORE, (0, 4))
+
+
+@bad("skipped-differs")
+def another_record_is_missing_too() -> History:
+    return _left_out(*BEFORE[:-1])
+
+
+@near("skipped-differs")
+def only_what_is_left_out_is_missing() -> History:
+    return _left_out(*BEFORE[:-1], (0, 4))
+
+
 @near("state-extra")
 def state_of_the_cut() -> History:
     return story(*_cut(BEFORE[:3], BEFORE[3:]))
