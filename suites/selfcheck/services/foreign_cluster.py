@@ -18,6 +18,8 @@ _PORT = 7077
 _CORES, _MEMORY = "3", "3g"
 _WEB = 8080
 _LIMIT_S = 5.0
+_START_LIMIT_S = 180.0
+"""Two workers start at once, on cores that others want, too."""
 
 
 class ForeignCluster(NamedTuple):
@@ -59,7 +61,7 @@ def foreign_cluster() -> Iterator[ForeignCluster]:
         for name in ("their-worker-0", "their-worker-1"):
             workers.append(started(name, "org.apache.spark.deploy.worker.Worker", url, "--host", name, *size))
         for worker in workers:
-            worker.wait_until(partial(_registered, worker))
+            worker.wait_until(partial(_registered, worker), _START_LIMIT_S)
         yield ForeignCluster(f"spark://{master.address}:{_PORT}", (master, *workers))
 
 
