@@ -18,7 +18,7 @@ from holdfast.faults.service import Outage
 from holdfast.faults.splits import LoseSplits
 from holdfast.faults.storage import SlowStorage, StorageError
 from holdfast.faults.task import SlowTask
-from holdfast.faults.user import RequestCheckpoint
+from holdfast.faults.user import Cancel, RequestCheckpoint, Submit, Suspend
 from holdfast.harness.spi.fault import FaultFactory
 
 FAULTS: tuple[FaultFactory, ...] = (
@@ -33,6 +33,9 @@ FAULTS: tuple[FaultFactory, ...] = (
     StorageError,
     SlowStorage,
     RequestCheckpoint,
+    Cancel,
+    Suspend,
+    Submit,
     SlowTask,
     LoseNotices,
     Replay,

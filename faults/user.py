@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from holdfast.faults.landing import injection
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import CheckpointRequested
+from holdfast.harness.model.events import CheckpointRequested, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -46,4 +46,84 @@ class RequestCheckpoint:
         return injected is not None and any(
             request.origin is not CheckpointOrigin.PERIODIC and request.time_ns >= injected.time_ns
             for request in history.of(CheckpointRequested)
+        )
+
+
+class EndJob:
+    """The job is ended for good, in one of the ways that are a user's."""
+
+    kind: str
+    status: JobStatus
+    roles = frozenset({Role.COORDINATOR})
+    parameters: Mapping[str, tuple[type, str]] = {}
+    lasting = False
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.JOB_CONTROL
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.command(self.kind, {})
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        pass
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return True
+
+    def landed(self, history: History, fault: int) -> bool:
+        """The job ended so after the injection."""
+        injected = injection(history, fault)
+        return injected is not None and any(
+            switched.status is self.status and switched.time_ns >= injected.time_ns
+            for switched in history.of(JobSwitched)
+        )
+
+
+class Cancel(EndJob):
+    """A user wants no more of the job."""
+
+    kind = "cancel"
+    status = JobStatus.CANCELED
+    colour = "#44bb99"
+    leaves = "the checkpoints that are configured to outlast it"
+
+
+class Suspend(EndJob):
+    """A user wants the job to go on later."""
+
+    kind = "suspend"
+    status = JobStatus.SUSPENDED
+    colour = "#99ddff"
+    leaves = "the checkpoints that are configured to outlast it"
+
+
+class Submit:
+    """Another job of the same program is submitted on the same root, to a cluster that knows nothing of the last."""
+
+    kind = "submit"
+    roles = frozenset({Role.COORDINATOR})
+    parameters: Mapping[str, tuple[type, str]] = {
+        "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
+    }
+    colour = "#eedd88"
+    leaves = "nothing of the last job but what is stored"
+    lasting = False
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.JOB_CONTROL
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.command(self.kind, dict(spec.parameters))
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        pass
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return True
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A coordinator began to work for a new job after the injection."""
+        injected = injection(history, fault)
+        return injected is not None and any(
+            submitted.time_ns >= injected.time_ns for submitted in history.of(JobSubmitted)
         )

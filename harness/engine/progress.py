@@ -9,6 +9,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     RecoveryFailed,
     TransactionCommitted,
@@ -17,6 +18,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
 
+_ENDS = {ExpectedEnd.CANCELED: JobStatus.CANCELED, ExpectedEnd.SUSPENDED: JobStatus.SUSPENDED}
+"""Ends that a user asks for."""
 NEW_CHECKPOINTS = 2
 """How many checkpoints triggered after the heal a running job owes."""
 
@@ -45,6 +48,7 @@ class Progress:
         "_outstanding",
         "_positions",
         "_precommitted",
+        "_status",
         "_unavailable",
         "failure",
     )
@@ -62,6 +66,7 @@ class Progress:
         self._outstanding: set[str] = set()
         self._committed: set[str] = set()
         self._unavailable = False
+        self._status: JobStatus | None = None
         self.failure: str | None = None
 
     def observe(self, event: object) -> None:
@@ -82,6 +87,8 @@ class Progress:
         """What the expected end still wants, in words; empty when it is reached."""
         if self._expected is ExpectedEnd.FAILED:
             return "the job did not fail" if self.failure is None else ""
+        if self._expected in _ENDS:
+            return "" if self._status is _ENDS[self._expected] else f"the job is not {self._expected}"
         if self._expected is ExpectedEnd.UNAVAILABLE:
             return (
                 "" if self._unavailable or self.failure is not None else "the job does not say that it is unavailable"
@@ -136,7 +143,15 @@ class Progress:
     def _miss_checkpoint(self, _event: RecoveryFailed) -> None:
         self._unavailable = True
 
+    def _submit(self, event: JobSubmitted) -> None:
+        """What the last job owed and this one does not restore is owed no more."""
+        if event.checkpoint is None:
+            self._outstanding.clear()
+            self._precommitted.clear()
+            self._completed.clear()
+
     def _switch(self, event: JobSwitched) -> None:
+        self._status = event.status
         if event.status is JobStatus.FAILED:
             self.failure = event.reason or "no reason given"
         elif event.status is JobStatus.RUNNING:
@@ -149,5 +164,6 @@ _NOTICES: dict[type, Callable[[Progress, Any], None]] = {
     TransactionPrecommitted: Progress._precommit,
     TransactionCommitted: Progress._commit,
     RecoveryFailed: Progress._miss_checkpoint,
+    JobSubmitted: Progress._submit,
     JobSwitched: Progress._switch,
 }

@@ -32,6 +32,8 @@ class Capability(StrEnum):
     """Single operations of the store of checkpoints can be made to take longer."""
     COMMANDS = "commands"
     """The job can be asked for what its users may ask for, such as a checkpoint."""
+    JOB_CONTROL = "job-control"
+    """A job can be cancelled and suspended, and another submitted, from a retained checkpoint or empty."""
     SLOW_TASK = "slow-task"
     """A batch can be made to keep a subtask busy for a while."""
     UNALIGNED_CHECKPOINTS = "unaligned-checkpoints"

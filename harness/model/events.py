@@ -28,8 +28,18 @@ class JobStatus(StrEnum):
     CREATED = "created"
     RUNNING = "running"
     RESTARTING = "restarting"
+    CANCELLING = "cancelling"
+    """A user has ended it, and what is left of it goes."""
     FINISHED = "finished"
+    CANCELED = "canceled"
+    """A user wanted no more of it."""
     FAILED = "failed"
+    SUSPENDED = "suspended"
+    """A user wants it to go on later."""
+
+
+OVER = frozenset({JobStatus.CANCELLING, JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.FAILED, JobStatus.SUSPENDED})
+"""From these no job comes back."""
 
 
 class AckOutcome(StrEnum):
@@ -152,6 +162,14 @@ class JobConfigured(Event, tag="job_configured"):
     """What is in force for the job, told whenever a coordinator begins to live, and at submit."""
 
     configuration: EffectiveConfiguration
+
+
+class JobSubmitted(Event, tag="job_submitted"):
+    """A job begins that no coordinator has worked for yet, on a fresh cluster. It restores a checkpoint that an earlier
+    one left, by its `path`, or starts empty, without a path. Its attempts are above the `attempt` of this event."""
+
+    path: str = ""
+    checkpoint: int | None = None
 
 
 class JobSwitched(Event, tag="job_switched"):
@@ -305,6 +323,13 @@ class CheckpointDropped(Event, tag="checkpoint_dropped"):
     """A completed checkpoint is no longer retained; its files may go."""
 
     checkpoint: int
+
+
+class CheckpointRetained(Event, tag="checkpoint_retained"):
+    """The job is over and leaves a completed checkpoint to the user, under this path."""
+
+    checkpoint: int
+    path: str
 
 
 class NotificationSent(Event, tag="notification_sent"):
@@ -719,10 +744,11 @@ class StorageListed(Event, tag="storage_listed"):
 
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed
-    | JobConfigured | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
+    | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused
+    | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
-    | CheckpointAborted | CheckpointDropped | NotificationSent
+    | CheckpointAborted | CheckpointDropped | CheckpointRetained | NotificationSent
     | SplitsAssigned | SplitsLeft | SplitsReceived
     | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
     | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | SnapshotReleased

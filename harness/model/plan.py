@@ -89,6 +89,10 @@ class ExpectedEnd(StrEnum):
 
     RUNNING = "running"
     """All input drained and two new complete checkpoints."""
+    CANCELED = "canceled"
+    """A user cancelled it."""
+    SUSPENDED = "suspended"
+    """A user suspended it."""
     FAILED = "failed"
     """By the restart policy, after exactly the failures that it allows."""
     REFUSED = "refused"

@@ -30,6 +30,7 @@ from holdfast.harness.oracles.pace import PaceOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.region import RegionOracle
 from holdfast.harness.oracles.restore import RestoreOracle
+from holdfast.harness.oracles.retain import RetainOracle
 from holdfast.harness.oracles.snapshot import SnapshotOracle
 from holdfast.harness.oracles.stable import StableOracle
 from holdfast.harness.oracles.txn import TxnOracle
@@ -42,6 +43,7 @@ ORACLES = (
     CoordOracle(),
     PaceOracle(),
     ReachOracle(),
+    RetainOracle(),
     RestoreOracle(),
     TxnOracle(),
     LoudOracle(),

@@ -13,11 +13,13 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointAborted,
     CheckpointCompleted,
+    CheckpointDrawn,
     CheckpointTriggered,
     DeclineReceived,
     Event,
     FailureCounted,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     MetadataPublished,
     NotificationSent,
@@ -96,6 +98,7 @@ class CoordinatorModel:
         present: by subtask, the attempt that it is in.
         to_subsume: pending ones that are older than what has just completed, with that.
         told: by attempt and subtask, the last completion that it was told of.
+        restored: a new job that has not drawn an id yet.
         slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
         latest: highest id that completed or was restored.
         completions: by node, the sequence of its last CheckpointCompleted.
@@ -115,6 +118,7 @@ class CoordinatorModel:
         self.slot_awaits: CheckpointAborted | None = None
         self.to_subsume: dict[int, CheckpointCompleted] = {}
         self.told: dict[tuple[int, str], NotificationSent] = {}
+        self.restored: JobSubmitted | None = None
         self.attempts: dict[int, AttemptStarted] = {}
         self.present: dict[str, int] = {}
         self.subtasks = layout_of(history.plan).subtasks
@@ -134,7 +138,9 @@ class CoordinatorModel:
                 CheckpointAborted: self._aborted,
                 NotificationSent: self._notified,
                 FailureCounted: self._failed_over,
+                JobSubmitted: self._submitted,
                 JobSwitched: self._switched,
+                CheckpointDrawn: self._drawn,
                 AttemptStarted: self._attempt_started,
                 TaskStarted: self._task_started,
             },
@@ -148,6 +154,16 @@ class CoordinatorModel:
         return known
 
     # --- checkpoints ---
+
+    def _drawn(self, event: CheckpointDrawn) -> None:
+        """The first id of a job that restores a checkpoint of an earlier one."""
+        restored, self.restored = self.restored, None
+        if restored is None or restored.checkpoint is None:
+            return
+        self.findings.check("wrong-first-id")
+        if event.checkpoint != restored.checkpoint + 1:
+            message = f"a job that restores checkpoint {restored.checkpoint} begins with id {event.checkpoint}"
+            self.findings.violated("wrong-first-id", message, restored, event)
 
     def _triggered(self, event: CheckpointTriggered) -> None:
         self._settle_subsumed(event)
@@ -348,8 +364,18 @@ class CoordinatorModel:
 
     # --- attempts ---
 
+    def _submitted(self, event: JobSubmitted) -> None:
+        """A new job knows no checkpoint but the one that it restores. Its coordinator may say it twice."""
+        self._failed_over(event)
+        self.to_subsume.clear()
+        self.pending.clear()
+        self.durable.clear()
+        self.highest = None
+        self.latest = NOTHING if event.checkpoint is None else event.checkpoint
+        self.restored = event
+
     def _switched(self, event: JobSwitched) -> None:
-        if event.status in (JobStatus.RESTARTING, JobStatus.FAILED):
+        if event.status is not JobStatus.RUNNING:
             self._failed_over(event)
 
     def _failed_over(self, event: Event) -> None:

@@ -10,6 +10,7 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     Event,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     MetadataPublished,
     RecoveryFailed,
@@ -49,6 +50,7 @@ class LoudOracle:
         replay(
             history,
             {
+                JobSubmitted: starts.submitted,
                 CheckpointTriggered: starts.triggered,
                 CheckpointCompleted: starts.completed,
                 MetadataPublished: starts.published,
@@ -87,6 +89,14 @@ class _Starts:
         self.partial: dict[int, MetadataPublished] = {}
         self.said: RecoveryFailed | None = None
         self.given_up = False
+
+    def submitted(self, event: JobSubmitted) -> None:
+        """A new job that was given no checkpoint starts empty, and has said so."""
+        self.latest = self.said = None
+        self.given_up = False
+        if event.checkpoint is None:
+            self.whole.clear()
+            self.partial.clear()
 
     def triggered(self, event: CheckpointTriggered) -> None:
         self.participants[event.checkpoint] = len(event.participants)

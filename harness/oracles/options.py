@@ -14,6 +14,8 @@ MIN_PAUSE = "execution.checkpointing.min-pause"
 TIMEOUT = "execution.checkpointing.timeout"
 MAX_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 PROFILE = "holdfast.profile"
+RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
+RETAINED = "execution.checkpointing.num-retained"
 TOLERABLE = "execution.checkpointing.tolerable-failed-checkpoints"
 FAIL_ON_ERRORS = "holdfast.fail-on-checkpointing-errors"
 UNLIMITED = 2**31 - 1
@@ -57,6 +59,12 @@ def decimal(plan: Plan, key: str, default: float) -> float:
 def flink_1_14(plan: Plan) -> bool:
     """Whether the defaults of version 1.14 are asked for."""
     return texts(plan).get(PROFILE, "").lower() == "flink-1.14"
+
+
+def retention(plan: Plan) -> str:
+    """The policy of what becomes of checkpoints when the job is over, as Flink spells it."""
+    stated = texts(plan).get(RETENTION, "NO_EXTERNALIZED_CHECKPOINTS")
+    return stated.upper().replace("-", "_")
 
 
 def tolerable_failures(plan: Plan) -> int:

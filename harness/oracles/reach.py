@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.events import (
+    OVER,
     AckSent,
     CheckpointAborted,
     CheckpointCompleted,
@@ -13,6 +14,8 @@ from holdfast.harness.model.events import (
     FileDeleted,
     FileReference,
     FileWritten,
+    JobSubmitted,
+    JobSwitched,
     MetadataPublished,
     StorageListed,
 )
@@ -20,6 +23,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import number
+from holdfast.harness.oracles.submissions import Submissions
 
 RETAINED = "execution.checkpointing.num-retained"
 
@@ -42,7 +46,7 @@ class ReachOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         storage = _Storage(history)
-        for metadata in {event.checkpoint: event for event in history.of(MetadataPublished)}.values():
+        for metadata in {event.path: event for event in history.of(MetadataPublished)}.values():
             storage.judge(metadata, findings)
         _Retention(history, findings)
         return findings.verdict(history)
@@ -62,8 +66,9 @@ class _Storage:
         for written in history.of(FileWritten):
             self.written.setdefault(written.file.path, []).append(written)
         self.deleted = {event.path: event for event in reversed(history.of(FileDeleted))}
-        self.dropped = {event.checkpoint: event for event in reversed(history.of(CheckpointDropped))}
-        self.completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
+        job = self.job_of = Submissions(history).of
+        self.dropped = {(job(event), event.checkpoint): event for event in reversed(history.of(CheckpointDropped))}
+        self.completed = {(job(event), event.checkpoint) for event in history.of(CheckpointCompleted)}
         coordinators = {event.node for event in history.of(CheckpointCompleted)}
         self.workers = {event.node for event in history.of(AckSent)} - coordinators
         listings = history.of(StorageListed)
@@ -72,8 +77,9 @@ class _Storage:
     def judge(self, metadata: MetadataPublished, findings: Findings) -> None:
         """The files of one checkpoint."""
         checkpoint = metadata.checkpoint
-        dropped = self.dropped.get(checkpoint)
-        withdrawn = None if checkpoint in self.completed else self.deleted.get(metadata.path)
+        identity = self.job_of(metadata), checkpoint
+        dropped = self.dropped.get(identity)
+        withdrawn = None if identity in self.completed else self.deleted.get(metadata.path)
         for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
             findings.check("file-missing")
             deleted = self.deleted.get(path)
@@ -124,21 +130,33 @@ class _Retention:
     Attributes:
         known: by id, the event that made it a recovery point. What was dropped stays, for it does not make an older
             one newer; what was aborted after its publication goes.
+        over: the job is ending for good, and what becomes of its checkpoints is RETAIN's to judge.
     """
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.retained = max(number(history.plan, RETAINED, 1), 1)
         self.known: dict[int, Event] = {}
+        self.over = False
         replay(
             history,
             {
+                JobSubmitted: self._submitted,
+                JobSwitched: self._switched,
                 MetadataPublished: self._published,
                 CheckpointCompleted: self._completed,
                 CheckpointAborted: self._aborted,
                 CheckpointDropped: self._dropped,
             },
         )
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        """What earlier jobs have left is not this one's to drop."""
+        self.known.clear()
+        self.over = False
+
+    def _switched(self, event: JobSwitched) -> None:
+        self.over = event.status in OVER
 
     def _published(self, event: MetadataPublished) -> None:
         self.known.setdefault(event.checkpoint, event)
@@ -152,7 +170,7 @@ class _Retention:
 
     def _dropped(self, event: CheckpointDropped) -> None:
         recoverable = self.known.get(event.checkpoint)
-        if recoverable is None:
+        if recoverable is None or self.over:
             return
         self.findings.check("dropped-too-early")
         newest = sorted(self.known)[-self.retained :]

@@ -23,8 +23,26 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.submissions import Submissions
 
-Snapshots = Mapping[tuple[int, str], SnapshotTaken]
+
+class Recorded:
+    """Snapshots, by what restores them. A job that starts empty draws the ids of an earlier one again."""
+
+    def __init__(self, history: History) -> None:
+        self._submissions = Submissions(history)
+        self._by_checkpoint: dict[tuple[int, str], list[tuple[int, SnapshotTaken]]] = {}
+        for event in history.of(SnapshotTaken):
+            found = self._by_checkpoint.setdefault((event.checkpoint, event.subtask), [])
+            found.append((self._submissions.of(event), event))
+
+    def of(self, restored: Event, checkpoint: int, subtask: str) -> SnapshotTaken | None:
+        """The last one of the job of an event, or of one before it."""
+        job = self._submissions.of(restored)
+        known = self._by_checkpoint.get((checkpoint, subtask), ())
+        return next((snapshot for number, snapshot in reversed(known) if number <= job), None)
+
+
 """The snapshots of a run by checkpoint and subtask."""
 
 
@@ -49,7 +67,7 @@ class RestoreOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        snapshots = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
+        snapshots = Recorded(history)
         _judge_starts(history, snapshots, findings)
         _judge_channel_states(history, findings)
         _judge_audits(history, snapshots, findings)
@@ -74,7 +92,7 @@ def _summary(state: StateSummary | None) -> str:
     return f"{state.records} records of {state.keys} keys, value {state.value}, digest {state.digest:#018x}"
 
 
-def _judge_starts(history: History, snapshots: Snapshots, findings: Findings) -> None:
+def _judge_starts(history: History, snapshots: Recorded, findings: Findings) -> None:
     """States and positions of starting subtasks, and where their sources then really go on."""
     firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
     awaited: dict[tuple[int, str, int], tuple[int, TaskStarted]] = {}
@@ -85,7 +103,7 @@ def _judge_starts(history: History, snapshots: Snapshots, findings: Findings) ->
             wanted = {partition: firsts[partition] for partition, _ in started.positions if partition < len(firsts)}
             _judge_initial(started, wanted, findings)
         else:
-            snapshot = snapshots.get((checkpoint, started.subtask))
+            snapshot = snapshots.of(started, checkpoint, started.subtask)
             if snapshot is None:
                 continue
             wanted = dict(snapshot.positions)
@@ -168,7 +186,7 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
     return ", ".join(f"{len(batches)} batches of {channel}" for channel, _, batches in channels) or "nothing"
 
 
-def _judge_audits(history: History, snapshots: Snapshots, findings: Findings) -> None:
+def _judge_audits(history: History, snapshots: Recorded, findings: Findings) -> None:
     """Retained checkpoints restored once more, after the run."""
     for audit in history.of(CheckpointAudited):
         findings.check("audit-failed")
@@ -176,7 +194,7 @@ def _judge_audits(history: History, snapshots: Snapshots, findings: Findings) ->
             message = f"checkpoint {audit.checkpoint} cannot be restored any more: {audit.problem}"
             findings.violated("audit-failed", message, audit)
     for subtask in history.of(SubtaskAudited):
-        snapshot = snapshots.get((subtask.checkpoint, subtask.subtask))
+        snapshot = snapshots.of(subtask, subtask.checkpoint, subtask.subtask)
         if snapshot is None:
             continue
         findings.check("audit-differs")

@@ -14,6 +14,7 @@ from holdfast.harness.model.events import (
     CommitTried,
     Event,
     FailureCounted,
+    JobSubmitted,
     MetadataPublished,
     NotificationReceived,
     SnapshotTaken,
@@ -92,6 +93,7 @@ class TransactionTrace:
         durable, completed, aborted: checkpoints that were published or completed; completed; aborted.
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
+        abandoned: what attempts up to this one have left is owed by nobody: a job that started empty came after them.
     """
 
     def __init__(self, history: History, findings: Findings) -> None:
@@ -104,6 +106,8 @@ class TransactionTrace:
         self.aborted: set[int] = {event.checkpoint for event in history.of(CheckpointAborted)}
         self.promised: dict[int, list[Transaction]] = {}
         self.starts: dict[str, list[TaskStarted]] = {}
+        empty = (event.attempt for event in history.of(JobSubmitted) if event.checkpoint is None)
+        self.abandoned = max(empty, default=0)
         replay(
             history,
             {

@@ -74,7 +74,8 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
     """What completed checkpoints promise, but for the last of the run: its notice may be on the way."""
     for checkpoint in sorted(trace.completed)[:-1]:
         for transaction in trace.promised.get(checkpoint, ()):
-            if transaction.recovered is not None:
+            closed = transaction.precommitted
+            if transaction.recovered is not None or (closed is not None and closed.attempt <= trace.abandoned):
                 continue
             if transaction.committed is not None:
                 findings.check("not-committed")
@@ -83,7 +84,7 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
                 findings.violated("not-committed", message, *_first(transaction.precommitted))
     for transaction in trace.transactions.values():
         started = transaction.recovered
-        if started is None:
+        if started is None or started.attempt <= trace.abandoned:
             continue
         if transaction.committed is not None:
             findings.check("recovered-not-committed")

@@ -219,12 +219,14 @@ class TierAware(Protocol):
 
 
 WATCHED = (
+    "job_submitted",
     "job_switched",
     "attempt_started",
     "failure_counted",
     "checkpoint_triggered",
     "checkpoint_completed",
     "checkpoint_aborted",
+    "checkpoint_retained",
     "transaction_precommitted",
     "transaction_committed",
     "rows_visible",

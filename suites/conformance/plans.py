@@ -160,6 +160,11 @@ def lose_notices(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
     return FaultSpec("lose-notices", COORDINATOR, Schedule(**when), duration_ms, {"percent": percent})
 
 
+def command(kind: str, parameters: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
+    """A user cancels or suspends the job, or submits another."""
+    return FaultSpec(kind, COORDINATOR, Schedule(**when), parameters=dict(parameters))
+
+
 def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
     """Users ask for checkpoints, one after the other."""
     return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})

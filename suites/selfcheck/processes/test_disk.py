@@ -14,7 +14,7 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
 
 LAYOUT = FileLayout()
-PATH = LAYOUT.metadata_path(7)
+PATH = LAYOUT.metadata_path(7, 0)
 
 
 @pytest.fixture

@@ -15,11 +15,13 @@ from holdfast.harness.model.events import (
     BarrierReceived,
     CheckpointAborted,
     CheckpointCompleted,
+    CheckpointDrawn,
     CheckpointTriggered,
     DeclineReceived,
     Event,
     FailureCounted,
     FileReference,
+    JobSubmitted,
     MetadataPublished,
     NodeDied,
     NotificationSent,
@@ -108,6 +110,23 @@ def id_drawn_again_by_new_coordinator() -> History:
 @near("ids-not-increasing")
 def id_left_out() -> History:
     return story(whole(1), triggered(3))
+
+
+def _submitted(first_id: int) -> History:
+    again = at("", JobSubmitted(path="chk-3/_metadata", checkpoint=3), attempt=1_000)
+    drawn = at("", CheckpointDrawn(checkpoint=first_id, request=1, origin=CheckpointOrigin.PERIODIC), attempt=1_001)
+    start = AttemptStarted(attempt=1_001, restored_checkpoint=3)
+    return story(whole(1), whole(2), whole(3), again, start, drawn)
+
+
+@bad("wrong-first-id")
+def new_job_counts_from_one() -> History:
+    return _submitted(1)
+
+
+@near("wrong-first-id")
+def new_job_goes_on_counting() -> History:
+    return _submitted(4)
 
 
 @bad("triggered-not-a-source")

@@ -1,0 +1,19 @@
+"""Jobs submitted one after the other: ids of checkpoints belong to one of them, numbers of attempts to all."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from holdfast.harness.model.events import Event, JobSubmitted
+from holdfast.harness.model.history import History
+
+
+class Submissions:
+    """Which job an event belongs to, by its attempt; without news of submissions there is one job."""
+
+    def __init__(self, history: History) -> None:
+        self._first_attempts = sorted({event.attempt for event in history.of(JobSubmitted)})
+
+    def of(self, event: Event) -> int:
+        """The number of the job."""
+        return bisect_right(self._first_attempts, event.attempt) if len(self._first_attempts) > 1 else 0

@@ -1,0 +1,202 @@
+"""Which completed checkpoints stay, and what another job can do with them (RULES RET, TRG-02)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    RESTART,
+    STATE_IN_FILES,
+    TOLERANT,
+    TWO_RETAINED,
+    WORKERS,
+    command,
+    each_of,
+    gate,
+    kill,
+    plan,
+    slow_storage,
+    storage_error,
+    with_needs,
+)
+
+LONG = {"records": 240, "records_per_second": 200}
+NO_RESTART = {f"{RESTART}.type": "none"}
+POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
+KEPT = frozenset(
+    {
+        ("DELETE_ON_CANCELLATION", ExpectedEnd.FAILED),
+        ("RETAIN_ON_CANCELLATION", ExpectedEnd.FAILED),
+        ("RETAIN_ON_CANCELLATION", ExpectedEnd.CANCELED),
+        ("RETAIN_ON_CANCELLATION", ExpectedEnd.SUSPENDED),
+    }
+)
+"""RULES 1.2, but for jobs that finish."""
+RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+
+
+def _ended(policy: str, end: ExpectedEnd) -> Plan:
+    """A job that ends so after its third checkpoint, with two retained."""
+    options = {f"{CHECKPOINTING}.externalized-checkpoint-retention": policy, **TWO_RETAINED, **STATE_IN_FILES}
+    if end is ExpectedEnd.FAILED:
+        ending, options = kill(WORKERS[0], after_checkpoint=3), options | NO_RESTART
+    else:
+        ending = command("cancel" if end is ExpectedEnd.CANCELED else "suspend", after_checkpoint=3)
+    return plan(ending, options=options, expected_end=end, records=LONG)
+
+
+MATRIX = tuple(product(POLICIES, (ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)))
+LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
+DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
+DURING_END = (
+    plan(
+        command("cancel", after_checkpoint=2),
+        slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
+        options={**RETAIN, **STATE_IN_FILES},
+        expected_end=ExpectedEnd.CANCELED,
+        records=LONG,
+    ),
+    plan(
+        command("cancel", after_checkpoint=2),
+        kill(COORDINATOR, after_checkpoint=2, gate=gate("delete", COORDINATOR)),
+        options=STATE_IN_FILES,
+        expected_end=ExpectedEnd.CANCELED,
+        records=LONG,
+    ),
+)
+
+
+def _again(end: str, *faults: FaultSpec, restore: int = 1, after: int = 3) -> Plan:
+    """A job ends, and another is submitted, which runs on to the end of the input."""
+    ended = command(end, after_checkpoint=after)
+    submitted = command("submit", {"restore": restore}, after_checkpoint=after, at_event="checkpoint_retained")
+    return plan(ended, submitted, *faults, options={**RETAIN, **STATE_IN_FILES}, records=LONG)
+
+
+RESUMED = (
+    _again("cancel"),
+    _again("suspend"),
+    _again("cancel", kill(WORKERS[0], after_checkpoint=5)),
+    _again("cancel", kill(COORDINATOR, after_checkpoint=4, gate=gate("send-trigger", COORDINATOR))),
+    _again("suspend", kill(WORKERS[1], after_checkpoint=3, gate=gate("read-state", WORKERS[1]))),
+)
+EMPTY = _again("cancel", restore=0)
+"""Ends with a checkpoint of its own, beside the one that the first has left."""
+STORED_FIRST = (
+    plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=TOLERANT),
+    plan(
+        kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
+        options={**TWO_RETAINED, **STATE_IN_FILES},
+    ),
+    plan(options=TWO_RETAINED, records=LONG),
+)
+FAILED_DELETIONS = (
+    plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=STATE_IN_FILES, records=LONG),
+    plan(
+        storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
+        options={**STATE_IN_FILES, **TWO_RETAINED},
+        records=LONG,
+    ),
+)
+IN_USE = plan(
+    kill(WORKERS[0], after_checkpoint=2),
+    slow_storage("read-state", 30, 400, after_checkpoint=2),
+    options={**STATE_IN_FILES, **TWO_RETAINED},
+    records=LONG,
+)
+
+CASES = with_needs(
+    Case(
+        id="retention/number",
+        purpose="Do as many checkpoints stay as are to be retained, the new one stored before an old one goes?",
+        method="One and two are retained; publications fail, or the coordinator dies in front of one.",
+        passes="When a checkpoint begins no more than that stay, and none is dropped for one that is not stored.",
+        decides=(
+            Decision("RET-01", "RETAIN", ("too-many-retained",), "retains-one-more"),
+            Decision("RET-01", "REACH", ("dropped-too-early",), "drops-before-storing"),
+        ),
+        plan=each_of(STORED_FIRST),
+        runs=len(STORED_FIRST),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/leaves",
+        purpose="Does a job leave its checkpoints to the user where its policy says so?",
+        method="Each policy is combined with each end that keeps.",
+        passes="All that were retained are left, with all their files.",
+        decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly",), "discards-everything"),),
+        plan=each_of(LEAVES),
+        runs=len(LEAVES),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/discards",
+        purpose="Does a job discard its checkpoints where its policy says so?",
+        method="Each policy is combined with each end that does not keep.",
+        passes="None is left.",
+        decides=(Decision("RET-02", "RETAIN", ("kept-wrongly",), "keeps-everything"),),
+        plan=each_of(DISCARDS),
+        runs=len(DISCARDS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/struck-end",
+        purpose="Does a job end as it is told, though its end is struck?",
+        method="Its record is slow to be stored, and the coordinator dies in front of a deletion.",
+        passes="No coordinator takes the job up again, and its checkpoints are what its policy says.",
+        decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly", "kept-wrongly"), "discards-everything"),),
+        plan=each_of(DURING_END),
+        runs=len(DURING_END),
+    ),
+    Case(
+        id="retention/by-path",
+        purpose="Does a job on a fresh cluster go on from a retained checkpoint that it is given by path?",
+        method="A job is cancelled or suspended and another submitted, with kills of workers and coordinator in it.",
+        passes="It restores that checkpoint, goes on with the next id, and the output of both is the right one, once.",
+        decides=(
+            Decision("RET-03", "RETAIN", ("restored-elsewhere",), "ignores-path"),
+            Decision("TRG-02", "COORD", ("wrong-first-id",), "counts-from-one"),
+            Decision("RET-04", "RETAIN", ("deleted-after-end",), "claims-restored"),
+        ),
+        plan=each_of(RESUMED),
+        runs=len(RESUMED),
+        mutant_plan=RESUMED[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/without-path",
+        purpose="Does a job that is given no path start empty, say so, and leave alone what others have left?",
+        method="A job is cancelled, and another submitted on the same root without a path.",
+        passes="It starts empty and says so, and what the first has left is all there at the end.",
+        decides=(
+            Decision("RET-03", "RETAIN", ("start-not-told",), "shares-folder"),
+            Decision("RET-04", "RETAIN", ("deleted-after-end",), "sweeps-root"),
+        ),
+        plan=EMPTY,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/failed-deletions",
+        purpose="Does a deletion that fails fail nothing else?",
+        method="Deletions of dropped checkpoints fail, before or after they took effect.",
+        passes="No checkpoint is aborted and no failure counted.",
+        decides=(Decision("RET-05", "RETAIN", ("failed-deletion-fails",), "fails-with-deletion"),),
+        plan=each_of(FAILED_DELETIONS),
+        runs=len(FAILED_DELETIONS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="retention/in-use",
+        purpose="Does a checkpoint stay while tasks restore it?",
+        method="A worker is killed, and the state is slow to be read.",
+        passes="Nothing of the checkpoint is deleted before all tasks run.",
+        decides=(Decision("RET-05", "RETAIN", ("deleted-in-use",), "drops-restored"),),
+        plan=IN_USE,
+        tiers=EVERYWHERE,
+    ),
+)

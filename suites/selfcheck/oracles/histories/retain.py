@@ -1,0 +1,177 @@
+"""Histories for RETAIN: what becomes of completed checkpoints, and what a next job restores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointDropped,
+    CheckpointRetained,
+    Event,
+    FailureCounted,
+    FaultInjected,
+    FileDeleted,
+    FileReference,
+    JobStatus,
+    JobSubmitted,
+    JobSwitched,
+    MetadataPublished,
+    StorageFailed,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import story as any_story
+
+bad, near = exhibits("RETAIN")
+
+POLICY = "execution.checkpointing.externalized-checkpoint-retention"
+INTERVAL = {"execution.checkpointing.interval": "100 ms"}
+KEEPING = {**INTERVAL, POLICY: "RETAIN_ON_CANCELLATION"}
+DELETION = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operation": "delete"})
+
+
+def story(*lines: Line, options: Mapping[str, str] = INTERVAL, faults: tuple[FaultSpec, ...] = ()) -> History:
+    running = JobSwitched(status=JobStatus.RUNNING)
+    return any_story(JobSubmitted(), AttemptStarted(), running, *lines, options=options, faults=faults)
+
+
+def file(checkpoint: int) -> FileReference:
+    return FileReference(f"chk-{checkpoint}/_metadata", 10, 7)
+
+
+def whole(checkpoint: int) -> list[Event]:
+    return [
+        CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC),
+        MetadataPublished(checkpoint=checkpoint, path=file(checkpoint).path, files=(file(checkpoint),)),
+        CheckpointCompleted(checkpoint=checkpoint),
+    ]
+
+
+def dropped(checkpoint: int) -> CheckpointDropped:
+    return CheckpointDropped(checkpoint=checkpoint)
+
+
+def deleted(checkpoint: int) -> FileDeleted:
+    return at("coordinator.0", FileDeleted(path=file(checkpoint).path))
+
+
+def retained(checkpoint: int) -> CheckpointRetained:
+    return CheckpointRetained(checkpoint=checkpoint, path=file(checkpoint).path)
+
+
+def ended(*settled: Event) -> list[Event]:
+    return [JobSwitched(status=JobStatus.CANCELLING), *settled, JobSwitched(status=JobStatus.CANCELED)]
+
+
+def listed(*checkpoints: int) -> StorageListed:
+    return StorageListed(files=tuple(map(file, checkpoints)))
+
+
+def next_job(path: str, restored: int | None) -> list[Event]:
+    """Another job that is given a path, and what its first attempt restores."""
+    submitted = at("", JobSubmitted(path=path, checkpoint=1 if path else None), attempt=1_000)
+    return [submitted, AttemptStarted(attempt=1_001, restored_checkpoint=restored)]
+
+
+@bad("too-many-retained")
+def older_stays() -> History:
+    return story(whole(1), whole(2), whole(3)[:1])
+
+
+@near("too-many-retained")
+def older_is_dropped() -> History:
+    return story(whole(1), whole(2), dropped(1), whole(3)[:1])
+
+
+@bad("deleted-in-use")
+def deleted_during_restore() -> History:
+    return story(whole(1), AttemptStarted(restored_checkpoint=1), dropped(1))
+
+
+@near("deleted-in-use")
+def dropped_after_restore() -> History:
+    again = [AttemptStarted(restored_checkpoint=1), JobSwitched(status=JobStatus.RUNNING)]
+    return story(whole(1), again, whole(2), dropped(1))
+
+
+def _failed_deletion(*after: Event) -> History:
+    hit = FaultInjected(fault=0, fault_kind="storage-error", target="storage[0]")
+    failed = StorageFailed(operation="delete", path=file(1).path, reason="no answer")
+    return story(whole(1), hit, whole(2), dropped(1), failed, *after, faults=(DELETION,))
+
+
+@bad("failed-deletion-fails")
+def job_fails_with_deletion() -> History:
+    return _failed_deletion(FailureCounted(cause="deletion"))
+
+
+@near("failed-deletion-fails")
+def deletion_fails_alone() -> History:
+    return _failed_deletion(*whole(3))
+
+
+@bad("kept-wrongly")
+def left_though_discarded() -> History:
+    return story(whole(1), ended(retained(1)))
+
+
+@bad("kept-wrongly")
+def forgotten_though_discarded() -> History:
+    return story(whole(1), ended())
+
+
+@near("kept-wrongly")
+def discarded_at_the_end() -> History:
+    return story(whole(1), ended(dropped(1)))
+
+
+@bad("discarded-wrongly")
+def dropped_though_kept() -> History:
+    return story(whole(1), ended(dropped(1)), options=KEEPING)
+
+
+@near("discarded-wrongly")
+def left_to_the_user() -> History:
+    return story(whole(1), ended(retained(1)), options=KEEPING)
+
+
+@bad("deleted-after-end")
+def deleted_by_somebody() -> History:
+    return story(whole(1), ended(retained(1)), deleted(1), options=KEEPING)
+
+
+@bad("deleted-after-end")
+def gone_at_the_end() -> History:
+    return story(whole(1), ended(retained(1)), listed(), options=KEEPING)
+
+
+@near("deleted-after-end")
+def still_there() -> History:
+    return story(whole(1), ended(retained(1)), listed(1), options=KEEPING)
+
+
+@bad("restored-elsewhere")
+def path_is_ignored() -> History:
+    return story(whole(1), ended(retained(1)), next_job(file(1).path, None), options=KEEPING)
+
+
+@near("restored-elsewhere")
+def path_is_restored() -> History:
+    return story(whole(1), ended(retained(1)), next_job(file(1).path, 1), options=KEEPING)
+
+
+@bad("start-not-told")
+def restores_what_nobody_gave() -> History:
+    return story(whole(1), ended(retained(1)), next_job("", 1), options=KEEPING)
+
+
+@near("start-not-told")
+def starts_empty() -> History:
+    return story(whole(1), ended(retained(1)), next_job("", None), options=KEEPING)
