@@ -79,8 +79,14 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "puts-file-over-code": ("LIVE/end-not-reached", *OTHER_OPTIONS),
     "records-old-position": ("CUT/state-extra",),
     "refuses-limits": ("LIVE/end-not-reached",),
-    "tolerates-any-number": ("CONFIG/value-wrong", *OTHER_FIGURES),
-    "tolerates-one-less": ("CONFIG/value-wrong", "LIVE/no-new-checkpoints", "LIVE/input-not-drained", *OTHER_FIGURES),
+    "tolerates-any-number": ("CONFIG/value-wrong", "COUNT/tolerable-exceeded", *OTHER_FIGURES),
+    "tolerates-one-less": (
+        "CONFIG/value-wrong",
+        "COUNT/failed-below-tolerable",
+        "LIVE/no-new-checkpoints",
+        "LIVE/input-not-drained",
+        *OTHER_FIGURES,
+    ),
     "stays-blocked": ("LIVE/channel-left-blocked", *STUCK),
     "takes-last-spelling": ("LIVE/end-not-reached",),
     "region-starts-empty": (
