@@ -14,6 +14,9 @@ _INPUTS = {
 """Operators whose inputs differ: how each of them must come."""
 
 
+_SUMS = (VertexKind.KEYED_SUM, VertexKind.BROADCAST_SUM)
+
+
 def check_job(job: Job) -> None:
     """Refuse a job that contradicts itself.
 
@@ -41,6 +44,8 @@ _PARAMETERS = (
     (("copies",), VertexKind.FLAT_MAP),
     (("modulus", "remainder"), VertexKind.FILTER),
     (("latency_ms",), VertexKind.MINI_BATCH),
+    (("held",), VertexKind.REDUCE),
+    (("bounded", "union_state"), VertexKind.SOURCE),
 )
 
 
@@ -55,6 +60,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
             )
     _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
     _require(vertex.latency_ms >= 0, f"{place}.latency_ms is {vertex.latency_ms}: use at least 0.")
+    _require(vertex.held >= 0, f"{place}.held is {vertex.held}: use at least 0.")
     _require(vertex.modulus >= 1, f"{place}.modulus is {vertex.modulus}: use at least 1.")
     _require(
         0 <= vertex.remainder < vertex.modulus,
@@ -83,6 +89,8 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
         fed is not (vertex.kind is VertexKind.SOURCE) and read is not (vertex.kind is VertexKind.SINK),
         f"job.edges leave vertex {vertex.name!r} loose: a source only sends, a sink only receives, others do both.",
     )
+    if vertex.kind is VertexKind.REDUCE:
+        _check_reduce(job, vertex, inputs)
     if vertex.kind not in STATEFUL:
         return
     wanted = _INPUTS.get(vertex.kind, (Partitioning.HASH,) * len(inputs))
@@ -111,6 +119,16 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
             f"job.edges rebalance above {vertex.name!r}, so that records of a key lose their order: "
             f"use {Partitioning.FORWARD}.",
         )
+
+
+def _check_reduce(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:
+    summed = [job.vertex(edge.upstream).kind in _SUMS and edge.partitioning is Partitioning.FORWARD for edge in inputs]
+    _require(
+        summed == [True],
+        f"job.edges give {vertex.name!r} something else than the rows of one sum: join a {VertexKind.KEYED_SUM} or a "
+        f"{VertexKind.BROADCAST_SUM} to it by {Partitioning.FORWARD}.",
+    )
+    _require(job.bounded, f"{vertex.name!r} holds rows back until its input ends: make every source bounded.")
 
 
 def _ways(job: Job, last: Edge) -> Iterator[tuple[Edge, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
-from holdfast.harness.model.job import JOBS, STATEFUL, VertexKind
+from holdfast.harness.model.job import BOUNDED_JOBS, JOBS, REDUCED, STATEFUL, Job, VertexKind
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
@@ -23,15 +23,19 @@ _MANY = "1000"
 _STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
 _ARRIVAL_INTERVALS = (3, 5)
+_ARRIVAL_INTERVALS_OF_BOUNDED = (8, 10)
+"""The job must not be over before its faults have acted."""
+_AFTER_FINISH = ("true",) * 7 + ("false",)
 
 
 def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     """The plan of a draw seed."""
     stream = Stream(seed, "draw")
-    job = JOBS[stream.weighted(mix.jobs)]
+    ends = stream.chance(mix.bounded_percent / 100)
+    job = _job(stream, mix, ends=ends)
     topology = Topology(parallelism=stream.weighted(mix.parallelism))
     interval_ms = stream.between(*mix.interval_ms)
-    latest = stream.chance(mix.latest_percent / 100)
+    latest = stream.chance(mix.latest_percent / 100) and not ends
     options = _checkpointing(stream, mix, interval_ms) if mix.options else {}
     state_files = options.get(_INLINE_THRESHOLD) == _NO_BYTES and bool(job.of_kind(*STATEFUL))
     silent = options.get(_CHAINING) != "false" and job.never_aligns()
@@ -47,21 +51,23 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         drops=drops,
         has_channels=not silent,
     )
-    if stream.chance(mix.boundary_percent / 100):
+    if stream.chance(mix.boundary_percent / 100) and not ends:
         faults, end, strategy = _at_the_boundary(scene)
         options.update(strategy)
     else:
-        faults, end = draw_faults(scene), ExpectedEnd.RUNNING
+        faults, end = draw_faults(scene), ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
         if mix.options:
             options.update(_forgiving(scene))
     if stream.chance(mix.failover_percent / 100):
         options["jobmanager.execution.failover-strategy"] = stream.choice(("region", "full"))
-    if stream.chance(mix.enumerated_percent / 100):
+    if stream.chance(mix.enumerated_percent / 100) and not ends:
         options["source.split-assignment"] = "enumerator"
         options.setdefault("heartbeat.interval", f"{2 * interval_ms} ms")
         faults = (*draw_lost_splits(scene), *faults)
     if latest:
         options["scan.startup.mode"] = "latest-offset"
+    if ends and mix.options:
+        options["execution.checkpointing.checkpoints-after-tasks-finish"] = stream.choice(_AFTER_FINISH)
     plan = Plan(
         system=mix.system,
         job=job,
@@ -76,6 +82,12 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     )
     places = Stream(seed, "layers")
     return state_elsewhere(plan, places) if places.chance(mix.elsewhere_percent / 100) else plan
+
+
+def _job(stream: Stream, mix: Mix, *, ends: bool) -> Job:
+    """A job, or one whose input ends."""
+    name = stream.weighted(mix.jobs)
+    return BOUNDED_JOBS[stream.choice((f"bounded-{name}", f"bounded-{name}", REDUCED.name))] if ends else JOBS[name]
 
 
 def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
@@ -153,7 +165,9 @@ def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:
     records = stream.between(*mix.records)
     preloaded_percent = 100 if latest else stream.choice((0, 25, 50))
     arriving = records * (100 - preloaded_percent) // 100 // partitions if not latest else records // partitions
-    span_ms = scene.interval_ms * stream.between(*_ARRIVAL_INTERVALS)
+    span_ms = scene.interval_ms * stream.between(
+        *(_ARRIVAL_INTERVALS_OF_BOUNDED if scene.job.bounded else _ARRIVAL_INTERVALS)
+    )
     parameters: dict[str, int | str] = {
         "records": records,
         "keys": stream.between(*mix.keys),

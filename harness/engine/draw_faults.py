@@ -33,6 +33,7 @@ _CHANNEL_EFFECTS = frozenset({"send-barrier"})
 _PUBLICATION = "publish-metadata"
 _READS = frozenset({"read-metadata", "read-state"})
 _POISON_INTERVALS = 6
+_POISON_INTERVALS_OF_BOUNDED = 12
 """Longer than records arrive."""
 _DELETES = frozenset({"delete"})
 _STORAGE_ERROR_INTERVALS = 4
@@ -213,7 +214,8 @@ def _poison(scene: Scene, progress: int) -> list[FaultSpec]:
     if progress > _EARLY:
         return _kill_worker(scene, progress)
     parameters: dict[str, int | str] = {"partition": scene.stream.below(scene.topology.parallelism), "offset": -1}
-    duration_ms = _POISON_INTERVALS * scene.interval_ms
+    intervals = _POISON_INTERVALS_OF_BOUNDED if scene.job.bounded else _POISON_INTERVALS
+    duration_ms = intervals * scene.interval_ms
     return [FaultSpec("poison", _SOURCE_SYSTEM, Schedule(after_checkpoint=progress), duration_ms, parameters)]
 
 

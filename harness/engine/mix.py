@@ -48,6 +48,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         second_strike_percent: of kills: the recovery from it is struck as well.
         boundary_percent: the restart strategy allows exactly the failures there are, or one fewer and must give up.
         heartbeat_percent: heartbeats are short enough to be missed by a drawn pause.
+        bounded_percent: the input ends, and with it the job.
         latest_percent: the sources start at the latest offset, and one partition is idle at first.
         at_least_once_percent: no alignment.
         elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
@@ -78,6 +79,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     second_strike_percent: int
     boundary_percent: int
     heartbeat_percent: int
+    bounded_percent: int
     latest_percent: int
     at_least_once_percent: int
     elsewhere_percent: int
@@ -154,6 +156,7 @@ SWARM = Mix(
     second_strike_percent=15,
     boundary_percent=10,
     heartbeat_percent=15,
+    bounded_percent=15,
     latest_percent=5,
     at_least_once_percent=15,
     elsewhere_percent=15,
@@ -175,6 +178,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
     }
     needs = {
         "boundary_percent": Capability.RESTART_STRATEGIES,
+        "bounded_percent": Capability.BOUNDED_INPUT,
         "latest_percent": Capability.START_AT_LATEST,
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
         "elsewhere_percent": Capability.CONFIGURATION,

@@ -61,7 +61,8 @@ def try_mutant(
     wrong = registry.system(mutant.system)
     right = registry.system(mutant.system.partition("+")[0])
     directed = _kill(run_plan(_on(wrong, mutant.plan), wrong, tools), mutant.oracles)
-    objections = [*objections_to_system(wrong, mutant.plan, tools), *_objections_to_plan(mutant.plan, right, tools)]
+    objections = objections_to_system(wrong, mutant.quiet or mutant.plan, tools)
+    objections += _objections_to_plan(mutant.plan, right, tools)
     limit = min(mutant.swarm_seeds, SWARM_LIMIT)
     mix = mix_for(right)
     swarm, seed = "", 0
@@ -100,7 +101,7 @@ def objections_to_system(wrong: System, plan: Plan, tools: Toolbox) -> list[str]
 
     Args:
         wrong: the mutant's system.
-        plan: the mutant's, run without its faults.
+        plan: where nothing exposes it, or its own; it is run without faults.
         tools: registered faults, workloads and oracles.
     """
     run = run_plan(_on(wrong, without_faults(plan)), wrong, tools)

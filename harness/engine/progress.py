@@ -34,6 +34,7 @@ class Progress:
 
     Attributes:
         failure: why the job went to FAILED; None while it has not.
+        finished: the job went to FINISHED.
     """
 
     __slots__ = (
@@ -51,6 +52,7 @@ class Progress:
         "_status",
         "_unavailable",
         "failure",
+        "finished",
     )
 
     def __init__(self, plan: Plan, inputs: InputLog, drained: Callable[[], bool] | None) -> None:
@@ -68,6 +70,7 @@ class Progress:
         self._unavailable = False
         self._status: JobStatus | None = None
         self.failure: str | None = None
+        self.finished = False
 
     def observe(self, event: object) -> None:
         """Take notice of a watched event; of others there is none to take."""
@@ -97,7 +100,9 @@ class Progress:
             return f"the job failed: {self.failure}"
         if self._drained is not None:
             return "" if self._drained() else "not all input has taken effect"
-        return self._missing_to_run()
+        if self._expected is ExpectedEnd.FINISHED:
+            return self._missing_to_finish()
+        return "the job finished" if self.finished else self._missing_to_run()
 
     def taken_back(self) -> str:
         """What ended an expected end after it was reached, in words; empty while it stands.
@@ -107,6 +112,13 @@ class Progress:
         if self._expected is ExpectedEnd.RUNNING:
             return "" if self.failure is None else f"the job failed: {self.failure}"
         return self.missing()
+
+    def _missing_to_finish(self) -> str:
+        if not self.finished:
+            return "the job did not finish"
+        if self._outstanding:
+            return f"transaction {min(self._outstanding)} of a completed checkpoint was not committed"
+        return ""
 
     def _missing_to_run(self) -> str:
         if self._new_completed < NEW_CHECKPOINTS:
@@ -154,6 +166,8 @@ class Progress:
         self._status = event.status
         if event.status is JobStatus.FAILED:
             self.failure = event.reason or "no reason given"
+        elif event.status is JobStatus.FINISHED:
+            self.finished = True
         elif event.status is JobStatus.RUNNING:
             self._unavailable = False
 

@@ -47,6 +47,17 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         raise NotApplicable(
             f"system {system.name!r} does not declare {_listed(lacking)}, which job {plan.job.name} needs."
         )
+    finishes = plan.expected_end is ExpectedEnd.FINISHED
+    _require(
+        plan.job.bounded or not finishes,
+        f"expected_end is {plan.expected_end}, but job {plan.job.name} has a source whose input never ends: "
+        "make every source bounded.",
+    )
+    _require(
+        not plan.job.bounded or plan.expected_end is not ExpectedEnd.RUNNING,
+        f"expected_end is {plan.expected_end}, but the input of job {plan.job.name} ends: expect "
+        f"{ExpectedEnd.FINISHED}.",
+    )
     _check_numbers(plan)
     _check_workload(plan, tools)
     for index, spec in enumerate(plan.faults):

@@ -10,6 +10,10 @@ _COMMON = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.KEYED_SUM, Ve
 
 def demands(job: Job) -> frozenset[Capability]:
     """The capabilities that a system must declare to be given this job."""
-    if all(vertex.kind in _COMMON for vertex in job.vertices) and len(job.of_kind(VertexKind.SOURCE)) == 1:
-        return frozenset()
-    return frozenset({Capability.OPERATORS})
+    sources = job.of_kind(VertexKind.SOURCE)
+    wanted = set()
+    if len(sources) > 1 or any(vertex.kind not in _COMMON for vertex in job.vertices):
+        wanted.add(Capability.OPERATORS)
+    if any(source.bounded for source in sources):
+        wanted.add(Capability.BOUNDED_INPUT)
+    return frozenset(wanted)

@@ -332,6 +332,12 @@ class CheckpointRetained(Event, tag="checkpoint_retained"):
     path: str
 
 
+class FinishReceived(Event, tag="finish_received"):
+    """The coordinator heard that a subtask finished, or found it so in the checkpoint that an attempt starts from."""
+
+    subtask: str
+
+
 class NotificationSent(Event, tag="notification_sent"):
     """The news of a checkpoint's end left for one subtask."""
 
@@ -347,7 +353,7 @@ class TaskStarted(Event, tag="task_started"):
     """A subtask runs, with the state that it starts from.
 
     `positions` holds (partition, next offset) of a source subtask, `pending_transactions` those a sink found in its
-    state.
+    state. `finished`: it had finished before the restored checkpoint, and only says so to those behind it.
     """
 
     subtask: str
@@ -355,6 +361,21 @@ class TaskStarted(Event, tag="task_started"):
     state: StateSummary | None = None
     positions: tuple[tuple[int, int], ...] = ()
     pending_transactions: tuple[str, ...] = ()
+    finished: bool = False
+
+
+class OperatorFinished(Event, tag="operator_finished"):
+    """finish() of a subtask was called: no input will come any more, and what it held back has been emitted."""
+
+    subtask: str
+
+
+class SubtaskFinished(Event, tag="subtask_finished"):
+    """A subtask ended well, with the state and positions that it had: from now on it takes part in nothing."""
+
+    subtask: str
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
 
 
 class TaskStopped(Event, tag="task_stopped"):
@@ -433,6 +454,24 @@ class BarrierReceived(Event, tag="barrier_received"):
     checkpoint: int
     held_bytes: int = 0
     overtaking: bool = False
+
+
+class EndOfDataSent(Event, tag="end_of_data_sent"):
+    """The end of the records entered a channel; barriers may follow."""
+
+    channel: str
+
+
+class EndOfDataReceived(Event, tag="end_of_data_received"):
+    """The end of the records left a channel."""
+
+    channel: str
+
+
+class EndOfPartitionReceived(Event, tag="end_of_partition_received"):
+    """The end of its sender left a channel: no barrier will come on it any more."""
+
+    channel: str
 
 
 class ChannelBlocked(Event, tag="channel_blocked"):
@@ -748,11 +787,11 @@ AnyEvent = (
     | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn
     | CheckpointTriggered | TriggerSent | AckReceived | DeclineReceived | MetadataPublished | CheckpointCompleted
-    | CheckpointAborted | CheckpointDropped | CheckpointRetained | NotificationSent
+    | CheckpointAborted | CheckpointDropped | CheckpointRetained | NotificationSent | FinishReceived
     | SplitsAssigned | SplitsLeft | SplitsReceived
-    | TaskStarted | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived | BatchSent | BatchProcessed
-    | BarrierSent | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | SnapshotReleased
-    | ChannelStateTaken
+    | TaskStarted | OperatorFinished | SubtaskFinished | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived
+    | BatchSent | BatchProcessed | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | BarrierSent
+    | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | SnapshotReleased | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled
@@ -769,6 +808,8 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
     (SplitsAssigned, SplitsReceived, ("attempt", "subtask", "splits")),
     (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
     (BatchSent, BatchProcessed, ("attempt", "channel", "position", "origin")),
+    (EndOfDataSent, EndOfDataReceived, ("attempt", "channel")),
+    (SubtaskFinished, FinishReceived, ("attempt", "subtask")),
     (AckSent, AckReceived, ("attempt", "checkpoint", "subtask")),
     (DeclineSent, DeclineReceived, ("attempt", "checkpoint", "subtask")),
     (NotificationSent, NotificationReceived, ("attempt", "checkpoint", "subtask", "completed")),

@@ -28,13 +28,17 @@ class VertexKind(StrEnum):
     JOIN = "join"
     """Inner join, by key, of the running sums of two inputs: its first and its second edge in the order of the job.
     Emits one row per touched key and batch, once both sides have the key. `value` is the left sum minus the right one;
-    `counts` has the partitions of the left side, then those of the right."""
+    `counts` has the partitions of the left side, then those of the right; in `digest` the hashes of the right side
+    count RIGHT_WEIGHT times, so that one record on either side is told apart."""
     BROADCAST_SUM = "broadcast-sum"
     """Running sum by key of the first input, to which the sum over all keys of the second, a broadcast one, is added:
     each subtask keeps a copy of that. Emits one row per touched key and batch, and one per key that it holds for each
     batch of the second input. Every record of a broadcast partition counts for every key."""
     WINDOW_SUM = "window-sum"
     """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
+    REDUCE = "reduce"
+    """Keeps the newest row of each key back, and emits those that it holds when it has taken more than `held` rows
+    since it last did, and when its input ends; for sums above it, and bounded jobs only."""
     SINK = "sink"
 
 
@@ -69,6 +73,8 @@ class Contract(StrEnum):
     WINDOW = "window"
 
 
+RIGHT_WEIGHT = 3
+"""See JOIN."""
 WINDOW_MS = 1_000
 """Length of the windows of WINDOW_SUM."""
 WATERMARK_DELAY_MS = 2_000
@@ -88,6 +94,10 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         copies: of FLAT_MAP, how many records it makes of one.
         modulus, remainder: of FILTER, what it keeps.
         latency_ms: of MINI_BATCH, how long it holds records back.
+        held: of REDUCE, how many rows it takes at most before it emits.
+        bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
+        union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up
+            those that it reads itself.
     """
 
     name: str
@@ -96,6 +106,9 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     modulus: int = 1
     remainder: int = 0
     latency_ms: int = 0
+    held: int = 0
+    bounded: bool = False
+    union_state: bool = False
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,6 +149,11 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def inputs_of(self, name: str) -> tuple[Edge, ...]:
         """The edges that end at a vertex, in the order of the job: its inputs, from 0."""
         return tuple(edge for edge in self.edges if edge.downstream == name)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the input of every source ends, and with it the job."""
+        return all(vertex.bounded for vertex in self.of_kind(VertexKind.SOURCE))
 
     def never_aligns(self) -> bool:
         """Whether every subtask has at most one input channel, at any width."""
@@ -333,9 +351,45 @@ MINI_BATCH = Job(
 )
 """KEYED_SUM with an operator that holds records back: at most barriers it has some, which its snapshot must hold."""
 
+REDUCED = Job(
+    name="reduced",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE, bounded=True),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("reduce", VertexKind.REDUCE, held=24),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "sum", Partitioning.HASH),
+        Edge("sum", "reduce", Partitioning.FORWARD),
+        Edge("reduce", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Bounded, with an operator that holds rows back until its input ends."""
+
+
+def bounded(job: Job, *sources: str) -> Job:
+    """The job with an input that ends.
+
+    Args:
+        job: any.
+        sources: those whose input ends; none named: all.
+    """
+    vertices = tuple(
+        msgspec.structs.replace(vertex, bounded=True)
+        if vertex.kind is VertexKind.SOURCE and (not sources or vertex.name in sources)
+        else vertex
+        for vertex in job.vertices
+    )
+    return msgspec.structs.replace(job, name=f"bounded-{job.name}", vertices=vertices)
+
+
 COMMON_JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
 """By name, what every runtime is asked to run."""
 JOBS = COMMON_JOBS | {
     job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS, MINI_BATCH)
 }
-"""By name, all that can be drawn."""
+"""By name, all that can be drawn to run on and on."""
+BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
+"""By name, all that can be drawn to finish."""

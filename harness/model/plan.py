@@ -89,6 +89,8 @@ class ExpectedEnd(StrEnum):
 
     RUNNING = "running"
     """All input drained and two new complete checkpoints."""
+    FINISHED = "finished"
+    """All input has come to its end, and so has every task."""
     CANCELED = "canceled"
     """A user cancelled it."""
     SUSPENDED = "suspended"

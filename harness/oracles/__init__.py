@@ -22,6 +22,7 @@ from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.harness.oracles.cut import CutOracle
 from holdfast.harness.oracles.exact import ExactOracle
+from holdfast.harness.oracles.final import FinalOracle
 from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
 from holdfast.harness.oracles.metrics import MetricsOracle
@@ -48,6 +49,7 @@ ORACLES = (
     TxnOracle(),
     LoudOracle(),
     ConfigOracle(),
+    FinalOracle(),
     LiveOracle(),
     CountOracle(),
     RegionOracle(),

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     ChannelStateRestored,
     ChannelStateTaken,
     DeclineSent,
+    EndOfPartitionReceived,
     NotificationReceived,
     SnapshotTaken,
     SourceEmitted,
@@ -78,6 +79,7 @@ class Subtask:
     Attributes:
         aligning: the checkpoint whose barrier has come on some inputs and not on all, or -1.
         settled: the highest checkpoint that was aligned or given up, or -1.
+        closed: inputs whose sender has ended.
         arrived: while aligning, each input that brought the barrier, with how much it had delivered by then.
         processed: how many batches it has processed; `before`: by the time the alignment began.
         next_offsets: of a source, where each partition goes on.
@@ -89,8 +91,8 @@ class Subtask:
     """
 
     __slots__ = (
-        "aligning", "arrived", "before", "emissions", "in_flight", "input_count", "last_ns", "name", "next_offsets",
-        "outputs", "processed", "settled", "snapshots", "windows",
+        "aligning", "arrived", "before", "closed", "emissions", "in_flight", "input_count", "last_ns", "name",
+        "next_offsets", "outputs", "processed", "settled", "snapshots", "windows",
     )  # fmt: skip
 
     def __init__(self, name: str, input_count: int) -> None:
@@ -100,6 +102,7 @@ class Subtask:
         self.aligning = self.settled = -1
         self.processed = self.before = self.emissions = self.last_ns = 0
         self.arrived: list[tuple[Channel, int]] = []
+        self.closed: set[str] = set()
         self.next_offsets: dict[int, int] = {}
         self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
         self.windows: dict[int, tuple[SnapshotTaken, dict[int, int], int]] = {}
@@ -192,6 +195,7 @@ class ChannelTrace:
                 BatchProcessed: self._batch_processed,
                 BarrierSent: self._barrier_sent,
                 BarrierReceived: self._barrier_received,
+                EndOfPartitionReceived: self._end_of_partition_received,
                 SnapshotTaken: self._snapshot_taken,
                 TaskStarted: self._task_started,
                 SourceEmitted: self._source_emitted,
@@ -229,7 +233,11 @@ class ChannelTrace:
         if channel is None:
             return
         subtask, checkpoint = channel.receiver, event.checkpoint
-        aligns = subtask.input_count > 1 and checkpoint > subtask.settled and checkpoint >= subtask.aligning
+        aligns = (
+            subtask.input_count - len(subtask.closed) > 1
+            and checkpoint > subtask.settled
+            and checkpoint >= subtask.aligning
+        )
         if aligns and 0 <= subtask.aligning < checkpoint:  # A newer barrier ends an older alignment (BAR-10)
             self._end(subtask)
         channel.received.append(~checkpoint)
@@ -242,9 +250,20 @@ class ChannelTrace:
             subtask.before = subtask.processed
             self.begun.append(checkpoint)
         subtask.arrived.append((channel, len(channel.received)))
-        if len(subtask.arrived) == subtask.input_count:
+        self._end_when_complete(subtask)
+
+    def _end_of_partition_received(self, event: EndOfPartitionReceived) -> None:
+        channel = self.attempts[event.attempt].channels.get(event.channel)
+        if channel is not None:
+            channel.receiver.closed.add(event.channel)
+            if channel.receiver.aligning >= 0:
+                self._end_when_complete(channel.receiver)
+
+    def _end_when_complete(self, subtask: Subtask) -> None:
+        """Every input has brought the barrier, or brings none any more."""
+        if len(subtask.closed.union(channel.name for channel, _ in subtask.arrived)) == subtask.input_count:
+            subtask.settled = subtask.aligning
             self._end(subtask)
-            subtask.settled = checkpoint
 
     def _end(self, subtask: Subtask) -> None:
         """Its alignment is over, because it is complete, was given up, or the history ends."""

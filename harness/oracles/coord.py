@@ -43,7 +43,7 @@ class CoordOracle:
     clauses: Mapping[str, str] = {
         "ids-not-increasing": "a checkpoint is triggered under an id that is not above all earlier ones",
         "wrong-first-id": "a job that restores checkpoint k of an earlier one does not begin with id k + 1",
-        "triggered-not-a-source": "a subtask that has inputs is told to begin a checkpoint",
+        "triggered-not-a-source": "a subtask that something that runs sends to is told to begin a checkpoint",
         "begun-without-barrier": "a subtask with inputs takes its snapshot before any barrier of the checkpoint came",
         "two-ends": "a checkpoint completes and is aborted, or does one of them twice",
         "completed-without-ack": "a checkpoint completes though an ack of a participant and its attempt is missing",

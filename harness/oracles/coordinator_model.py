@@ -18,19 +18,20 @@ from holdfast.harness.model.events import (
     DeclineReceived,
     Event,
     FailureCounted,
+    FinishReceived,
     JobStatus,
     JobSubmitted,
     JobSwitched,
     MetadataPublished,
     NotificationSent,
+    OperatorFinished,
     TaskStarted,
     TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import VertexKind
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import layout_of
-from holdfast.harness.oracles.options import MAX_CONCURRENT, number
+from holdfast.harness.oracles.options import MAX_CONCURRENT, checkpoints_after_finish, number
 
 NOTHING = -1
 """Stands for no checkpoint, below all ids."""
@@ -107,7 +108,10 @@ class CoordinatorModel:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.limit = number(history.plan, MAX_CONCURRENT, 1)
-        self.sources = {vertex.name for vertex in history.plan.job.of_kind(VertexKind.SOURCE)}
+        self.upstream = layout_of(history.plan).upstream
+        self.finished: set[str] = set()
+        self.ending = False
+        self.goes_on = checkpoints_after_finish(history.plan)
         self.durability_seen = bool(history.of(MetadataPublished))
         self.checkpoints: dict[int, Checkpoint] = {}
         self.node = ""
@@ -137,6 +141,8 @@ class CoordinatorModel:
                 CheckpointCompleted: self._completed,
                 CheckpointAborted: self._aborted,
                 NotificationSent: self._notified,
+                FinishReceived: self._finish_received,
+                OperatorFinished: self._operator_finished,
                 FailureCounted: self._failed_over,
                 JobSubmitted: self._submitted,
                 JobSwitched: self._switched,
@@ -188,9 +194,17 @@ class CoordinatorModel:
 
     def _trigger_sent(self, event: TriggerSent) -> None:
         self.findings.check("triggered-not-a-source")
-        if event.subtask.partition("[")[0] not in self.sources:
+        if not self.upstream.get(event.subtask, set()) <= self.finished:
             message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
             self.findings.violated("triggered-not-a-source", message, event)
+
+    def _operator_finished(self, event: OperatorFinished) -> None:
+        self.ending = True
+
+    def _finish_received(self, event: FinishReceived) -> None:
+        self.finished.add(event.subtask)
+        if not self.goes_on:
+            self.slot_awaits = None
 
     def _acknowledged(self, event: AckReceived) -> None:
         self._went_on(event)
@@ -260,7 +274,7 @@ class CoordinatorModel:
             return
         if checkpoint.triggered is not None:
             self.aborts[event.checkpoint] = _Abort(event, set(checkpoint.triggered.participants))
-        if checkpoint.full_ns is None:
+        if checkpoint.full_ns is None and (self.goes_on or not self.finished):
             self.slot_awaits = event
 
     def _end(self, checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> bool:
@@ -284,7 +298,8 @@ class CoordinatorModel:
         declined = checkpoint.declined
         if event.reason in _DECLINES:
             findings.check("wrong-reason")
-            if declined is None or event.reason != declined.cause:
+            ended = event.reason == FailureReason.TASK_CLOSING and self.ending
+            if not ended and (declined is None or event.reason != declined.cause):
                 said = "nobody declined it" if declined is None else f"{declined.subtask} said: {declined.cause}"
                 message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {said}"
                 findings.violated("wrong-reason", message, *([declined] if declined else []), event)
@@ -398,6 +413,7 @@ class CoordinatorModel:
                 findings.violated("started-late-attempt", message, last, event)
         self.last_attempt = self.attempts[event.attempt] = event
         self.present.update(dict.fromkeys(event.subtasks or self.subtasks, event.attempt))
+        self.finished.difference_update(event.subtasks or self.subtasks)
         restored = NOTHING if event.restored_checkpoint is None else event.restored_checkpoint
         if last is not None or self.durable or self.latest != NOTHING or restored != NOTHING:
             findings.check("restored-not-latest")

@@ -15,6 +15,7 @@ from holdfast.harness.model.events import (
     NodeDied,
     RestartRefused,
     RestartScheduled,
+    SubtaskFinished,
     TaskStarted,
     TaskStopped,
 )
@@ -215,10 +216,11 @@ def _judge_deaths(history: History, findings: Findings) -> None:
     if not deaths:
         return
     stopped = {(event.attempt, event.subtask) for event in history.of(TaskStopped)}
+    stopped.update((event.attempt, event.subtask) for event in history.of(SubtaskFinished))
     for death in deaths:
         latest: dict[str, TaskStarted] = {}
         for event in history.of(TaskStarted):
-            if event.node == death.dead_node:
+            if event.node == death.dead_node and not event.finished:
                 latest[event.subtask] = event
         running = {task.attempt: task for task in latest.values() if (task.attempt, task.subtask) not in stopped}
         for attempt, task in running.items():  # Regions that restart alone are in attempts of their own.

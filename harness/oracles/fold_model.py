@@ -174,6 +174,7 @@ def _lane_prefixes(lane: Lane, inputs: InputLog, digest_key: int) -> Prefixes:
     order = np.argsort(key, kind="stable")
     offsets = lane.offsets[order]
     hashes = identity_hashes(digest_key, lane.partition, int(offsets.max(initial=-1)) + 1)[offsets]
+    hashes = hashes * np.uint64(lane.weight)
     values = (partition.value[lane.origins[order]] * lane.sign).astype(np.uint64)
     if lane.everywhere:
         starts, stops = np.zeros(keys, np.int64), np.full(keys, len(order))

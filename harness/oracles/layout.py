@@ -24,12 +24,13 @@ class Layout:
         added: those of them on which a record will be added to a keyed sum as it is, once.
         chains: tuples of subtasks between which there are calls and no channels, upstream first; only where there is
             more than one.
+        upstream: by subtask, those in front of it, through a channel or in its chain.
         inside: the channels that there would be between these.
     """
 
     __slots__ = (
         "added", "buffers", "chains", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks", "sources",
-        "subtasks", "sums",
+        "subtasks", "sums", "upstream",
     )  # fmt: skip
 
     def __init__(self, job: Job, topology: Topology, *, chaining: bool) -> None:
@@ -41,6 +42,7 @@ class Layout:
         )
         self.inputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
         self.outputs: dict[str, list[str]] = {subtask: [] for subtask in self.subtasks}
+        self.upstream: dict[str, set[str]] = {subtask: set() for subtask in self.subtasks}
         members = {subtask: [subtask] for subtask in self.subtasks}
         self.inside: set[str] = set()
         pointwise: set[str] = set()
@@ -53,6 +55,7 @@ class Layout:
             for i in width:
                 for j in (i,) if forward else width:
                     sender, receiver = f"{edge.upstream}[{i}]", f"{edge.downstream}[{j}]"
+                    self.upstream[receiver].add(sender)
                     if chained:
                         self.inside.add(f"{sender}->{receiver}")
                         members[sender] += members[receiver]

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.harness.model.job import STATEFUL, Job, VertexKind
+from holdfast.harness.model.job import RIGHT_WEIGHT, STATEFUL, Job, VertexKind
 from holdfast.harness.model.records import InputLog, Integers
 
 _PLAIN = frozenset(
@@ -39,6 +39,7 @@ class Lane(msgspec.Struct, frozen=True, eq=False):
         origins: (n,) offset of the input record that each was made of, in ascending order.
         offsets: (n,) the offset that each has now.
         sign: what its values are multiplied by in a sum.
+        weight: what its hashes are multiplied by in a digest.
         everywhere: each of them counts for every key.
     """
 
@@ -46,6 +47,7 @@ class Lane(msgspec.Struct, frozen=True, eq=False):
     origins: Integers
     offsets: Integers
     sign: int = 1
+    weight: int = 1
     everywhere: bool = False
 
 
@@ -74,7 +76,7 @@ def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
     if vertex.kind is VertexKind.JOIN:
         left, right = arrivals
         lanes = [_lane(left, each) for each in partitions]
-        lanes += [_lane(right, each, sign=-1) for each in partitions]
+        lanes += [_lane(right, each, sign=-1, weight=RIGHT_WEIGHT) for each in partitions]
         return KeyedInput(lanes, (tuple(partitions), tuple(range(len(partitions), len(lanes)))))
     if vertex.kind is VertexKind.BROADCAST_SUM:
         data, shared = arrivals

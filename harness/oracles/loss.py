@@ -22,7 +22,7 @@ from holdfast.harness.oracles.identity_rows import listed
 
 def owes_everything(history: History) -> bool:
     """Whether the plan must end with the effect of every input in the committed output."""
-    return history.plan.expected_end is ExpectedEnd.RUNNING
+    return history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
 
 
 def judge_lost_identities(history: History, found: Delivery, owed: int, findings: Findings, clause: str) -> None:

@@ -108,6 +108,7 @@ class _Life:
 
     Attributes:
         ongoing: checkpoints in progress.
+        aborted: the last one that was; its last part may be reported afterwards.
         owed: reports that have not come yet, in the order in which they became due.
         restores: attempts that began from a checkpoint and are not reported yet, with the counts then.
         last_end: of a checkpoint.
@@ -116,6 +117,7 @@ class _Life:
 
     def __init__(self) -> None:
         self.ongoing: dict[int, _Checkpoint] = {}
+        self.aborted: dict[int, _Checkpoint] = {}
         self.owed: deque[_Owed] = deque()
         self.restores: deque[tuple[AttemptStarted, CheckpointCounts]] = deque()
         self.restored = self.completed = self.failed = 0
@@ -225,6 +227,7 @@ class _Reports:
         life = self._life(event)
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
+            life.aborted = {event.checkpoint: checkpoint}
             life.failed += 1
             self._ended(life, event, CheckpointStatus.FAILED, checkpoint)
 
@@ -343,7 +346,7 @@ class _Reports:
 
     def _part_reported(self, event: SubtaskStatistics) -> None:
         life = self._life(event)
-        checkpoint = life.ongoing.get(event.checkpoint)
+        checkpoint = life.ongoing.get(event.checkpoint) or life.aborted.get(event.checkpoint)
         ack = checkpoint.acknowledged.get(event.subtask) if checkpoint is not None else None
         if checkpoint is None or ack is None:
             message = f"{event.subtask} is reported in checkpoint {event.checkpoint}, and no ack of it was counted"

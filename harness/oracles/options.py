@@ -23,6 +23,7 @@ MODE = "execution.checkpointing.mode"
 CHAINING = "pipeline.operator-chaining.enabled"
 SKIPPED_IN_FLIGHT = "execution.checkpointing.recover-without-channel-state.checkpoint-id"
 ASYNCHRONOUS = "state.backend.async"
+AFTER_FINISH = "execution.checkpointing.checkpoints-after-tasks-finish"
 NS_PER_MS = 1_000_000
 
 
@@ -78,6 +79,11 @@ def tolerable_failures(plan: Plan) -> int:
 def at_least_once(plan: Plan) -> bool:
     """Whether barriers are counted instead of aligned."""
     return texts(plan).get(MODE, "").upper().replace("-", "_") == "AT_LEAST_ONCE"
+
+
+def checkpoints_after_finish(plan: Plan) -> bool:
+    """Whether checkpoints go on when some tasks have finished: since Flink 1.15 they do unless told otherwise."""
+    return texts(plan).get(AFTER_FINISH, str(not flink_1_14(plan))).lower() == "true"
 
 
 def chained(plan: Plan) -> bool:

@@ -25,7 +25,8 @@ def _prefix(summands: Digests) -> Digests:
 
 
 def _hashes(digest_key: int, lane: Lane) -> Digests:
-    return identity_hashes(digest_key, lane.partition, int(lane.offsets.max(initial=-1)) + 1)[lane.offsets]
+    hashes = identity_hashes(digest_key, lane.partition, int(lane.offsets.max(initial=-1)) + 1)[lane.offsets]
+    return hashes * np.uint64(lane.weight)
 
 
 @lru_cache(maxsize=16)

@@ -56,7 +56,7 @@ class TxnOracle:
         findings = Findings(self.name, self.clauses)
         trace = TransactionTrace(history, findings)
         # What is still owed at the end of a run that ended well had time; in any other run, only what is overdue
-        settled = history.end.reached and history.plan.expected_end is ExpectedEnd.RUNNING
+        settled = history.end.reached and history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
         _judge_promises(trace, findings, settled)
         _judge_visible(history, trace, findings)
         refused = any("commit" in failure.operation for failure in history.of(StorageFailed))

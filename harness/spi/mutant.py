@@ -11,8 +11,8 @@ class Mutant(Protocol):
     """Registered under `holdfast.mutants` as an iterable of mutants, or a function returning one.
 
     A mutant is killed when one of `oracles` names an anomaly, once on `plan` and once on a plan drawn from the swarm,
-    while the system that it was made from passes the same plans, and the mutant's committed output is right without
-    faults (EXACT and NOLOSS pass).
+    while the system that it was made from passes the same plans, and the mutant's committed output is right while
+    nothing exposes it (EXACT and NOLOSS pass).
     """
 
     @property
@@ -38,6 +38,10 @@ class Mutant(Protocol):
     @property
     def plan(self) -> Plan:
         """The shortest plan known to kill it."""
+
+    @property
+    def quiet(self) -> Plan | None:
+        """Where nothing exposes it; without one, `plan` without its faults."""
 
     @property
     def swarm_seeds(self) -> int:

@@ -229,6 +229,8 @@ WATCHED = (
     "checkpoint_retained",
     "transaction_precommitted",
     "transaction_committed",
+    "operator_finished",
+    "finish_received",
     "rows_visible",
     "node_died",
     "node_started",

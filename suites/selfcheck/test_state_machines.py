@@ -77,12 +77,13 @@ def conformance_plans() -> list[Plan]:
     ]
 
 
-def failed_before() -> History:
-    """A coordinator begins to live when the job has failed, which no run goes on long enough to show."""
+def ended_before(*, failed: bool) -> History:
+    """A coordinator begins to live when the job has failed or finished, which no run goes on long enough to show."""
     chosen = plan()
     configuration = REFERENCE.configure(chosen)
     master = REFERENCE.job_master(REFERENCE.graph(chosen, configuration), configuration, lambda: 0.5)
-    effects = master.step(Recovered(JobRecord(1, 2, (0, 0), ended=JobStatus.FAILED), (0, 0), (), ()), 0.0)
+    ended = JobStatus.FAILED if failed else JobStatus.FINISHED
+    effects = master.step(Recovered(JobRecord(1, 2, (0, 0), ended=ended), (0, 0), (), ()), 0.0)
     return story(*(effect for effect in effects if isinstance(effect, Event)))
 
 
@@ -93,7 +94,7 @@ def courses() -> dict[str, list[Course]]:
     found: dict[str, list[Course]] = {machine.name: [] for machine in STATE_MACHINES}
     drawn = (swarm_case(system).plan_for(seed) for seed in range(1, DRAWN))
     runs = (run_plan(chosen, system, tools).history for chosen in chain(conformance_plans(), DIRECTED, drawn))
-    for history in chain([failed_before()], runs):
+    for history in chain([ended_before(failed=True), ended_before(failed=False)], runs):
         for machine in STATE_MACHINES:
             found[machine.name].append(follow(machine, history))
     return found

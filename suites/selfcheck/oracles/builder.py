@@ -21,8 +21,10 @@ from holdfast.harness.model.events import (
     ChannelBlocked,
     ChannelUnblocked,
     DeclineReceived,
+    EndOfDataReceived,
     Event,
     FailureCounted,
+    FinishReceived,
     NodeDied,
     NotificationSent,
     ReaderPolled,
@@ -45,9 +47,9 @@ EventKind = TypeVar("EventKind", bound=Event)
 Line = Event | float | Sequence[Event]
 """An event, several, or milliseconds that pass."""
 
-_RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, ChannelBlocked, ChannelUnblocked)
+_RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, EndOfDataReceived, ChannelBlocked, ChannelUnblocked)
 _COORDINATOR_RECORDS = (
-    TriggerSent, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
+    TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
 )  # fmt: skip
 _HARNESS_RECORDS = (NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.channel import (
+    Ended,
     InputChannel,
     LocalChannel,
     Mark,
@@ -128,7 +129,7 @@ def ends() -> Iterator[Ends]:
         yield ends
 
 
-def columns_of(element: Records | Mark) -> IdentityColumns:
+def columns_of(element: Records | Mark | Ended) -> IdentityColumns:
     assert isinstance(element, Records)
     assert isinstance(element.batch, IdentityColumns)
     return element.batch
@@ -198,6 +199,7 @@ def test_a_mark_overtakes_what_waits_at_both_ends_and_says_what(ends: Ends) -> N
     def drained() -> bool:
         while len(ends.receiver):
             element = ends.receiver.take()
+            assert not isinstance(element, Ended)
             taken.append(element.position if isinstance(element, Records) else -element.checkpoint)
         return len(taken) == sent + 1
 
@@ -262,6 +264,7 @@ def taken(task: HostedTask) -> tuple[str, int] | None:
     element = task.next_element()
     if element is None:
         return None
+    assert isinstance(element, Records | Barrier)
     return element.channel, element.position if isinstance(element, Records) else -element.checkpoint
 
 

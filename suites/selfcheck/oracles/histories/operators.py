@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION, Job
+from holdfast.harness.model.job import BROADCAST, DIAMOND, JOIN, PIPELINE, RIGHT_WEIGHT, SELF_JOIN, STEPS, UNION, Job
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash, summary
@@ -109,7 +109,8 @@ def joined(key: str, left: Sequence[tuple[int, int]], right: Sequence[tuple[int,
     """The row of a key that holds these (partition, offset) on either side."""
     counts = tuple(sum(partition == each for partition, _ in side) for side in (left, right) for each in (0, 1))
     value = sum(offset + 1 for _, offset in left) - sum(offset + 1 for _, offset in right)
-    return FoldRow(key, value, counts, sum(identity_hash(*each) for each in (*left, *right)) & MASK)
+    digest = sum(identity_hash(*each) for each in left) + RIGHT_WEIGHT * sum(identity_hash(*each) for each in right)
+    return FoldRow(key, value, counts, digest & MASK)
 
 
 A_JOINED, B_JOINED = joined("a", [(0, 0)], [(1, 0)]), joined("b", [(0, 1)], [(1, 1)])
@@ -223,7 +224,8 @@ def a_copy_ahead() -> History:
 def _join_cut(*records: tuple[int, int]) -> History:
     """The first record of either side is in the cut; the state holds these (partition, offset)."""
     value = sum(-1 - offset if partition else offset + 1 for partition, offset in records)
-    held = replace(summary(records), value=value, entries=None)
+    digest = sum(identity_hash(*each) * (RIGHT_WEIGHT if each[0] else 1) for each in records) & MASK
+    held = replace(summary(records), value=value, digest=digest, entries=None)
     return _cut(
         JOIN,
         SnapshotTaken(subtask="join[0]", checkpoint=1, state=held),
