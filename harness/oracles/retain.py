@@ -25,6 +25,7 @@ from holdfast.harness.model.events import (
     JobSwitched,
     MetadataPublished,
     NodeDied,
+    RecoveryFailed,
     StorageFailed,
     StorageListed,
 )
@@ -135,16 +136,24 @@ class _Jobs:
             ended = job.ended
             if ended is None or ended.node in dead or self.history.end.problem:
                 continue
-            if ended.status in self.kept:
-                for checkpoint, event in job.known.items():
-                    self.findings.check("discarded-wrongly")
-                    if checkpoint not in job.left:
-                        message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
-                        self.findings.violated("discarded-wrongly", message, event, ended)
-            else:
-                for checkpoint, event in job.known.items():
+            for checkpoint, event in self._within_reach(job, ended.node):
+                if ended.status not in self.kept:
                     message = f"the job is {ended.status}, and checkpoint {checkpoint} is not discarded"
                     self.findings.violated("kept-wrongly", message, event, ended)
+                    continue
+                self.findings.check("discarded-wrongly")
+                if checkpoint not in job.left:
+                    message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
+                    self.findings.violated("discarded-wrongly", message, event, ended)
+
+    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, Event]]:
+        """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
+        of, and nothing that it never saw."""
+        if all(event.node != node for event in self.history.of(RecoveryFailed)):
+            return list(job.known.items())
+        seen = {event.checkpoint for event in self.history.of(MetadataPublished) if event.node == node}
+        seen |= {event.checkpoint for event in self.history.of(CheckpointCompleted) if event.node == node}
+        return [(checkpoint, event) for checkpoint, event in job.known.items() if checkpoint in seen]
 
     # --- how jobs begin and end ---
 

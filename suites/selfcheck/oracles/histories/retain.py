@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
     JobSubmitted,
     JobSwitched,
     MetadataPublished,
+    RecoveryFailed,
     StorageFailed,
     StorageListed,
 )
@@ -130,6 +131,23 @@ def forgotten_though_discarded() -> History:
 @near("kept-wrongly")
 def discarded_at_the_end() -> History:
     return story(whole(1), ended(dropped(1)))
+
+
+def _fails_unread(*seen: int) -> History:
+    """The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first."""
+    told = [MetadataPublished(checkpoint=each, path=file(each).path, files=(file(each),)) for each in seen]
+    end = [RecoveryFailed(checkpoint=2, reason="damaged"), JobSwitched(status=JobStatus.FAILED), dropped(1)]
+    return story(whole(1), whole(2), *(at("coordinator.1", event) for event in (*told, *end)))
+
+
+@bad("kept-wrongly")
+def kept_though_seen() -> History:
+    return _fails_unread(1, 2)
+
+
+@near("kept-wrongly")
+def never_seen() -> History:
+    return _fails_unread(1)
 
 
 @bad("discarded-wrongly")
