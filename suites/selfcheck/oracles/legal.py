@@ -220,7 +220,7 @@ class Script:
             self.say(BarrierReceived(channel=slow, checkpoint=number), BarrierSent(channel=below, checkpoint=number))
             self.snapshot(SnapshotTaken(subtask=f"sum[{i}]", checkpoint=number, state=summary(self.state[i])))
             self.say(ChannelUnblocked(channel=quick, checkpoint=number))
-            self.acknowledge(f"sum[{i}]", number, self.write(f"chk-{number}/sum-{i}"))
+            self.acknowledge(f"sum[{i}]", number, self.write(f"chk-{number}/sum-{i}", self.life_of(i)))
             if not quiet:
                 self.process(below)
             self.say(BarrierReceived(channel=below, checkpoint=number))
@@ -251,9 +251,15 @@ class Script:
         self.say(AckSent(subtask=name, checkpoint=number, files=files))
         self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
 
-    def write(self, path: str) -> FileReference:
+    def life_of(self, worker: int) -> str:
+        """The present life of a worker's process."""
+        name = f"worker-{worker}"
+        deaths = [line for line in self.lines if isinstance(line, NodeDied) and line.dead_node == name]
+        return f"{name}.{len(deaths)}"
+
+    def write(self, path: str, node: str = "") -> FileReference:
         file = self.files[path] = FileReference(path, 100, 7)
-        self.say(FileWritten(file=file))
+        self.say(FileWritten(file=file, node=node))
         return file
 
     def complete(self, number: int) -> None:
