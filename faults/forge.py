@@ -12,13 +12,20 @@ from holdfast.harness.model.events import (
     AckReceived,
     DeclineReceived,
     Event,
+    NotificationReceived,
+    TriggerReceived,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
-RECEPTIONS: Mapping[str, type[Event]] = {"acknowledge": AckReceived, "decline": DeclineReceived}
+RECEPTIONS: Mapping[str, type[Event]] = {
+    "acknowledge": AckReceived,
+    "decline": DeclineReceived,
+    "trigger": TriggerReceived,
+    "abort": NotificationReceived,
+}
 """By message, the event that its receiver records."""
 _DEFAULT_MESSAGE = "acknowledge"
 

@@ -474,6 +474,20 @@ class EndOfPartitionReceived(Event, tag="end_of_partition_received"):
     channel: str
 
 
+class CancellationSent(Event, tag="cancellation_sent"):
+    """A marker entered a channel in the place of a barrier: the checkpoint was given up above."""
+
+    channel: str
+    checkpoint: int
+
+
+class CancellationReceived(Event, tag="cancellation_received"):
+    """Such a marker left a channel."""
+
+    channel: str
+    checkpoint: int
+
+
 class ChannelBlocked(Event, tag="channel_blocked"):
     """Aligned: nothing is taken from this channel until the alignment ends."""
 
@@ -791,7 +805,8 @@ AnyEvent = (
     | SplitsAssigned | SplitsLeft | SplitsReceived
     | TaskStarted | OperatorFinished | SubtaskFinished | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived
     | BatchSent | BatchProcessed | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | BarrierSent
-    | BarrierReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken | SnapshotReleased | ChannelStateTaken
+    | BarrierReceived | CancellationSent | CancellationReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken
+    | SnapshotReleased | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled
@@ -807,6 +822,7 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
     (TriggerSent, TriggerReceived, ("attempt", "checkpoint", "subtask")),
     (SplitsAssigned, SplitsReceived, ("attempt", "subtask", "splits")),
     (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
+    (CancellationSent, CancellationReceived, ("attempt", "channel", "checkpoint")),
     (BatchSent, BatchProcessed, ("attempt", "channel", "position", "origin")),
     (EndOfDataSent, EndOfDataReceived, ("attempt", "channel")),
     (SubtaskFinished, FinishReceived, ("attempt", "subtask")),

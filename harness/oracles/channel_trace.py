@@ -13,6 +13,7 @@ from holdfast.harness.model.events import (
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    CancellationReceived,
     ChannelStateRestored,
     ChannelStateTaken,
     DeclineSent,
@@ -201,6 +202,7 @@ class ChannelTrace:
                 SourceEmitted: self._source_emitted,
                 NotificationReceived: self._notification_received,
                 DeclineSent: self._decline_sent,
+                CancellationReceived: self._cancellation_received,
                 ChannelStateTaken: self._channel_state_taken,
                 ChannelStateRestored: self._channel_state_restored,
             },
@@ -296,6 +298,11 @@ class ChannelTrace:
             snapshot, reached, before = subtask.windows.pop(event.checkpoint)
             emissions = subtask.emissions - before
             self.windows.append(SourceWindow(event.checkpoint, snapshot.time_ns, event.time_ns, reached, emissions))
+
+    def _cancellation_received(self, event: CancellationReceived) -> None:
+        channel = self.attempts[event.attempt].channels.get(event.channel)
+        if channel is not None and event.checkpoint >= channel.receiver.aligning:
+            self._give_up(channel.receiver, event.checkpoint)
 
     def _decline_sent(self, event: DeclineSent) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)

@@ -22,6 +22,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.blocking import CLAUSES as BLOCKING
+from holdfast.harness.oracles.blocking import Blocking
 from holdfast.harness.oracles.channel_state import CLAUSES, judge_channel_states, judge_overtaking_order, named
 from holdfast.harness.oracles.channel_trace import (
     Alignment,
@@ -58,6 +60,7 @@ class CutOracle:
         "skipped-differs": "after in-flight records were left out on purpose, state lacks others than exactly these",
         "source-position": "a source records another position than the one it had reached",
         **CLAUSES,
+        **BLOCKING,
         "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
         "waited-with-one-input": "a subtask with a single input channel blocks it",
         "source-stalled": "sources with input to read never emit between their barrier and its completion",
@@ -83,6 +86,7 @@ class CutOracle:
             for alignment in trace.alignments:
                 _judge_alignment(history, alignment, findings)
         _judge_blocking(history, trace, findings, aligned_mode)
+        Blocking(history, findings)
         _judge_positions(trace, findings)
         _judge_stalls(history, trace, findings)
         _judge_states(history, trace, findings)

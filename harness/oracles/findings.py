@@ -50,6 +50,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.BatchProcessed: "batch {0.position} processed from {0.channel}",
     events.BarrierSent: "barrier {0.checkpoint} sent on {0.channel}",
     events.BarrierReceived: "barrier {0.checkpoint} received on {0.channel}",
+    events.CancellationSent: "cancellation of {0.checkpoint} sent on {0.channel}",
+    events.CancellationReceived: "cancellation of {0.checkpoint} received on {0.channel}",
     events.ChannelBlocked: "{0.channel} blocked for checkpoint {0.checkpoint}",
     events.ChannelUnblocked: "{0.channel} unblocked for checkpoint {0.checkpoint}",
     events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",

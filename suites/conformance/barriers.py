@@ -55,6 +55,9 @@ def _worked_example(**options: str) -> Plan:
     )
 
 
+LATE_SOURCE = (slow(LATE_CHANNELS[0], 60, 600), slow(LATE_CHANNELS[1], 60, 600))
+PATIENT = {**TOLERANT, **ROOMY, f"{CHECKPOINTING}.timeout": "150 ms"}
+DECLINED_AT_ONCE = forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered")
 ONE_BUFFER = {"taskmanager.network.memory.buffers-per-channel": "1", "source.max-batch-records": "2"}
 UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
 
@@ -197,6 +200,46 @@ CASES = with_needs(
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
         plan=plan(slow(LATE_CHANNELS[0], 15), job=REBALANCE),
+    ),
+    Case(
+        id="barriers/newer-barrier",
+        purpose="Does a newer barrier end an older alignment, and unblock what that had blocked?",
+        method="A source is told of a later checkpoint too early, so that its barrier comes on a late channel while an "
+        "older checkpoint is being aligned.",
+        passes="Every channel of the older alignment is unblocked before anything else happens.",
+        decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "keeps-older-alignment"),),
+        plan=plan(*LATE_SOURCE, forge("trigger", "source[1]", {"checkpoint": 2}, after_checkpoint=1), options=PATIENT),
+    ),
+    Case(
+        id="barriers/cancellation-marker",
+        purpose="Does the marker of a source that gave up a checkpoint end its alignment below?",
+        method="A source hears of an abort before the trigger of its checkpoint; the others send barriers.",
+        passes="Whatever was blocked for it is unblocked when the marker comes.",
+        decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "ignores-markers"),),
+        plan=plan(*LATE_SOURCE, forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1), options=PATIENT),
+    ),
+    Case(
+        id="barriers/stale-marker",
+        purpose="Is the marker of a checkpoint that is over ignored while the next one is being aligned?",
+        method="A source answers with markers on late channels; its checkpoint is declined at once, and the next one's "
+        "barriers come on the others before.",
+        passes="Nothing behind a barrier is processed before the barrier is there on every input.",
+        decides=(Decision("BAR-10", "CUT", ("processed-while-blocked",), "obeys-stale-markers"),),
+        plan=plan(
+            *LATE_SOURCE,
+            forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1),
+            DECLINED_AT_ONCE,
+            options=PATIENT,
+            records=DENSE,
+        ),
+    ),
+    Case(
+        id="barriers/stale-barrier",
+        purpose="Is the barrier of a checkpoint that is over ignored?",
+        method="A checkpoint is declined as soon as it is triggered; its barriers come on late channels afterwards.",
+        passes="Nothing is blocked and no snapshot is taken for it any more.",
+        decides=(Decision("BAR-10", "CUT", ("stale-acted",), "acts-on-stale-barriers"),),
+        plan=plan(*LATE_SOURCE, DECLINED_AT_ONCE, options=PATIENT),
     ),
     Case(
         id="barriers/no-deadlock",

@@ -11,6 +11,8 @@ from holdfast.harness.model.events import (
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    CancellationReceived,
+    CancellationSent,
     ChannelBlocked,
     ChannelContent,
     ChannelStateRestored,
@@ -201,6 +203,57 @@ def late_barrier_of_aborted_checkpoint() -> History:
     return story(
         sends(LEFT, "|1 0 |2"), sends(RIGHT, "0 |2"), gives_up(1), delivers(LEFT, "|1 0 |2"), delivers(RIGHT, "0 |2")
     )  # fmt: skip
+
+
+def _given_up(*after: Event) -> History:
+    """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
+    return story(
+        sends(LEFT, "|1 0"),
+        sends(RIGHT, "0"),
+        CancellationSent(channel=RIGHT, checkpoint=1),
+        delivers(LEFT, "|1"),
+        ChannelBlocked(channel=LEFT, checkpoint=1),
+        CancellationReceived(channel=RIGHT, checkpoint=1),
+        after,
+    )
+
+
+@bad("alignment-outlives")
+def marker_ends_nothing() -> History:
+    return _given_up(*delivers(RIGHT, "0"))
+
+
+@bad("alignment-outlives")
+def newer_barrier_ends_nothing() -> History:
+    return story(
+        sends(LEFT, "|1"),
+        sends(RIGHT, "|2 0"),
+        delivers(LEFT, "|1"),
+        ChannelBlocked(channel=LEFT, checkpoint=1),
+        delivers(RIGHT, "|2"),
+        gives_up(2),
+    )
+
+
+@near("alignment-outlives")
+def marker_ends_the_alignment() -> History:
+    unblocked = ChannelUnblocked(channel=LEFT, checkpoint=1)
+    return _given_up(unblocked, *delivers(RIGHT, "0"), *delivers(LEFT, "0"))
+
+
+@bad("stale-acted")
+def blocks_for_a_checkpoint_that_was_given_up() -> History:
+    return story(sends(LEFT, "|1"), gives_up(1), delivers(LEFT, "|1"), ChannelBlocked(channel=LEFT, checkpoint=1))
+
+
+@bad("stale-acted")
+def takes_a_snapshot_that_was_given_up() -> History:
+    return story(sends(BELOW, "|1"), gives_up(1), snapshot("sum[0]"))
+
+
+@near("stale-acted")
+def ignores_a_late_barrier() -> History:
+    return story(sends(LEFT, "|1 0"), gives_up(1), delivers(LEFT, "|1 0"))
 
 
 # --- what is in flight -----------------------------------------------------------------------------------------------
