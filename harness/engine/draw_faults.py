@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from holdfast.harness.engine.mix import Mix, Weights
-from holdfast.harness.model.job import Job, VertexKind
+from holdfast.harness.model.job import STATEFUL, Job, VertexKind
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule, Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import channel_ends, network_channels, subtasks
@@ -31,6 +31,7 @@ _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "
 _FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _CHANNEL_EFFECTS = frozenset({"send-barrier"})
 _PUBLICATION = "publish-metadata"
+_STATE_EFFECTS = frozenset({"fix-state"})
 _READS = frozenset({"read-metadata", "read-state"})
 _POISON_INTERVALS = 6
 _POISON_INTERVALS_OF_BOUNDED = 12
@@ -130,6 +131,8 @@ def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
         absent |= _SINK_EFFECTS
     if not progress:
         absent |= _READS
+    if not scene.job.of_kind(*STATEFUL):
+        absent |= _STATE_EFFECTS
     if not scene.has_channels:
         absent |= _CHANNEL_EFFECTS
     if not scene.drops:
