@@ -184,7 +184,8 @@ def _label(arrow: _Arrow, curve: Curve, taken_up: list[Rectangle]) -> tuple[Mark
         if arrow.before == arrow.after:
             x, y = curve[3][0] + 22 + wide / 2, curve[0][1] - 7
         elif arrow.before == ANY:
-            x, y = curve[0][0] + wide / 2 + 6, curve[0][1] + 6
+            # To the left: a state's arrow to itself has its words on the right.
+            x, y = curve[0][0] - wide / 2 - 6, curve[0][1] + 6
         around = _around((x + aside * wide, y), wide, high)
         if not any(_overlap(around, each) for each in taken_up):
             break

@@ -33,7 +33,7 @@ def test_every_checkpoint_is_told_with_its_subtasks() -> None:
             assert all(part.acknowledged for part in each.parts)
             assert each.full_bytes == sum(part.full_bytes for part in each.parts)
     assert sum(found.counts.values()) == len(found.checkpoints)
-    assert [restore.path for restore in found.restores] == ["checkpoints/chk-3/_metadata"]
+    assert [restore.path for restore in found.restores] == ["checkpoints/job-0/chk-3/_metadata"]
 
 
 def test_what_was_in_progress_when_its_coordinator_died_is_lost() -> None:

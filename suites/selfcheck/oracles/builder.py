@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     BarrierReceived,
     BatchProcessed,
+    CancellationReceived,
     ChannelBlocked,
     ChannelUnblocked,
     DeclineReceived,
@@ -47,7 +48,14 @@ EventKind = TypeVar("EventKind", bound=Event)
 Line = Event | float | Sequence[Event]
 """An event, several, or milliseconds that pass."""
 
-_RECEIVER_RECORDS = (BatchProcessed, BarrierReceived, EndOfDataReceived, ChannelBlocked, ChannelUnblocked)
+_RECEIVER_RECORDS = (
+    BatchProcessed,
+    BarrierReceived,
+    CancellationReceived,
+    EndOfDataReceived,
+    ChannelBlocked,
+    ChannelUnblocked,
+)
 _COORDINATOR_RECORDS = (
     TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
 )  # fmt: skip
