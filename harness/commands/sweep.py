@@ -12,10 +12,12 @@ from holdfast.harness.engine.sweep import sweep
 def sweep_folder(root: Path) -> int:
     """Sweep below an output folder and say what was done."""
     console = consoles.results()
-    done = 0
-    for sentence in (*sweep(root), *sweep_services()):
+    done = False
+    for sentence in sweep(root):
         console.print(sentence)
-        done += 1
+        done = True
     if not done:
         console.print(f"{root}: nothing to sweep.")
+    for sentence in sweep_services():
+        console.print(sentence)
     return 0

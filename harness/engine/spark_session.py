@@ -55,7 +55,6 @@ def judging_session(master: str = "", settings: Mapping[str, str] | None = None)
     master = master or LOCAL
     builder = SparkSession.builder.master(master).config(map={**_SETTINGS, **(settings or {})})
     if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # noqa: TID251 - else workers are whatever python3 is
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="holdfast-judge-") as folder:
         log = Path(folder, "spark.log")
@@ -67,12 +66,25 @@ def judging_session(master: str = "", settings: Mapping[str, str] | None = None)
 
 def _started(builder: SparkSession.Builder, master: str, log: Path) -> SparkSession:
     try:
-        with _standard_error_in(log):
+        with _standard_error_in(log), _workers_like_this(master):
             return builder.getOrCreate()
     except Exception as error:  # Whatever Spark raises, it did not start.
         raise UsageError(
             f"Spark does not start at {master} ({_cause(error, log)}); is it there, and of version 4?"
         ) from error
+
+
+@contextmanager
+def _workers_like_this(master: str) -> Iterator[None]:
+    """Else workers on this machine are whatever python3 is; a context reads it when it starts, so none stays set."""
+    if not master.startswith("local") or "PYSPARK_PYTHON" in os.environ:  # noqa: TID251
+        yield
+        return
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # noqa: TID251
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_PYTHON"]  # noqa: TID251
 
 
 @contextmanager
