@@ -170,7 +170,7 @@ def main(
     tier: Annotated[Tier, typer.Option()] = Tier.SPARK,
     kills: Annotated[int, typer.Option(min=1)] = 10,
     interval_ms: Annotated[int, typer.Option(min=100, help="between checkpoints")] = 1000,
-    allowed_s: Annotated[float, typer.Option(help="for each recovery: so much longer input arrives")] = 6.0,
+    allowed_s: Annotated[float, typer.Option(help="for each recovery: so much longer input arrives")] = 9.0,
     during: Annotated[
         bool, typer.Option("--during/--between", help="kill right after a checkpoint was triggered, or completed")
     ] = False,
