@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
@@ -136,7 +137,7 @@ def _description(case: CaseResult) -> str:
         f"{text.count(case.runs_passed)} passed, {text.count(case.runs_failed)} failed, "
         f"{text.count(case.runs_inconclusive)} inconclusive, of {text.plural(case.runs_demanded, 'run')} demanded."
     )
-    decided = ", ".join(f"{rule} {text.STATUS_WORDS[status]}" for rule, status in case.rules.items())
+    decided = ", ".join(f"{rule} {STATUS_WORDS[status]}" for rule, status in case.rules.items())
     decided = text.markdown(decided)
     asked = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
     lines = [f"**{name}.** {text.markdown(words)}" for name, words in asked]

@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
@@ -126,7 +127,7 @@ def _environment() -> Environment:
     )
     environment.tests["film"] = lambda picture: isinstance(picture, Film)
     environment.globals.update(
-        words=text.STATUS_WORDS,
+        words=STATUS_WORDS,
         marks=text.STATUS_MARKS,
         meanings=text.STATUS_MEANINGS,
         decidability=text.DECIDABILITY_WORDS,
@@ -166,7 +167,7 @@ def _bar(counts: Mapping[Status, int], label: str) -> Markup:
     for status in Status:
         if counts.get(status):
             share = counts[status] / total * 100
-            title = element("title", f"{counts[status]:,} {text.STATUS_WORDS[status]}")
+            title = element("title", f"{counts[status]:,} {STATUS_WORDS[status]}")
             shape = {"x": f"{left:.4g}%", "width": f"{share:.4g}%", "height": "100%"}
             drawn.append(element("rect", title, class_=f"fill-{status.value.lower()}", **shape))
             left += share

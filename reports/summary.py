@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Journal
 from holdfast.reports import recovery, text, view
 from holdfast.reports.files import write_file
@@ -67,7 +68,7 @@ def _head(journal: Journal) -> Iterator[str]:
     counts = view.status_counts(result.status for result in journal.rules)
     yield "\n| Status | Rules | Meaning |\n| --- | ---: | --- |\n"
     for status, number in counts.items():
-        name = f"{text.STATUS_MARKS[status]} {text.STATUS_WORDS[status]}"
+        name = f"{text.STATUS_MARKS[status]} {STATUS_WORDS[status]}"
         yield f"| {name} | {number:,} | {text.STATUS_MEANINGS[status]} |\n"
     if certificate.missing:
         yield "\n**What is missing**\n\n"
@@ -91,7 +92,7 @@ def _recoveries(journal: Journal) -> Iterator[str]:
 
 def _block(block: view.Block) -> str:
     names = text.markdown(", ".join(finding.name for finding in block.findings))
-    lines = [f"\n## {text.STATUS_MARKS[block.status]} {text.STATUS_WORDS[block.status]}: {names}\n"]
+    lines = [f"\n## {text.STATUS_MARKS[block.status]} {STATUS_WORDS[block.status]}: {names}\n"]
     lines += [f"{text.markdown(view.owed(finding))}\n" for finding in block.findings]
     lines += [f"_{text.markdown(reason)}_\n" for reason in block.reasons]
     if block.exhibit is not None:

@@ -9,19 +9,10 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.journal import Journal, RuleResult, Status, Title
 from holdfast.reports import recovery, text, view
 
-STYLES = {
-    Status.PASS: "green",
-    Status.NOT_APPLICABLE: "dim",
-    Status.WAIVED: "yellow",
-    Status.UNTESTED: "dim",
-    Status.UNOBSERVED: "blue",
-    Status.INCONCLUSIVE: "yellow",
-    Status.ERROR: "magenta",
-    Status.FAIL: "bold red",
-}
 TITLE_STYLES = {Title.CERTIFIED: "bold green", Title.PARTIAL: "bold yellow", Title.REFUSED: "bold red"}
 HEADINGS = {
     Status.PASS: "pass",
@@ -97,7 +88,7 @@ def _areas(journal: Journal, console: Console) -> Table:
         Column("Title", width=min(room, max((len(area.title) for area in areas), default=5)), no_wrap=True),
         Column("Rules", width=5, justify="right"),
         *(
-            Column(heading, width=len(heading), justify="right", header_style=STYLES[status])
+            Column(heading, width=len(heading), justify="right", header_style=STATUS_STYLES[status])
             for heading, status in zip(headings, present, strict=True)
         ),
         box=box.SIMPLE_HEAD,
@@ -106,7 +97,7 @@ def _areas(journal: Journal, console: Console) -> Table:
         show_edge=False,
     )
     for area in areas:
-        cells = [Text(str(area.counts.get(status, "")), STYLES[status]) for status in present]
+        cells = [Text(str(area.counts.get(status, "")), STATUS_STYLES[status]) for status in present]
         title = Text(_sayable(console, area.title, room))
         table.add_row(text.one_line(area.code), title, str(len(area.rules)), *cells)
     table.add_section()
@@ -128,13 +119,13 @@ def _print_decided(journal: Journal, console: Console) -> None:
         line = Text()
         for result in decided:
             mark = f"{marks[result.status]}{result.rule.id.rpartition('-')[2]}"
-            line.append(mark, STYLES[result.status]).append("  ")
+            line.append(mark, STATUS_STYLES[result.status]).append("  ")
         for index, part in enumerate(line.wrap(console, max(console.width - 6, 20))):
             part.rstrip()
             console.print(Text(f"{text.one_line(area.code) if index == 0 else '':4}  ").append_text(part))
     met = {result.status for result in journal.rules if _is_decided(result)}
     if met:
-        key = "  ".join(f"{marks[status]} {text.STATUS_WORDS[status]}" for status in Status if status in met)
+        key = "  ".join(f"{marks[status]} {STATUS_WORDS[status]}" for status in Status if status in met)
         console.print(Text(f"      ({key})", "dim"))
 
 
@@ -152,14 +143,14 @@ def _every_rule(journal: Journal, console: Console) -> Table:
     )
     marks = _marks(console)
     for result in journal.rules:
-        status = Text(f"{marks[result.status]} {text.STATUS_WORDS[result.status]}", STYLES[result.status])
+        status = Text(f"{marks[result.status]} {STATUS_WORDS[result.status]}", STATUS_STYLES[result.status])
         owed = Text(_sayable(console, result.rule.text, room))
         table.add_row(result.rule.id, status, result.rule.level.value, owed)
     return table
 
 
 def _print_block(block: view.Block, console: Console, verbose: bool) -> None:
-    head = Text(f"{_marks(console)[block.status]} {text.STATUS_WORDS[block.status].upper()}", STYLES[block.status])
+    head = Text(f"{_marks(console)[block.status]} {STATUS_WORDS[block.status].upper()}", STATUS_STYLES[block.status])
     names = ", ".join(finding.name for finding in block.findings)
     console.print(head.append(f"  {_sayable(console, names)}", "default"), soft_wrap=True)
     for finding in block.findings if verbose else block.findings[:SHOWN_RULES]:

@@ -9,16 +9,6 @@ from datetime import UTC, datetime
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.rule import Decidability, Level, Subject
 
-STATUS_WORDS = {
-    Status.PASS: "pass",
-    Status.NOT_APPLICABLE: "not applicable",
-    Status.WAIVED: "waived",
-    Status.UNTESTED: "untested",
-    Status.UNOBSERVED: "unobserved",
-    Status.INCONCLUSIVE: "inconclusive",
-    Status.ERROR: "error",
-    Status.FAIL: "fail",
-}
 STATUS_MARKS = {
     Status.PASS: "✓",
     Status.NOT_APPLICABLE: "–",

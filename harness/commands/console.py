@@ -13,10 +13,10 @@ from rich.text import Text
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.site import abandoned_services
 from holdfast.harness.engine.sweep import unfinished
+from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
-_STYLES = {Outcome.PASS: "green", Outcome.FAIL: "bold red", Outcome.INCONCLUSIVE: "yellow"}
 
 
 def results(*, soft_wrap: bool = True) -> Console:
@@ -36,14 +36,14 @@ def _text(stream: LastingStream) -> IO[str]:
 
 def say_outcome(console: Console, outcome: Outcome, reason: str) -> None:
     """PASS, or what else and why."""
-    console.print(Text(outcome.value.upper(), _STYLES[outcome]) + Text(f": {reason}" if reason else ""))
+    console.print(Text(outcome.value.upper(), OUTCOME_STYLES[outcome]) + Text(f": {reason}" if reason else ""))
 
 
 def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
     """One line for each oracle, and below it what it found."""
     for verdict in verdicts:
         decided = f"{sum(verdict.checked.values())} decided" if verdict.checked else verdict.reason
-        line = Text(f"  {verdict.oracle:<8} ") + Text(f"{verdict.outcome.value:<13}", _STYLES[verdict.outcome])
+        line = Text(f"  {verdict.oracle:<8} ") + Text(f"{verdict.outcome.value:<13}", OUTCOME_STYLES[verdict.outcome])
         console.print(line + Text(decided))
         for anomaly in verdict.anomalies:
             console.print(Text(f"    {verdict.oracle}/{anomaly.clause}: {anomaly.message}"))

@@ -11,12 +11,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from holdfast.harness.commands.console import command_line
+from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
 
 _QUIET = frozenset({Status.NOT_APPLICABLE, Status.UNTESTED})
-_STYLES = {Status.PASS: "green", Status.FAIL: "bold red", Status.ERROR: "magenta", Status.INCONCLUSIVE: "yellow"}
 
 
 class CaseProgress:
@@ -65,7 +65,7 @@ class CaseProgress:
         if result.status not in _QUIET:
             runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
             reason = f": {result.reason}" if result.reason else ""
-            status = Text(f"{result.status.value:<13}", _STYLES.get(result.status, ""))
+            status = Text(f"{result.status.value:<13}", STATUS_STYLES[result.status])
             self._say(status + Text(f"{result.case} on {result.tier}, {runs} {'run' if runs == 1 else 'runs'}{reason}"))
 
     def _say(self, line: Text) -> None:

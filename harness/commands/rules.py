@@ -20,22 +20,13 @@ from holdfast.harness.commands.folders import LATEST, RESULTS
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import read_journal
 from holdfast.harness.engine.certificate import rule_results
+from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.journal import Journal, RuleResult, Status
 from holdfast.harness.model.rule import Subject
 
 WIDE = 120
 """Columns from which a table has room."""
-STYLES = {
-    Status.PASS: "green",
-    Status.NOT_APPLICABLE: "dim",
-    Status.WAIVED: "yellow",
-    Status.UNTESTED: "dim",
-    Status.UNOBSERVED: "blue",
-    Status.INCONCLUSIVE: "yellow",
-    Status.ERROR: "magenta",
-    Status.FAIL: "bold red",
-}
 
 
 def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Sequence[Status] = ()) -> int:
@@ -161,13 +152,15 @@ def _summary(results: Sequence[RuleResult]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("area")
     table.add_column("", overflow="ellipsis", no_wrap=True)
-    for column in ("rules", "with a case", *(_words(status) for status in shown)):
+    for column in ("rules", "with a case", *(STATUS_WORDS[status] for status in shown)):
         table.add_column(column, justify="right")
 
     def add(area: str, title: str, rules: Sequence[RuleResult], style: str = "") -> None:
         counts = Counter(result.status for result in rules)
         decided = sum(bool(result.cases) for result in rules)
-        cells = (Text(str(counts[status] or "·"), STYLES[status] if counts[status] else "dim") for status in shown)
+        cells = (
+            Text(str(counts[status] or "·"), STATUS_STYLES[status] if counts[status] else "dim") for status in shown
+        )
         table.add_row(area, title, str(len(rules)), str(decided), *cells, style=style)
 
     for area, rules in _by_area(results).items():
@@ -176,12 +169,12 @@ def _summary(results: Sequence[RuleResult]) -> Table:
     return table
 
 
+def _number(count: int, status: Status) -> Text:
+    return Text(str(count), STATUS_STYLES[status]) if count else Text("·", "dim")
+
+
 def _status(status: Status) -> Text:
-    return Text(_words(status), STYLES[status])
-
-
-def _words(status: Status) -> str:
-    return status.replace("_", " ").lower()
+    return Text(STATUS_WORDS[status], STATUS_STYLES[status])
 
 
 def _first_sentence(text: str) -> str:
@@ -194,7 +187,7 @@ def _first_sentence(text: str) -> str:
 def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
     rule = result.rule
     lines = {
-        "status": f"{_words(result.status)}{f': {result.reason}' if result.reason else ''}",
+        "status": f"{STATUS_WORDS[result.status]}{f': {result.reason}' if result.reason else ''}",
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
         "decided by": ", ".join(result.oracles) or "nothing yet",
@@ -207,7 +200,7 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
     table.add_column(justify="right", style="dim", no_wrap=True)
     for name, value in lines.items():
         if value:
-            table.add_row(name, Text(value, STYLES[result.status] if name == "status" else ""))
+            table.add_row(name, Text(value, STATUS_STYLES[result.status] if name == "status" else ""))
     console.print(table)
     for case in cases:
         decisions = [decision for decision in case.decides if decision.rule == rule.id]

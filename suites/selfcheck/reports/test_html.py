@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Certificate, Journal, Status, Title
 from holdfast.reports import text, view
 from holdfast.reports.html import HtmlReporter, page
@@ -60,7 +61,7 @@ def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) ->
     value = journal()
     shown = Page(page(value)).text
     for status, number in view.status_counts(result.status for result in value.rules).items():
-        assert f"{number} {text.STATUS_WORDS[status]}" in shown
+        assert f"{number} {STATUS_WORDS[status]}" in shown
     for area in view.areas(value):
         assert f"{area.title} {area.counts.get(Status.PASS, 0)}/{len(area.rules)}" in shown
     for case in value.cases:
