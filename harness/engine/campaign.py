@@ -5,15 +5,9 @@ A generator, so that whoever asks sees every result at once, may stop at any tim
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from itertools import count, islice
-from multiprocessing import get_context, parent_process
+from itertools import count
 from pathlib import Path
-from threading import Thread
 from time import perf_counter  # noqa: TID251 - what a run cost; no decision depends on it
 
 import msgspec
@@ -22,13 +16,13 @@ from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases import accused_of, plan_of, why_not_applicable
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.interruption import leave_to_parent
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.results import broken_result, run_id, run_result
 from holdfast.harness.engine.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.engine.swarm import case_for
 from holdfast.harness.engine.tally import Tally
+from holdfast.harness.engine.workers import in_order
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
@@ -38,8 +32,6 @@ ATTEMPTS = 4
 """How often a run of a plan written by hand is tried until it counts."""
 CHUNK = 20
 """Plans that a worker process gets at once."""
-CHUNKS_AHEAD = 3
-"""Chunks for each worker process that are waited for at a time."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -168,36 +160,10 @@ def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:
 def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[Answer]:
     """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
     names = (question.system.name, question.case.id, question.tier.value, question.first_seed)
-    chunks = iter(range(numbers.start, numbers.stop, CHUNK))
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
-    try:
-        waiting = deque(
-            pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, CHUNKS_AHEAD * jobs)
-        )
-        while waiting:
-            results = msgspec.msgpack.decode(waiting.popleft().result(), type=list[RunResult])
-            waiting.extend(pool.submit(_results, *names, start, start + CHUNK) for start in islice(chunks, 1))
-            for result in results:
-                yield Answer(result)
-    except BrokenProcessPool:
-        # A signal may have been meant for all of us, before they knew to leave it to us.
-        if not question.interrupted():
-            raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _live_with_parent() -> None:
-    """In a worker process: signals are the parent's business, and nothing is left when the parent is killed."""
-    leave_to_parent()
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    chunks = ((*names, start, start + CHUNK) for start in range(numbers.start, numbers.stop, CHUNK))
+    for results in in_order(_results, chunks, jobs, question.interrupted):
+        for result in msgspec.msgpack.decode(results, type=list[RunResult]):
+            yield Answer(result)
 
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:

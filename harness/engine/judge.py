@@ -9,7 +9,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.spi.oracle import Oracle
 
-_CRASHED = "oracle crashed:"
+CRASHED = "oracle crashed:"
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
@@ -37,7 +37,7 @@ def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
                 verdicts.append(oracle.judge(history))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
-                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{_CRASHED} {type(error).__name__}: {error}")
+                Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")
             )
     return tuple(verdicts)
 
@@ -68,4 +68,4 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
 
 def had_nothing_to_decide(verdict: Verdict) -> bool:
     """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
-    return not verdict.checked and not verdict.reason.startswith(_CRASHED)
+    return not verdict.checked and not verdict.reason.startswith(CRASHED)

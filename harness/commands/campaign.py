@@ -1,0 +1,105 @@
+"""`holdfast campaign`: as many drawn plans as are asked for, over as many invocations as it takes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.interruption import Interruption, listening
+from holdfast.harness.engine.ledger import Seeds
+from holdfast.harness.engine.long_campaign import LongCampaign
+
+_SEEDS = re.compile(r"(\d+)-(\d+)")
+_LINE_EVERY = 1_000
+"""Seeds between two lines where there is no terminal."""
+
+
+def run_campaign(system: str, seeds: str, folder: Path, jobs: int) -> int:
+    """Draw what is missing, and say what all of it comes to."""
+    wanted = _range(seeds)
+    with listening() as interruption:
+        campaign = LongCampaign(system, wanted, folder)
+        with campaign.ledger:
+            _draw(campaign, jobs, interruption)
+            _show(campaign, consoles.results())
+            return interruption.exit_code if interruption.signal else campaign.exit_code()
+
+
+def _range(seeds: str) -> Seeds:
+    match = _SEEDS.fullmatch(seeds)
+    first, last = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= first <= last:
+        raise UsageError(f"--seeds is {seeds!r}; allowed is FIRST-LAST, both counted from 1: write 1-100000.")
+    return first, last
+
+
+def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None:
+    console = consoles.progress()
+    first, last = campaign.wanted
+    missing = sum(until - start + 1 for start, until in campaign.ledger.missing(campaign.wanted))
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
+    clocks = (TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
+        for retrial in campaign.try_again():
+            said = f"still alarming: {retrial.alarm}" if retrial.alarm else "raises no alarm any more"
+            console.print(f"seed {retrial.seed}, tried again: {said}")
+        task = bar.add_task(campaign.code, total=last - first + 1, completed=last - first + 1 - missing)
+        drawn = 0
+        for chunk in campaign.draw(jobs, interruption.reason):
+            for seed, alarm in chunk.alarms.items():
+                plan = campaign.ledger.plan_of(seed)
+                bar.console.print(
+                    f"ALARM seed {seed}: {alarm}\n  {consoles.command_line('run', plan, '--tier', 'sim')}"
+                )
+            size = chunk.last - chunk.first + 1
+            bar.advance(task, size)
+            drawn += size
+            if not console.is_terminal and drawn // _LINE_EVERY > (drawn - size) // _LINE_EVERY:
+                console.print(f"{missing - drawn:,} seeds to go, {len(campaign.standing())} alarms")
+
+
+def _show(campaign: LongCampaign, console: Console) -> None:
+    total, ledger = campaign.total(), campaign.ledger
+    missing = sum(until - start + 1 for start, until in ledger.missing(campaign.wanted))
+    by_code: Counter[str] = Counter()
+    for chunk in ledger.chunks:
+        by_code[chunk.code] += chunk.counts.drawn
+    console.print(f"{total.drawn:,} seeds drawn in {ledger.folder}, {missing:,} of those asked for are missing")
+    _table(console, "seeds by fingerprint of the code", by_code)
+    outcomes = {"PASS": total.passed, "FAIL": total.failed, "INCONCLUSIVE": total.inconclusive}
+    _table(console, "runs by outcome", outcomes, dict.fromkeys(outcomes, total.drawn))
+    _table(console, "inconclusive runs by cause", total.causes)
+    _table(console, "faults that landed, of those planned", {name: total.landed.get(name, 0) for name in total.planned},
+           total.planned)  # fmt: skip
+    _table(console, "windows hit, of those aimed at", total.hit, total.aimed)
+    _table(console, "runs in which an oracle decided something", total.judged)
+    for title, numbers in (("jobs", total.jobs), ("expected ends", total.ends), ("options", total.options)):
+        _table(console, f"runs by {title}", numbers)
+    standing = campaign.standing()
+    for seed, alarm in standing.items():
+        again = consoles.command_line("run", ledger.plan_of(seed), "--tier", "sim")
+        console.print(f"ALARM seed {seed}: {alarm}\n  {again}")
+    mended = len(ledger.alarms) - len(standing)
+    console.print(f"{len(standing)} alarms stand; {mended} plans that raised one raise none under the code of now")
+    if total.drawn and not ledger.alarms:
+        bound = 3 / total.drawn
+        console.print(
+            f"not refuted in {total.drawn:,} drawn plans; at 95 % confidence at most {bound:.1e} of them fail"
+        )
+
+
+def _table(console: Console, title: str, numbers: Mapping[str, int], of: Mapping[str, int] | None = None) -> None:
+    """Most first; with the share of another number where that is given."""
+    if not numbers:
+        return
+    console.print(f"\n{title}")
+    for name, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0])):
+        share = f" of {of[name]:>9,}  {100 * number / of[name]:5.1f} %" if of and of[name] else ""
+        console.print(f"  {number:>9,}{share}  {name}")

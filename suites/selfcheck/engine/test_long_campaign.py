@@ -1,0 +1,123 @@
+"""A long campaign: broken off it goes on, what it found adds up, and an alarm stands until its plan raises none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time  # noqa: TID251 - a process of ours is waited for
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine import long_campaign, registry
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.ledger import LEDGER, Ledger
+from holdfast.harness.engine.long_campaign import LongCampaign
+from holdfast.harness.engine.run import uninterrupted
+
+SMALL = 4
+WRONG = "reference+A3"
+"""Its barriers overtake records, which the swarm sees often."""
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_campaign, "CHUNK", SMALL)
+
+
+def drawn(folder: Path, last: int, *, chunks: int = 1_000, jobs: int = 1, system: str = "reference") -> LongCampaign:
+    """A campaign over seeds 1 to `last`, broken off after so many chunks."""
+    campaign = LongCampaign(system, (1, last), folder)
+    with campaign.ledger:
+        for number, _ in enumerate(campaign.draw(jobs, uninterrupted), 1):
+            if number == chunks:
+                break
+    return campaign
+
+
+def test_broken_off_it_goes_on_and_comes_to_the_same(tmp_path: Path) -> None:
+    whole = drawn(tmp_path / "whole", 14)
+    drawn(tmp_path / "parts", 9, chunks=1)
+    drawn(tmp_path / "parts", 9)
+    parts = drawn(tmp_path / "parts", 14)
+    assert parts.total() == whole.total()
+    assert whole.total().drawn == 14
+    assert [(chunk.first, chunk.last) for chunk in parts.ledger.chunks] == [(1, 4), (5, 8), (9, 9), (10, 13), (14, 14)]
+
+
+def test_worker_processes_come_to_the_same(tmp_path: Path) -> None:
+    assert drawn(tmp_path / "two", 10, jobs=2).total() == drawn(tmp_path / "one", 10).total()
+
+
+def test_a_seed_that_is_missing_is_no_success(tmp_path: Path) -> None:
+    assert drawn(tmp_path, 10, chunks=1).exit_code() == 2
+
+
+def test_a_line_that_was_cut_off_is_drawn_again(tmp_path: Path) -> None:
+    before = drawn(tmp_path, 8).total()
+    ledger = tmp_path / LEDGER
+    ledger.write_bytes(ledger.read_bytes()[:-20])
+    again = LongCampaign("reference", (1, 8), tmp_path)
+    assert list(again.ledger.missing((1, 8))) == [(5, 8)]
+    again.ledger.close()
+    assert drawn(tmp_path, 8).total() == before
+
+
+def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path) -> None:
+    program = (
+        "from holdfast.harness import cli; from holdfast.harness.engine import long_campaign;"
+        f"long_campaign.CHUNK = {SMALL};"
+        f"cli.execute(['campaign', 'reference', '--seeds', '1-5000', '--out', {str(tmp_path)!r}])"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as it:
+        until = time.monotonic() + 60
+        while not ((tmp_path / LEDGER).exists() and (tmp_path / LEDGER).read_bytes()) and time.monotonic() < until:
+            time.sleep(0.01)
+        with pytest.raises(UsageError, match="a campaign is running in it"):
+            Ledger(tmp_path, "reference")
+        it.kill()
+    with Ledger(tmp_path, "reference") as left:
+        last = left.chunks[-1].last
+    assert drawn(tmp_path, last + 1).total() == drawn(tmp_path / "whole", last + 1).total()
+
+
+def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alarming = drawn(tmp_path, 12, system=WRONG)
+    assert alarming.exit_code() == 1
+    seeds = list(alarming.standing())
+    assert cli.execute(["run", str(alarming.ledger.plan_of(seeds[0])), "--tier", "sim", "--out", str(tmp_path)]) == 1
+    assert retried(tmp_path) == []
+    monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "other")
+    assert retried(tmp_path) == seeds
+    assert drawn(tmp_path, 12, system=WRONG).exit_code() == 1
+    monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "mended")
+    assert retried(tmp_path, mended=True) == seeds
+    assert drawn(tmp_path, 12, system=WRONG).standing() == {}
+
+
+def retried(folder: Path, *, mended: bool = False) -> list[int]:
+    """The seeds whose plans are tried again, by the wrong runtime or by one that was mended."""
+    campaign = LongCampaign(WRONG, (1, 12), folder)
+    if mended:
+        campaign._system = registry.system("reference")
+    with campaign.ledger:
+        return [retrial.seed for retrial in campaign.try_again()]
+
+
+def test_a_folder_belongs_to_one_system(tmp_path: Path) -> None:
+    drawn(tmp_path, 1)
+    with pytest.raises(UsageError, match="it holds a campaign of reference; choose another one"):
+        LongCampaign(WRONG, (1, 1), tmp_path)
+    drawn(tmp_path, 2)
+
+
+def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.execute(["campaign", "reference", "--seeds", "1-5", "--out", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "5 seeds drawn" in said
+    assert "0 alarms stand" in said
+    assert cli.execute(["campaign", "reference", "--seeds", "1-5", "--out", str(tmp_path)]) == code
+    assert capsys.readouterr().out == said
