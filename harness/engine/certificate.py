@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
 from holdfast.harness.engine.standing import Standing, worst_of
 from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.capability import guarantee_name
-from holdfast.harness.model.case import Case
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import (
     STATUS_RANK,
     CaseResult,
@@ -35,6 +35,7 @@ def rule_results(
     subject: str,
     *,
     strict: bool = False,
+    left_out: Set[str] = frozenset(),
 ) -> tuple[RuleResult, ...]:
     """Every rule of the catalogue with the status that follows from the cases.
 
@@ -45,13 +46,15 @@ def rule_results(
         tallies: of the runs, by case and tier.
         subject: of the accused.
         strict: of the accused; the rules of the results have the level that binds it.
+        left_out: ids of cases that were not chosen, though they apply on a tier that ran.
     """
+    left_out = left_out | _not_reached(results)
     deciding: dict[str, list[Case]] = {}
     for case in cases:
         for rule in {decision.rule for decision in case.decides}:
             deciding.setdefault(rule, []).append(case)
     binding = (_raised(rule) if strict else rule for rule in rules)
-    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject) for rule in binding)
+    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
 
 
 def certificate(
@@ -83,6 +86,11 @@ def certificate(
     )
 
 
+def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:
+    """The tiers on which a case was executed."""
+    return frozenset(each.tier for each in results if each.status not in (Status.UNTESTED, Status.NOT_APPLICABLE))
+
+
 def owed(rule: RuleResult, subject: str) -> bool:
     """Whether a certificate of this subject rests on the rule."""
     return rule.rule.level is Level.MUST and subject in rule.rule.subjects
@@ -99,12 +107,18 @@ def _rule_result(
     results: Sequence[CaseResult],
     tallies: Mapping[tuple[str, str], Tally],
     subject: str,
+    left_out: Set[str],
 ) -> RuleResult:
     ran = [result for result in results if rule.id in result.rules]
     standings = [(result.rules[rule.id], _reason(rule.id, result)) for result in ran]
     # A case that a tier was not there for is no child: it is listed, and keeps the title at PARTIAL.
     executed = [standing for standing in standings if standing[0] is not Status.UNTESTED]
     status, reason = worst_of(executed) if executed else _untested(rule, deciding, standings, subject)
+    # What some of its cases showed is not what the rule owes; what they refuted stays refuted.
+    open_cases = [case.id for case in deciding if case.id in left_out]
+    if status in _FULFILLED and open_cases:
+        status = Status.UNTESTED
+        reason = f"{len(open_cases)} of its {len(deciding)} cases did not run: {', '.join(open_cases)}"
     decisions = [each for case in deciding for each in case.decides if each.rule == rule.id]
     clauses = dict.fromkeys((each.oracle, clause) for each in decisions for clause in each.clauses)
     refuting = dict.fromkeys(
@@ -124,6 +138,13 @@ def _rule_result(
         mutants=tuple(dict.fromkeys(each.mutant for each in decisions)),
         failed_runs=tuple(refuting),
     )
+
+
+def _not_reached(results: Sequence[CaseResult]) -> frozenset[str]:
+    """Cases whose turn did not come, though a tier of theirs ran."""
+    ran = tiers_that_ran(results)
+    executed = {each.case for each in results if each.status is not Status.UNTESTED}
+    return frozenset(each.case for each in results if each.tier in ran) - executed
 
 
 def _reason(rule: str, result: CaseResult) -> str:
@@ -159,11 +180,15 @@ def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject
         if ids:
             plural = "rule is" if len(ids) == 1 else "rules are"
             sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
+    alike: dict[tuple[Status, Tier, str], list[str]] = {}
     for result in results:
         undecided = result.status in _REFUSING and not any(status in _REFUSING for status in result.rules.values())
         if undecided or result.status is Status.UNTESTED:
-            sentence = f"Case {result.case} on {result.tier} is {result.status}: {result.reason}."
-            sentences.append((STATUS_RANK[result.status], sentence))
+            alike.setdefault((result.status, result.tier, result.reason), []).append(result.case)
+    for (status, tier, reason), cases in alike.items():
+        which = f"Case {cases[0]}" if len(cases) == 1 else f"{len(cases)} cases"
+        verb = "is" if len(cases) == 1 else "are"
+        sentences.append((STATUS_RANK[status], f"{which} on {tier} {verb} {status}: {reason}."))
     return tuple(sentence for _, sentence in sorted(sentences, key=lambda each: -each[0]))
 
 

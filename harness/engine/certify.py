@@ -16,7 +16,7 @@ import msgspec
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.campaign import Answer, Question, ask_until
 from holdfast.harness.engine.cases import accused_of, chosen, is_control, why_not_applicable
-from holdfast.harness.engine.certificate import certificate, rule_results
+from holdfast.harness.engine.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.keeper import Keeper
@@ -200,7 +200,13 @@ class Certification:
         system, request = self._system, self._request
         subject = system.subject
         rules = rule_results(
-            registry.rules(), registry.cases(), self._results, self._tallies, subject, strict=system.strict
+            registry.rules(),
+            registry.cases(),
+            self._results,
+            self._tallies,
+            subject,
+            strict=system.strict,
+            left_out=self._left_out(),
         )
         return Journal(
             command=request.command,
@@ -222,6 +228,28 @@ class Certification:
             runs=tuple(self._runs),
             certificate=certificate(rules, self._results, self._tallies.values(), subject, system.supplied_by_author),
         )
+
+    def _left_out(self) -> frozenset[str]:
+        """Cases that were not chosen, though they would have been asked on a tier that ran."""
+        ran = tiers_that_ran(self._results)
+        asked = {case.id for case in self._cases}
+        touched = {rule for result in self._results for rule in result.rules}
+        return frozenset(
+            case.id
+            for case in registry.cases()
+            if case.id not in asked
+            and any(decision.rule in touched for decision in case.decides)
+            and any(self._applies(case, tier) for tier in case.tiers if tier in ran)
+        )
+
+    def _applies(self, case: Case, tier: Tier) -> bool:
+        try:
+            accused = accused_of(case, self._system, self._first_seed)
+            return not why_not_applicable(case, accused, tier, self._tools)
+        except NotApplicable:
+            return False
+        except UsageError:
+            return True  # Asked, it would be in error.
 
     def _tier_report(self, tier: Tier) -> TierReport:
         runs = sum(tally.runs for (_, name), tally in self._tallies.items() if name == tier)

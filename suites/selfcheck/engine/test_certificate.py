@@ -14,7 +14,16 @@ from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RuleResult, Status, TierReport, Title
+from holdfast.harness.model.journal import (
+    CaseResult,
+    Certificate,
+    Journal,
+    RuleResult,
+    RunResult,
+    Status,
+    TierReport,
+    Title,
+)
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
@@ -105,6 +114,77 @@ def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() 
     _, rules, _ = certified(result(failing()), skipped=(skipped,))
     assert (rules[0].status, rules[0].failed_runs) == (Status.FAIL, ("area-case-sim-0000",))
     assert rules[0].reason.startswith("area/case on sim: CUT/order in 1 of 1 runs")
+
+
+def narrowed(
+    *others: CaseResult, left_out: frozenset[str] = frozenset(), run: RunResult | None = None
+) -> tuple[Status, str]:
+    """What a rule of two cases is where one of them was executed."""
+    counted = tally(run or result())
+    results = (case_result(CASE, Tier.SIM, 1, counted, ORACLES, {}), *others)
+    tallies = {(CASE.id, "sim"): counted}
+    (found,) = rule_results((rule(),), [CASE, OTHER], results, tallies, "RT", left_out=left_out)
+    return found.status, found.reason
+
+
+OTHER = case(id="area/other")
+ALSO_ON_PROCESS = case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "the budget of 1 s was used up")
+
+
+@pytest.mark.parametrize(
+    ("others", "left_out"),
+    [
+        ((), frozenset({OTHER.id})),
+        ((case_not_run(OTHER, Tier.SIM, Status.UNTESTED, "the budget of 1 s was used up"),), frozenset()),
+        ((case_not_run(OTHER, Tier.SIM, Status.UNTESTED, "interrupted by SIGINT"), ALSO_ON_PROCESS), frozenset()),
+    ],
+    ids=["not-chosen", "budget", "interrupted"],
+)
+def test_a_rule_is_not_passed_by_some_of_its_cases(others: tuple[CaseResult, ...], left_out: frozenset[str]) -> None:
+    assert narrowed(*others, left_out=left_out) == (Status.UNTESTED, "1 of its 2 cases did not run: area/other")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (),  # It does not apply, so a choice of cases left nothing out.
+        (case_not_run(OTHER, Tier.SIM, Status.NOT_APPLICABLE, "it lacks splits"),),
+        (case_not_run(OTHER, Tier.PROCESS, Status.UNTESTED, "needs Linux"),),
+        (case_result(OTHER, Tier.SIM, 1, tally(result()), ORACLES, {}), ALSO_ON_PROCESS),
+    ],
+    ids=["not-left-out", "not-applicable", "no-tier-of-its-ran", "on-another-tier"],
+)
+def test_a_rule_is_passed_by_all_cases_that_could_run(others: tuple[CaseResult, ...]) -> None:
+    assert narrowed(*others) == (Status.PASS, "")
+
+
+def test_what_some_of_its_cases_refuted_is_refuted() -> None:
+    status, reason = narrowed(left_out=frozenset({OTHER.id}), run=result(failing()))
+    assert (status, reason) == (Status.FAIL, "area/case on sim: CUT/order in 1 of 1 runs, first in area-case-sim-0000")
+
+
+def test_cases_that_did_not_run_for_one_reason_are_told_together() -> None:
+    skipped = tuple(case_not_run(each, Tier.PROCESS, Status.UNTESTED, "needs Linux") for each in (CASE, OTHER))
+    card, _, _ = certified(result(), skipped=skipped)
+    assert card.missing == ("2 cases on process are UNTESTED: needs Linux.",)
+
+
+def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_path: Path) -> None:
+    alone, shared = "CRD-04", "CRD-02"
+    deciding = {
+        rule: [each for each in registry.cases() if rule in {decision.rule for decision in each.decides}]
+        for rule in (alone, shared)
+    }
+    assert len(deciding[alone]) == 1 < len(deciding[shared])
+    assert deciding[alone][0] in deciding[shared]
+    request = Request(
+        command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), rules=frozenset({alone})
+    )
+    journal = Certification(request, _Silent(), Interruption()).run()
+    found = {each.rule.id: each for each in journal.rules}
+    assert found[alone].status is Status.PASS
+    assert found[shared].status is Status.UNTESTED
+    assert "cases did not run: " in found[shared].reason
 
 
 def test_a_rule_names_its_clauses_and_mutants() -> None:
