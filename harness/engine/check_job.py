@@ -45,7 +45,7 @@ _PARAMETERS = (
     (("modulus", "remainder"), VertexKind.FILTER),
     (("latency_ms",), VertexKind.MINI_BATCH),
     (("held",), VertexKind.REDUCE),
-    (("bounded", "union_state"), VertexKind.SOURCE),
+    (("bounded", "union_state", "socket"), VertexKind.SOURCE),
 )
 
 
@@ -58,6 +58,11 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
                 vertex.kind is kind or value == getattr(bare, name),
                 f"{place}.{name} is {value}, but only a {kind} has any: remove it.",
             )
+    _require(
+        not vertex.socket or not (vertex.bounded or vertex.union_state),
+        f"{place}.socket is {vertex.socket}, and a socket has neither an end nor positions: leave out bounded and "
+        "union_state.",
+    )
     _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
     _require(vertex.latency_ms >= 0, f"{place}.latency_ms is {vertex.latency_ms}: use at least 0.")
     _require(vertex.held >= 0, f"{place}.held is {vertex.held}: use at least 0.")

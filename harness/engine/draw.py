@@ -6,10 +6,13 @@ meant to give up at the last of them, and its faults are scheduled where they ca
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import BOUNDED_JOBS, JOBS, REDUCED, STATEFUL, Job, VertexKind
+from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
@@ -80,6 +83,9 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         run_seed=stream.below(1 << 53),
         bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(options, interval_ms)),
     )
+    rereads = ends or latest or "source.split-assignment" in options
+    if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
+        plan = replace(plan, job=over_sockets(job))
     places = Stream(seed, "layers")
     return state_elsewhere(plan, places) if places.chance(mix.elsewhere_percent / 100) else plan
 

@@ -55,6 +55,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         failover_percent: the failover strategy is said, as often region as full.
         enumerated_percent: an enumerator assigns the splits.
         lost_splits_percent: of these: some of its first messages are lost or late.
+        socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
         checkpoints, options: False for a system that has none.
     """
@@ -87,6 +88,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     enumerated_percent: int
     lost_splits_percent: int
     unaligned_percent: int
+    socket_percent: int = 0
     checkpoints: bool = True
     options: bool = True
 
@@ -164,6 +166,7 @@ SWARM = Mix(
     enumerated_percent=25,
     lost_splits_percent=60,
     unaligned_percent=40,
+    socket_percent=3,
 )
 """What `certify` draws from."""
 
@@ -185,6 +188,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "failover_percent": Capability.REGIONAL_FAILOVER,
         "enumerated_percent": Capability.ENUMERATED_SPLITS,
         "lost_splits_percent": Capability.LOSE_SPLITS,
+        "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}

@@ -57,6 +57,8 @@ class Capability(StrEnum):
     """Every operator and partitioning of the model, and several sources."""
     CONFIGURATION = "configuration"
     """It reads Flink's configuration files and performs the calls of a plan, and tells what all that comes to."""
+    SOCKET_INPUT = "socket-input"
+    """Input may come over a socket, which says everything once."""
     BOUNDED_INPUT = "bounded-input"
     """Input may end: tasks finish, and with the last of them the job."""
     TWO_PHASE_COMMIT = "two-phase-commit"

@@ -16,4 +16,6 @@ def demands(job: Job) -> frozenset[Capability]:
         wanted.add(Capability.OPERATORS)
     if any(source.bounded for source in sources):
         wanted.add(Capability.BOUNDED_INPUT)
+    if any(source.socket for source in sources):
+        wanted.add(Capability.SOCKET_INPUT)
     return frozenset(wanted)

@@ -98,6 +98,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
         union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up
             those that it reads itself.
+        socket: of SOURCE, it reads a socket: whatever it asks for it is given what comes next, and nothing twice.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     held: int = 0
     bounded: bool = False
     union_state: bool = False
+    socket: bool = False
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -27,6 +27,7 @@ from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
 from holdfast.harness.oracles.metrics import MetricsOracle
 from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.harness.oracles.norepeat import NoRepeatOracle
 from holdfast.harness.oracles.pace import PaceOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.region import RegionOracle
@@ -56,6 +57,7 @@ ORACLES = (
     MetricsOracle(),
     ExactOracle(),
     NoLossOracle(),
+    NoRepeatOracle(),
     WindowOracle(),
     StableOracle(),
 )

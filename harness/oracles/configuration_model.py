@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims, Guarantee
 from holdfast.harness.model.configuration import NoteKind, Origin
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.flink_defaults import DEFAULTS, FLINK_1_14, FLINK_2, NORMAL
 from holdfast.harness.oracles.stated_options import (
@@ -151,5 +152,7 @@ def keepable(plan: Plan) -> Claims:
     options = stated(plan)
     mode = NORMAL[MODE](options[MODE].text) if MODE in options else "EXACTLY_ONCE"
     state = EXACTLY_ONCE if mode == "EXACTLY_ONCE" or plan.job.never_aligns() else AT_LEAST_ONCE
+    if any(source.socket for source in plan.job.of_kind(VertexKind.SOURCE)):
+        state -= {Guarantee.NO_LOSS}
     sink = options.get("sink.delivery-guarantee")
     return Claims(state, state & (AT_LEAST_ONCE if sink and sink.text.lower() == "at-least-once" else EXACTLY_ONCE))

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
@@ -95,6 +96,7 @@ def _summary(state: StateSummary | None) -> str:
 def _judge_starts(history: History, snapshots: Recorded, findings: Findings) -> None:
     """States and positions of starting subtasks, and where their sources then really go on."""
     firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
+    sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
     awaited: dict[tuple[int, str, int], tuple[int, TaskStarted]] = {}
     for started in history.of(TaskStarted):
         checkpoint = started.restored_checkpoint
@@ -108,6 +110,8 @@ def _judge_starts(history: History, snapshots: Recorded, findings: Findings) -> 
                 continue
             wanted = dict(snapshot.positions)
             _judge_restored(started, snapshot, findings)
+        if started.subtask.partition("[")[0] in sockets:
+            continue  # It goes on wherever the socket is by then.
         for partition, offset in wanted.items():
             awaited[started.attempt, started.subtask, partition] = (offset, started)
     for emitted in history.of(SourceEmitted):

@@ -79,7 +79,7 @@ CASES = with_needs(
     ),
     question(
         [tolerant(failing(2, after=1), failing(2, after=2), end=ExpectedEnd.RUNNING)],
-        Decision("CFG-09", "LIVE", ("end-not-reached",), "tolerates-one-less"),
+        Decision("CFG-09", "LIVE", ("end-not-reached",), "never-forgives"),
         id="samples/success-in-between",
         purpose="Does a checkpoint that completes make the sample that tolerates two failures forget those before it?",
         method="Two checkpoints fail, one completes, and two more fail, of a job that does not restart.",
