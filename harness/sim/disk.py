@@ -117,6 +117,15 @@ class SimulatedDisk:
         content = self.files[path]
         return FileReference(path, len(content), zlib.crc32(content))
 
+    def read(self, path: str) -> bytes:
+        """
+        Raises:
+            FileNotFoundError: it is not there.
+        """
+        if path not in self.files:
+            raise FileNotFoundError(f"{path} is not there.")
+        return self.files[path]
+
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
         return sorted(path for path in self.files if path.startswith(prefix))
