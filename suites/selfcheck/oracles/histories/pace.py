@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -182,6 +184,21 @@ def still_during_checkpoints() -> History:
 @near("records-stand-still")
 def flow_during_checkpoints() -> History:
     return story(slow(), begun(1), 150, processed(), 150, completed(1), processed())
+
+
+def in_real_time(history: History) -> History:
+    history.end = replace(history.end, real_time=True)
+    return history
+
+
+@bad("records-stand-still")
+def still_in_real_time() -> History:
+    return in_real_time(still_during_checkpoints())
+
+
+@near("records-stand-still")
+def all_is_late_on_a_busy_machine() -> History:
+    return in_real_time(story(processed(), begun(1), 300, completed(1), processed()))
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
