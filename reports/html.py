@@ -21,7 +21,7 @@ from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Statu
 from holdfast.harness.model.picture import Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import checkpoints, film, pictures, recovery, strip, text, timeline, view
+from holdfast.reports import checkpoints, film, notes, pictures, recovery, strip, text, timeline, view
 from holdfast.reports.files import write_file
 from holdfast.reports.svg import colour, element, group
 
@@ -78,6 +78,7 @@ def page(journal: Journal) -> str:
             sentence=text.verdict_sentence(journal),
             anchor_of=_run_anchors(journal),
             guarantees=_guarantees(journal),
+            noted=notes.notes(journal, [block.run.id for block in blocks if block.run]),
             recoveries=recoveries,
             refuted_recoveries=recovery.refuted(journal),
             scale=scale,
@@ -104,6 +105,7 @@ def _environment() -> Environment:
         slug=text.slug,
         subject=text.subject_words,
         clean=text.clean,
+        beginning=text.beginning,
         prose=_prose,
         colour=colour,
         fault_words=timeline.fault_words,
@@ -122,6 +124,8 @@ def _environment() -> Environment:
         checkpoint_mark=checkpoints.status_mark,
         acknowledged=checkpoints.acknowledged,
         phase_strip=checkpoints.strip,
+        notes=notes.of_run,
+        idle=notes.idle,
         inline_picture=pictures.inline,
         scene=film.scene,
     )

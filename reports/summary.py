@@ -8,12 +8,13 @@ from pathlib import Path
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Journal
-from holdfast.reports import recovery, text, view
+from holdfast.reports import notes, recovery, text, view
 from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
 """GitHub refuses a job summary of 1 MiB or more as a whole."""
 MOST_RECOVERIES = 40
+MOST_NOTES = 40
 _RESERVE = 400
 
 
@@ -31,7 +32,7 @@ class SummaryReporter:
 def summary(journal: Journal) -> str:
     """The summary as text, under MOST_BYTES in UTF-8."""
     blocks = view.blocks(journal)
-    written = list(_head(journal))
+    written = [*_head(journal), _notes(notes.notes(journal, [block.run.id for block in blocks if block.run]))]
     left = MOST_BYTES - _RESERVE - sum(_size(part) for part in written)
     for index, block in enumerate(blocks):
         part = _block(block)
@@ -90,6 +91,18 @@ def _recoveries(journal: Journal) -> Iterator[str]:
         yield f"| {' | '.join([*map(text.markdown, names), text.count(len(row.samples)), *figures])} |\n"
 
 
+def _notes(told: tuple[notes.Note, ...]) -> str:
+    if not told:
+        return ""
+    lines = [
+        f"- **{text.markdown(note.label)}** {text.markdown(note.words)} _({text.markdown(note.shown_in)})_"
+        for note in told[:MOST_NOTES]
+    ]
+    if len(told) > MOST_NOTES:
+        lines.append(f"- and {len(told) - MOST_NOTES} more")
+    return "\n".join(("\n**Noted**, and no failure\n", *lines, ""))
+
+
 def _block(block: view.Block) -> str:
     names = text.markdown(", ".join(finding.name for finding in block.findings))
     lines = [f"\n## {text.STATUS_MARKS[block.status]} {STATUS_WORDS[block.status]}: {names}\n"]
@@ -102,6 +115,10 @@ def _block(block: view.Block) -> str:
         )
         if anomaly.witness:
             lines.append(fence("\n".join(anomaly.witness)))
+    elif block.run is not None and block.run.reason:
+        lines.append(f"Run {text.markdown(f'{block.run.id}: {block.run.reason}')}\n")
+    if block.run is not None:
+        lines += [f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n" for each in notes.of_run(block.run)]
     if block.run is not None and block.run.replay:
         lines.append("Replay:\n")
         lines.append(fence(block.run.replay))

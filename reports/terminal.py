@@ -11,7 +11,7 @@ from rich.text import Text
 
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.journal import Journal, RuleResult, Status, Title
-from holdfast.reports import recovery, text, view
+from holdfast.reports import notes, recovery, text, view
 
 TITLE_STYLES = {Title.CERTIFIED: "bold green", Title.PARTIAL: "bold yellow", Title.REFUSED: "bold red"}
 HEADINGS = {
@@ -24,7 +24,7 @@ HEADINGS = {
     Status.ERROR: "error",
     Status.FAIL: "FAIL",
 }
-SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES = 3, 4, 4, 6
+SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES = 3, 4, 4, 6, 4
 
 
 ASCII_MARKS = {
@@ -56,9 +56,11 @@ def render_summary(journal: Journal, console: Console, verbose: bool = False, re
         console.print(_every_rule(journal, console))
     else:
         _print_decided(journal, console)
-    for block in view.blocks(journal):
+    blocks = view.blocks(journal)
+    for block in blocks:
         console.print()
         _print_block(block, console, verbose)
+    _print_notes(notes.notes(journal, [block.run.id for block in blocks if block.run]), console, verbose)
     console.print()
     _print_end(journal, console, verbose, report)
 
@@ -114,8 +116,8 @@ def _print_decided(journal: Journal, console: Console) -> None:
     marks = _marks(console)
     for area in view.areas(journal):
         decided = [result for result in area.rules if _is_decided(result)]
-        if not decided:
-            continue
+        if all(result.status in (Status.UNTESTED, Status.NOT_APPLICABLE) for result in decided):
+            continue  # Nothing of it ran, as the table says.
         line = Text()
         for result in decided:
             mark = f"{marks[result.status]}{result.rule.id.rpartition('-')[2]}"
@@ -165,9 +167,25 @@ def _print_block(block: view.Block, console: Console, verbose: bool) -> None:
             _print_wrapped(console, f"{number}. {text.one_line(line)}", indent=4, hang=3)
         if len(anomaly.witness) > len(witness):
             _print_wrapped(console, f"and {text.plural(len(anomaly.witness) - len(witness), 'more line')}", indent=4)
+    elif block.run is not None and block.run.reason:
+        _print_wrapped(console, f"run {block.run.id}: {block.run.reason}")
+    if block.run is not None:
+        for note in notes.of_run(block.run):
+            _print_wrapped(console, f"{note.label}: {note.words}", "dim", hang=2)
     if block.run is not None and block.run.replay:
         # Never wrapped by us: a line that is to be pasted must stay one line.
         console.print(Text(f"  {_sayable(console, block.run.replay)}", "cyan"), soft_wrap=True)
+
+
+def _print_notes(told: tuple[notes.Note, ...], console: Console, verbose: bool) -> None:
+    """What refutes nothing, each with a run that shows it."""
+    if not told:
+        return
+    console.print(Text("\nNOTED, and no failure"))
+    for note in told if verbose else told[:SHOWN_NOTES]:
+        _print_wrapped(console, f"{note.label}: {note.words} ({note.shown_in})", hang=2)
+    if len(told) > SHOWN_NOTES and not verbose:
+        _print_wrapped(console, f"and {text.plural(len(told) - SHOWN_NOTES, 'more note')}")
 
 
 def _print_wrapped(console: Console, words: str, style: str = "", indent: int = 2, hang: int = 0) -> None:
@@ -209,7 +227,7 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     console.print(title, soft_wrap=True)
     shown = certificate.missing if verbose else certificate.missing[:SHOWN_MISSING]
     for sentence in shown:
-        _print_wrapped(console, f"- {sentence}", hang=2)
+        _print_wrapped(console, f"- {sentence if verbose else text.beginning(sentence)}", hang=2)
     if len(certificate.missing) > len(shown):
         _print_wrapped(console, f"- and {len(certificate.missing) - len(shown)} more")
     if report:

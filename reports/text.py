@@ -50,6 +50,8 @@ LEVEL_MEANINGS = {
 # Of C0, C1 and the surrogates only tab and line feed are legal in XML 1.0 and harmless in a terminal.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
+LONG = 320
+"""Characters beyond which a sentence is shown in part first."""
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~#$])")
 
 
@@ -62,6 +64,12 @@ def one_line(text: str, limit: int = 0) -> str:
     """Text on one line, cut at a limit."""
     line = " ".join(clean(text).split())
     return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def beginning(words: str) -> str:
+    """What is shown first of a sentence that may list very many names; the sentence itself if it is not long."""
+    line = one_line(words)
+    return line if len(line) <= LONG else f"{line[:LONG].rpartition(' ')[0]} …"
 
 
 def markdown(words: str) -> str:
@@ -176,7 +184,5 @@ def verdict_sentence(journal: Journal) -> str:
     if journal.certificate.title is Title.REFUSED:
         return f"Of {total}, {', '.join(shown) or 'none could be upheld'}; {found[Status.PASS]} passed."
     open_count = len(journal.rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
-    return (
-        f"Nothing that ran was refuted: of {total}, {found[Status.PASS]} passed, "
-        f"{found[Status.NOT_APPLICABLE]} do not apply, {open_count} are open."
-    )
+    absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
+    return f"Nothing that ran was refuted: of {total}, {found[Status.PASS]} passed{absent}, {open_count} are open."

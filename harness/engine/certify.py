@@ -34,7 +34,7 @@ MANY = 10_000_000
 """As many drawn plans as the budget allows."""
 MOST_SHRUNK = 3
 """Failing cases whose plan is shrunk."""
-_LIBRARIES = ("holdfast", "msgspec", "numpy", "pyarrow")
+_LIBRARIES = ("msgspec", "numpy", "pyarrow")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -293,10 +293,16 @@ def _digest_over(digests: Iterable[str]) -> str:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version(), "platform": platform.platform()}
-    for name in _LIBRARIES:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "not installed"
-    return versions
+    return {
+        "holdfast": _version("holdfast"),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in _LIBRARIES},
+        "platform": platform.platform(),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

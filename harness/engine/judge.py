@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
-from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
 from holdfast.harness.spi.oracle import Oracle
-
-CRASHED = "oracle crashed:"
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
@@ -59,13 +57,8 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
             what = "did not land" if landed is False else f"could not act: {trouble}" if trouble else "never acted"
             return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
     for verdict in verdicts:
-        if verdict.outcome is Outcome.INCONCLUSIVE and not had_nothing_to_decide(verdict):
+        if verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide:
             return Outcome.INCONCLUSIVE, f"{verdict.oracle}: {verdict.reason}"
     if any(verdict.outcome is Outcome.PASS for verdict in verdicts):
         return Outcome.PASS, ""
     return Outcome.INCONCLUSIVE, "no oracle had anything to decide"
-
-
-def had_nothing_to_decide(verdict: Verdict) -> bool:
-    """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
-    return not verdict.checked and not verdict.reason.startswith(CRASHED)

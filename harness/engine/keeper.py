@@ -55,6 +55,7 @@ class Keeper:
         self._faults = faults
         self._kept: Counter[tuple[str, Tier, Outcome]] = Counter()
         self._clauses: set[tuple[str, Tier, str, str]] = set()
+        self._informed: set[tuple[str, Tier, str]] = set()
 
     def keep(self, answer: Answer, question: Question) -> RunResult | None:
         """Store a run if somebody will want to look at it; its result as the journal lists it, or None."""
@@ -103,9 +104,12 @@ class Keeper:
             for verdict in result.verdicts
             for anomaly in verdict.anomalies
         }
+        informed = {(result.case, result.tier, verdict.oracle) for verdict in result.verdicts if verdict.information}
         key = (result.case, result.tier, result.outcome)
-        wanted = self._kept[key] < LIMITS[result.outcome] or not clauses <= self._clauses
+        told = clauses <= self._clauses and informed <= self._informed
+        wanted = self._kept[key] < LIMITS[result.outcome] or not told
         self._clauses |= clauses
+        self._informed |= informed
         self._kept[key] += wanted
         return wanted
 

@@ -19,7 +19,6 @@ from holdfast.harness.engine.cases import plan_of
 from holdfast.harness.engine.counts import Counts
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.fingerprint import fingerprint
-from holdfast.harness.engine.judge import CRASHED
 from holdfast.harness.engine.ledger import Chunk, Ledger, Retrial, Seeds, alarm_file
 from holdfast.harness.engine.results import HARNESS_ERROR, broken_result, run_result
 from holdfast.harness.engine.run import run_plan
@@ -27,7 +26,7 @@ from holdfast.harness.engine.swarm import SWARM_ID, swarm_case
 from holdfast.harness.engine.workers import in_order
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import RunResult
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import CRASHED, Outcome
 
 CHUNK = 50
 """Seeds that are lost when the harness is killed."""

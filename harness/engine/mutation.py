@@ -8,7 +8,6 @@ import msgspec
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.judge import had_nothing_to_decide
 from holdfast.harness.engine.mix import mix_for
 from holdfast.harness.engine.registry import Toolbox
 from holdfast.harness.engine.run import Run, run_plan, without_faults
@@ -107,9 +106,7 @@ def objections_to_system(wrong: System, plan: Plan, tools: Toolbox) -> list[str]
     run = run_plan(_on(wrong, without_faults(plan)), wrong, tools)
     if run.history.end.problem:
         return [f"without faults {wrong.name} could not be judged: {run.history.end.problem}"]
-    verdicts = [
-        verdict for verdict in run.verdicts if verdict.oracle in DELIVERY and not had_nothing_to_decide(verdict)
-    ]
+    verdicts = [each for each in run.verdicts if each.oracle in DELIVERY and not each.had_nothing_to_decide]
     if not verdicts:
         return [f"without faults nothing judged what {wrong.name} committed"]
     return [_not_passed(wrong, verdict) for verdict in verdicts if verdict.outcome is not Outcome.PASS]

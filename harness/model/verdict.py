@@ -23,6 +23,10 @@ def worst(outcomes: list[Outcome]) -> Outcome:
     return max(outcomes, key=_RANK.__getitem__, default=Outcome.INCONCLUSIVE)
 
 
+CRASHED = "oracle crashed:"
+"""How the reason of a verdict begins whose oracle raised an error."""
+
+
 class Anomaly(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A violated invariant, named.
 
@@ -55,3 +59,8 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checked: dict[str, int] = {}
     reason: str = ""
     information: tuple[str, ...] = ()
+
+    @property
+    def had_nothing_to_decide(self) -> bool:
+        """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
+        return not self.checked and not self.reason.startswith(CRASHED)

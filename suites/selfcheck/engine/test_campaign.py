@@ -16,8 +16,9 @@ from holdfast.harness.engine.cases import accused_of
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.keeper import LIMITS, RUNS, Keeper
 from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Plan
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.suites.selfcheck.engine.results import case
 from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
 
@@ -126,6 +127,18 @@ def test_the_keeper_keeps_failures_examples_and_every_real_run(tmp_path: Path) -
     assert sorted(path.name for path in keeper.runs.iterdir() if "process" in path.name) == [
         f"area-case-process-000{number}" for number in range(3)
     ]
+
+
+def test_the_keeper_keeps_the_first_run_of_which_an_oracle_notes_something(tmp_path: Path) -> None:
+    class Informing(ScriptedOracle):
+        def judge(self, history: History) -> Verdict:
+            note = (f"run {history.plan.run_seed}",) if history.plan.run_seed >= 5 else ()
+            return replace(super().judge(history), information=note)
+
+    asking = question(case(plan=drawn), Informing("I"))
+    keeper = Keeper(tmp_path, asking.tools.faults)
+    kept = [each for answer in ask_until(asking, 9) if (each := keeper.keep(answer, asking)) is not None]
+    assert [each.run_seed for each in kept] == [1, 5]
 
 
 @pytest.mark.parametrize(("tier", "attacks"), [(Tier.PROCESS, ["kill worker"]), (Tier.SIM, [])])

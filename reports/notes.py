@@ -1,0 +1,88 @@
+"""What the oracles tell beside their anomalies: notes that refute nothing, and what an oracle could not decide.
+
+One note is told once, however many runs show it: two notes are alike if they differ in numbers alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from holdfast.harness.model.journal import Journal, RunResult, Status
+from holdfast.harness.model.verdict import Outcome
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What one oracle said.
+
+    Attributes:
+        undecided: it says what the oracle could not decide; otherwise something that is no failure.
+        words: as the oracle put it in the first run.
+        runs: ids of the kept runs with a note like this.
+    """
+
+    oracle: str
+    undecided: bool
+    words: str
+    runs: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Who says it, and of which kind it is."""
+        return f"{self.oracle} could not decide" if self.undecided else self.oracle
+
+    @property
+    def shown_in(self) -> str:
+        """The first run in words, and how many more there are."""
+        more = len(self.runs) - 1
+        return f"run {self.runs[0]}{f' and {more} more' if more else ''}"
+
+
+def of_run(run: RunResult) -> tuple[Note, ...]:
+    """The notes of one run, what was left undecided first, but for what its own reason says already."""
+    said = (note for note in _said(run) if f"{note.oracle}: {note.words}" != run.reason)
+    return tuple(sorted(said, key=lambda note: not note.undecided))
+
+
+def idle(run: RunResult) -> tuple[str, ...]:
+    """The oracles that had nothing to decide in a run."""
+    return tuple(
+        verdict.oracle
+        for verdict in run.verdicts
+        if verdict.outcome is Outcome.INCONCLUSIVE and verdict.had_nothing_to_decide
+    )
+
+
+def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
+    """The notes of all kept runs, what was left undecided first, and of the rest what the fewest runs show last.
+
+    Args:
+        told: ids of runs whose notes stand elsewhere.
+
+    Runs that were to be refuted are left out: what a wrong system did is nothing to notice.
+    """
+    passed = {(case.case, case.tier) for case in journal.cases if case.status is Status.PASS}
+    left_out = set(told)
+    grouped: dict[tuple[str, bool, str], list[Note]] = {}
+    for run in journal.runs:
+        as_asked = run.outcome is Outcome.FAIL and (run.case, run.tier) in passed
+        if run.id not in left_out and not as_asked:
+            for note in _said(run):
+                grouped.setdefault((note.oracle, note.undecided, _NUMBER.sub("n", note.words)), []).append(note)
+    merged = (
+        Note(alike[0].oracle, alike[0].undecided, alike[0].words, tuple(run for note in alike for run in note.runs))
+        for alike in grouped.values()
+    )
+    return tuple(sorted(merged, key=lambda note: (not note.undecided, -len(note.runs))))
+
+
+def _said(run: RunResult) -> Iterator[Note]:
+    for verdict in run.verdicts:
+        if verdict.outcome is Outcome.INCONCLUSIVE and verdict.reason and not verdict.had_nothing_to_decide:
+            yield Note(verdict.oracle, True, verdict.reason, (run.id,))
+        for words in dict.fromkeys(verdict.information):
+            yield Note(verdict.oracle, False, words, (run.id,))

@@ -1,0 +1,102 @@
+"""What an oracle tells beside its anomalies reaches the reader, once, and not as a failure."""
+
+from __future__ import annotations
+
+import io
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from holdfast.harness.model.journal import Journal, RunResult
+from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
+from holdfast.reports import notes
+from holdfast.reports.html import page
+from holdfast.reports.summary import summary
+from holdfast.reports.terminal import render_summary
+from holdfast.suites.selfcheck.reports import journals
+from holdfast.suites.selfcheck.reports.sample import refutation, run
+
+ENDLESS = "restarts do not end: record 59 of partition 0 makes source[0] fail on every attempt"
+LATE = "the run ended before key 7 was told again"
+
+
+def passing(number: int, *information: str, case: str = journals.ALIGNMENT) -> RunResult:
+    verdict = Verdict("COUNT", Outcome.PASS, checked={"attempt-not-counted": 1}, information=information)
+    return run(case, number, verdicts=(verdict,))
+
+
+def undecided(reason: str, checked: dict[str, int], run_reason: str = "") -> RunResult:
+    verdict = Verdict("NOLOSS", Outcome.INCONCLUSIVE, checked=checked, reason=reason)
+    return run(journals.DELIVERY, 5, outcome=Outcome.INCONCLUSIVE, reason=run_reason, verdicts=(verdict,))
+
+
+def with_runs(*runs: RunResult) -> Journal:
+    return msgspec.structs.replace(journals.partial(), runs=runs)
+
+
+def shown(journal: Journal) -> dict[str, str]:
+    """What each reporter says, without line breaks and markup of Markdown."""
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    render_summary(journal, console)
+    assert isinstance(console.file, io.StringIO)
+    says = {"html": page(journal), "markdown": summary(journal), "terminal": console.file.getvalue()}
+    return {name: " ".join(words.split()).replace("\\", "") for name, words in says.items()}
+
+
+@pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
+def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
+    assert ENDLESS in shown(with_runs(passing(1, ENDLESS)))[reporter]
+    assert "Noted" not in shown(with_runs(passing(1)))[reporter]
+    assert "NOTED" not in shown(with_runs(passing(1)))[reporter]
+
+
+@pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
+def test_what_an_oracle_could_not_decide_is_told(reporter: str) -> None:
+    assert LATE in shown(with_runs(undecided(LATE, {"lost": 1})))[reporter]
+
+
+def test_notes_that_differ_in_numbers_alone_are_told_once() -> None:
+    journal = with_runs(
+        passing(1, ENDLESS), passing(2, ENDLESS.replace("59", "8")), passing(3, ENDLESS.replace("source", "sum"))
+    )
+    told = notes.notes(journal)
+    assert [(note.words, len(note.runs)) for note in told] == [
+        (ENDLESS, 2),
+        (ENDLESS.replace("source", "sum"), 1),
+    ]
+    assert told[0].shown_in == "run barriers-alignment-sim-0001 and 1 more"
+
+
+def test_an_oracle_that_had_nothing_to_decide_is_no_note_and_one_that_crashed_is() -> None:
+    idle = undecided("the history holds nothing that this oracle could decide", {})
+    crashed = undecided(f"{CRASHED} KeyError: 7", {})
+    assert (notes.notes(with_runs(idle)), notes.idle(idle)) == ((), ("NOLOSS",))
+    assert [note.label for note in notes.notes(with_runs(crashed))] == ["NOLOSS could not decide"]
+    assert notes.idle(crashed) == ()
+
+
+def test_what_the_run_itself_says_is_not_said_again_beside_it() -> None:
+    assert notes.of_run(undecided(LATE, {"lost": 1}, run_reason=f"NOLOSS: {LATE}")) == ()
+    assert len(notes.of_run(undecided(LATE, {"lost": 1}, run_reason="fault 0 (kill) never acted"))) == 1
+
+
+def test_notes_of_a_run_that_was_to_be_refuted_are_left_out() -> None:
+    verdicts = (*refutation(), *passing(1, ENDLESS).verdicts)
+    control = run("barriers/no-alignment", 1, outcome=Outcome.FAIL, verdicts=verdicts)
+    assert notes.notes(with_runs(control)) == ()
+    assert len(notes.notes(with_runs(msgspec.structs.replace(control, outcome=Outcome.PASS)))) == 1
+
+
+@pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
+def test_notes_of_a_run_in_trouble_stand_with_the_trouble(reporter: str) -> None:
+    refused = journals.refused()
+    index = next(index for index, each in enumerate(refused.runs) if each.id == "barriers-alignment-sim-0040")
+    told = msgspec.structs.replace(
+        refused.runs[index], verdicts=(*refused.runs[index].verdicts, *passing(1, ENDLESS).verdicts)
+    )
+    journal = msgspec.structs.replace(refused, runs=(*refused.runs[:index], told, *refused.runs[index + 1 :]))
+    says = shown(journal)[reporter]
+    assert ENDLESS in says
+    assert "and no failure" not in says
+    assert 'id="noted"' not in says
