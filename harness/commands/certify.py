@@ -13,6 +13,7 @@ from holdfast.harness.engine import registry
 from holdfast.harness.engine.artefacts import make_folder, point_latest, write_journal
 from holdfast.harness.engine.certify import Certification, Request, exit_code
 from holdfast.harness.engine.interruption import listening
+from holdfast.harness.engine.site import require_reachable
 from holdfast.harness.model.journal import Journal
 
 HARNESS_ERROR = 4
@@ -24,6 +25,7 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
     consoles.offer_sweep(progress, request.folder.parent)
     with listening() as interruption, CaseProgress(progress, quiet=json) as observer:
         certification = Certification(request, observer, interruption)
+        require_reachable()
         make_folder(request.folder)
         journal = certification.run()
         broken = _write(journal, request.folder, progress)

@@ -22,7 +22,7 @@ from holdfast.harness.engine.keeper import replay_command
 from holdfast.harness.engine.machine import lacking
 from holdfast.harness.engine.remote_run import is_remote, read_remote_run
 from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.site import settled
+from holdfast.harness.engine.site import require_reachable, settled
 from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.engine.words import plan_in_words
 from holdfast.harness.model.case import Tier
@@ -38,6 +38,7 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path) -> int:
     if system:
         plan = msgspec.structs.replace(plan, system=system)
     consoles.offer_sweep(consoles.progress(), folder.parent)
+    require_reachable()
     with listening() as interruption:
         run, stored = _executed(plan, tier, folder, interruption)
     console = consoles.results()

@@ -76,6 +76,20 @@ def services() -> Services:
     return _services
 
 
+def require_reachable() -> None:
+    """Ask each service that the user named whether it is there, before anything rests on it.
+
+    Raises:
+        UsageError: one is not, or nobody here can ask it; one sentence.
+    """
+    if not (_site.kafka_bootstrap or _site.s3_endpoint or _site.spark_master):
+        return
+    try:
+        services().require_reachable()
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from error
+
+
 def close_services() -> None:
     """End and remove what was started. Idempotent."""
     global _services

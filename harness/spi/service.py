@@ -41,6 +41,14 @@ class Services(Protocol):
     What they offer beyond this is between them and the systems that were written for them.
     """
 
+    def require_reachable(self) -> None:
+        """Ask each service that exists already whether it is there; start nothing.
+
+        Raises:
+            OSError: one does not answer, or does not let us in; one sentence.
+            ValueError: its address is none; one sentence.
+        """
+
     def save_logs(self, folder: Path) -> None:
         """Write the log of every service that was started into a folder."""
 

@@ -17,6 +17,11 @@ class Opened:
 
     def __init__(self) -> None:
         self.closed = 0
+        self.unreachable: OSError | ValueError | None = None
+
+    def require_reachable(self) -> None:
+        if self.unreachable:
+            raise self.unreachable
 
     def save_logs(self, folder: Path) -> None: ...
 
@@ -54,6 +59,23 @@ def test_services_are_opened_once_for_the_site_and_closed_once(provider: Provide
     site.close_services()
     ((wanted, opened),) = provider.opened
     assert (wanted.kafka_bootstrap, opened.closed) == ("here:9092", 1)
+
+
+@pytest.mark.parametrize("error", [OSError("nobody answers there."), ValueError("write it as host:port.")])
+def test_a_service_that_was_named_and_is_not_there_is_wrong_usage(
+    provider: Provider, error: OSError | ValueError
+) -> None:
+    site.settle(Site(kafka_bootstrap="here:9092"))
+    site.require_reachable()
+    provider.opened[0][1].unreachable = error
+    with pytest.raises(UsageError, match=str(error)):
+        site.require_reachable()
+
+
+def test_where_no_service_was_named_none_is_opened(provider: Provider) -> None:
+    site.settle(Site(allow_faults_on=frozenset({"kafka"})))
+    site.require_reachable()
+    assert provider.opened == []
 
 
 def test_a_site_that_is_refused_is_wrong_usage(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,85 @@
+"""A service that was named and is not there: refused once, before anything runs, and nothing remains."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine.artefacts import write_plan
+from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.site import ACCESS_KEY, SECRET_KEY
+
+for client in ("testcontainers", "confluent_kafka", "minio", "toxiproxy"):
+    pytest.importorskip(client)
+
+SECONDS = 15.0
+"""A refusal comes within these."""
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """An address where somebody listens who never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def closed() -> str:
+    """An address where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (ACCESS_KEY, SECRET_KEY):
+        monkeypatch.setenv(name, "anything")
+
+
+@pytest.mark.parametrize("where", ["closed", "silent"])
+@pytest.mark.parametrize(
+    ("option", "scheme", "says"),
+    [
+        ("--spark-master", "spark://", "but no master answers there"),
+        ("--kafka-bootstrap", "", "but no broker answers there"),
+        ("--s3-endpoint", "http://", "but it does not answer"),
+    ],
+)
+@pytest.mark.parametrize("command", ["certify", "run"])
+def test_it_is_refused_at_once_in_one_sentence(
+    command: str,
+    option: str,
+    scheme: str,
+    says: str,
+    where: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    subject = "reference"
+    if command == "run":
+        subject = str(tmp_path / "plan.json")
+        write_plan(Path(subject), draw_plan(3))
+    before = set(tmp_path.iterdir())
+    began = time.monotonic()
+    address = f"{scheme}{request.getfixturevalue(where)}"
+    assert cli.execute([command, subject, option, address, "--out", str(tmp_path / "out")]) == cli.WRONG_USAGE
+    assert time.monotonic() - began < SECONDS
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"holdfast: {option} is '{address}', {says}")
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_name_that_no_host_bears_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["certify", "reference", "--spark-master", "spark://nowhere.invalid:7077", "--out", str(tmp_path / "o")]
+    assert cli.execute(arguments) == cli.WRONG_USAGE
+    assert "no master answers there" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
