@@ -98,12 +98,14 @@ class Suspend(EndJob):
 
 
 class Submit:
-    """Another job of the same program is submitted on the same root, to a cluster that knows nothing of the last."""
+    """Another job of the same program, which may be edited, is submitted on the same root, to a cluster that knows
+    nothing of the last."""
 
     kind = "submit"
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
+        "edit": (str, "an edge, such as `source->sum`, that has a new operator in it; none if not given"),
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"

@@ -19,6 +19,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, VertexKind
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.edited_graph import judge_edited_graph
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.finish_trace import FinishTrace
 from holdfast.harness.oracles.fold_rows import judged
@@ -54,6 +55,7 @@ class FinalOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         FinishTrace(history, findings)
+        judge_edited_graph(history, findings, "running-before-finished")
         finished = any(event.status is JobStatus.FINISHED for event in history.of(JobSwitched))
         if finished and history.end.reached and Guarantee.NO_LOSS in history.claims.output:
             if history.plan.job.contract is Contract.FOLD:

@@ -180,7 +180,7 @@ class FinishTrace:
             return
         task.called = event
         findings.check("finished-early")
-        missing = sorted(set(self.layout.inputs[event.subtask]) - task.ended_inputs)
+        missing = sorted(set(self.layout.inputs.get(event.subtask, ())) - task.ended_inputs)
         unread = [
             f"offset {position} of partition {partition}"
             for partition, position in sorted(task.positions.items())

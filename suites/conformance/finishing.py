@@ -6,14 +6,27 @@ from typing import Any
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, PIPELINE, REDUCED, UNION, Job, Vertex, VertexKind, bounded
-from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Topology
+from holdfast.harness.model.job import (
+    FORWARD,
+    KEYED_SUM,
+    PIPELINE,
+    REDUCED,
+    UNION,
+    Edge,
+    Job,
+    Partitioning,
+    Vertex,
+    VertexKind,
+    bounded,
+)
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
     EVERYWHERE,
     TOLERANT,
     WORKERS,
+    command,
     each_of,
     kill,
     plan,
@@ -59,6 +72,34 @@ WAITING = tuple(
     )
     for options in (CHAINED, SELDOM)
 )
+STEPPED_UNION = Job(
+    name="stepped-union",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE, bounded=True),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("map", VertexKind.MAP),
+        Vertex("union", VertexKind.UNION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("left", "map", Partitioning.REBALANCE),
+        Edge("map", "union", Partitioning.REBALANCE),
+        Edge("right", "union", Partitioning.REBALANCE),
+        Edge("union", "sink", Partitioning.FORWARD),
+    ),
+    contract=FORWARD.contract,
+)
+"""A source and the operator behind it come to their end; the rest never does."""
+EDITED = plan(
+    command("cancel", after_checkpoint=20),
+    command("submit", {"edit": "left->map"}, after_checkpoint=20, at_event="checkpoint_retained"),
+    job=STEPPED_UNION,
+    records=LATE,
+    options={f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
+    expected_end=ExpectedEnd.FAILED,
+    bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
+)
+"""Both had finished, and what is put between them has not."""
 PARTLY_FINISHED = ending(kill(WORKERS[0], after_checkpoint=12), job=bounded(UNION), records=LATE)
 
 CASES = with_needs(
@@ -132,6 +173,15 @@ CASES = with_needs(
         "nothing that runs.",
         decides=(Decision("FIN-01", "EXACT", ("row-repeated", "input-missing"), "reruns-finished"),),
         plan=PARTLY_FINISHED,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="finishing/edited-graph",
+        purpose="Is a graph refused on restore that puts something that runs in front of what has finished?",
+        method="A job is cancelled when two operators have finished, and submitted again with a new one between them.",
+        passes="No attempt starts, and the job fails at once and says why.",
+        decides=(Decision("FIN-06", "FINAL", ("running-before-finished",), "restores-any-graph"),),
+        plan=EDITED,
         tiers=EVERYWHERE,
     ),
     Case(

@@ -126,6 +126,12 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "restarts-once-less": STUCK,
     "restarts-once-more": ("LIVE/end-not-reached",),
     "restarts-without-strategy": ("LIVE/end-not-reached",),
+    "restores-any-graph": (
+        "CHAIN/operator-missing",
+        "FINAL/asked-wrongly",
+        "FINAL/triggered-not-first",
+        "LIVE/end-not-reached",
+    ),
     "restores-differently": (
         "RETAIN/too-many-retained",
         "LIVE/end-not-reached",

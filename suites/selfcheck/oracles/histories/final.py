@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -15,9 +17,11 @@ from holdfast.harness.model.events import (
     Event,
     FinishReceived,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     NotificationReceived,
     OperatorFinished,
+    RecoveryFailed,
     SnapshotTaken,
     SourceEmitted,
     StateSummary,
@@ -29,8 +33,9 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import FORWARD, KEYED_SUM, REDUCED, Job, Vertex, VertexKind, bounded
-from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units
 
 bad, near = exhibits("FINAL")
@@ -322,3 +327,36 @@ def finished_behind_finished() -> History:
 @bad("running-before-finished")
 def finished_behind_running() -> History:
     return told(AttemptStarted(), TaskStarted(subtask="source[0]"), TaskStarted(subtask="map[0]", finished=True))
+
+
+def submitted_again(running: Sequence[str], *lines: Line) -> History:
+    """These still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source."""
+    edit = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"})
+    return told(
+        JobSubmitted(),
+        *attempt(),
+        triggered(3, *running),
+        CheckpointCompleted(checkpoint=3),
+        at("coordinator.1", JobSubmitted(path="chk-3", checkpoint=3), 1_000_000),
+        *lines,
+        faults=(edit,),
+    )
+
+
+MAP_FINISHED = ("source[1]", *ALL[3:])
+ANOTHER = 1_000_001
+
+
+@bad("running-before-finished")
+def new_operator_in_front_of_a_finished_one() -> History:
+    return submitted_again(MAP_FINISHED, AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))
+
+
+@near("running-before-finished")
+def new_operator_refused() -> History:
+    return submitted_again(MAP_FINISHED, RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"))
+
+
+@near("running-before-finished")
+def new_operator_behind_a_finished_one() -> History:
+    return submitted_again(REST, AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))
