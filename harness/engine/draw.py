@@ -19,6 +19,7 @@ from holdfast.harness.sim.streams import Stream
 
 Options = dict[str, str]
 _CHAINING = "pipeline.operator-chaining.enabled"
+_CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _RETAINED = "execution.checkpointing.num-retained"
 _UNALIGNED = "execution.checkpointing.unaligned.enabled"
@@ -52,6 +53,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         state_files,
         settled_start=latest,
         drops=drops,
+        overlapping=options.get(_CONCURRENT, "1") != "1",
         has_channels=not silent,
     )
     if stream.chance(mix.boundary_percent / 100) and not ends:
@@ -70,7 +72,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     if latest:
         options["scan.startup.mode"] = "latest-offset"
     if ends and mix.options:
-        options["execution.checkpointing.checkpoints-after-tasks-finish"] = stream.choice(_AFTER_FINISH)
+        options["execution.checkpointing.checkpoints-after-tasks-finish"] = _after_finish(stream, faults)
     plan = Plan(
         system=mix.system,
         job=job,
@@ -81,7 +83,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         expected_end=end,
         draw_seed=seed,
         run_seed=stream.below(1 << 53),
-        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(options, interval_ms)),
+        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(job, options, interval_ms)),
     )
     rereads = ends or latest or "source.split-assignment" in options
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
@@ -104,7 +106,7 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         "execution.checkpointing.interval": f"{interval_ms} ms",
         "execution.checkpointing.mode": "AT_LEAST_ONCE" if at_least_once else "EXACTLY_ONCE",
         "execution.checkpointing.min-pause": f"{stream.choice((0, 0, interval_ms // 4))} ms",
-        "execution.checkpointing.max-concurrent-checkpoints": "1" if unaligned else concurrent,
+        _CONCURRENT: "1" if unaligned else concurrent,
         _RETAINED: stream.choice(("1", "1", "2", "3")),
         _INLINE_THRESHOLD: stream.choice((_NO_BYTES, _NO_BYTES, "20 kb")),
         _CHAINING: stream.choice(("true", "true", "false")),
@@ -158,9 +160,17 @@ def _strategy(scene: Scene, name: str, limit: str) -> Options:
     return {"restart-strategy.type": name, **{f"{prefix}.{key}": value for key, value in limits[name].items()}}
 
 
-def _settle_ms(options: Options, interval_ms: int) -> int:
-    """Longer than what can still change committed output: a missed heartbeat restarts the job."""
-    return interval_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
+def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
+    """Without such checkpoints a sink whose last notice is lost is never told again what it must commit."""
+    told_again = all(spec.kind != "lose-notices" for spec in faults)
+    return stream.choice(_AFTER_FINISH) if told_again else "true"
+
+
+def _settle_ms(job: Job, options: Options, interval_ms: int) -> int:
+    """Longer than what can still change committed output: a missed heartbeat restarts the job, and what was held back
+    when the last of the input was read is committed with one of the next checkpoints."""
+    held_back_ms = sum(2 * interval_ms + vertex.latency_ms for vertex in job.of_kind(VertexKind.MINI_BATCH))
+    return interval_ms + held_back_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
 
 
 def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:

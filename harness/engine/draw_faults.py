@@ -51,6 +51,7 @@ class Scene(msgspec.Struct, frozen=True):
         state_files: state is stored in files, so storage takes part.
         has_channels: not all operators are in one chain.
         drops: each completion drops an older checkpoint from the second on.
+        overlapping: a checkpoint may complete soon after another one.
         settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
     """
 
@@ -61,6 +62,7 @@ class Scene(msgspec.Struct, frozen=True):
     interval_ms: int
     state_files: bool
     drops: bool
+    overlapping: bool
     settled_start: bool
     has_channels: bool
 
@@ -104,13 +106,16 @@ def draw_lost_splits(scene: Scene) -> tuple[FaultSpec, ...]:
 
 
 def draw_countable_failures(scene: Scene, failures: int) -> tuple[FaultSpec, ...]:
-    """Kills that are far enough apart to be so many failures, and behind a slow channel that makes no failure."""
+    """Kills that are far enough apart to be so many failures, and behind a slow channel that makes no failure.
+
+    What was acknowledged before a kill may still complete, before anybody has noticed it.
+    """
     faults = []
     if network_channels(scene.job, scene.topology) and "slow" in scene.mix.attacks:
         faults += _slow(scene, 0)
     progress = 0
     for _ in range(failures):
-        progress += scene.stream.between(1, 2)
+        progress += scene.stream.between(1, 2) + scene.overlapping
         faults.append(FaultSpec("kill", scene.worker(), Schedule(after_checkpoint=progress)))
     return tuple(faults)
 

@@ -24,7 +24,7 @@ from holdfast.harness.oracles.snapshot_trace import Part, SnapshotTrace
 from holdfast.harness.oracles.stored_files import leaked_files
 
 STALLED_UPLOADS = 3
-"""So many uploads during which nothing is processed are no accident."""
+"""So many times of uploads during which nothing is processed are no accident."""
 WRITE_STATE, FIX_STATE = "write-state", "fix-state"
 """The asynchronous and the synchronous part, as failed operations of a storage name them."""
 _COUNTABLE = (VertexKind.KEYED_SUM, VertexKind.JOIN)
@@ -141,11 +141,22 @@ def _judge_progress(trace: SnapshotTrace, findings: Findings) -> None:
     busy = [part for part in owing if part.stored and trace.processed_between(part.taken, part.stored)[0]]
     if busy:
         findings.check("stood-while-uploading", len(owing))
-    elif len(owing) >= STALLED_UPLOADS:
+    elif _moments(owing) >= STALLED_UPLOADS:
         findings.check("stood-while-uploading", len(owing))
         first = owing[0]
         message = f"nothing is processed during {len(owing)} uploads that last far longer than any other pause"
         findings.violated("stood-while-uploading", message, first.taken, *([first.stored] if first.stored else []))
+
+
+def _moments(parts: list[Part]) -> int:
+    """How often uploads were under way on a node: what happens at one time to all of its subtasks is one accident."""
+    until_ns: dict[str, int] = {}
+    moments = 0
+    for part in sorted(parts, key=lambda each: each.taken.time_ns):
+        node, end_ns = part.taken.node, part.stored.time_ns if part.stored else part.taken.time_ns
+        moments += part.taken.time_ns > until_ns.get(node, -1)
+        until_ns[node] = max(until_ns.get(node, -1), end_ns)
+    return moments
 
 
 def _judge_standing(trace: SnapshotTrace, findings: Findings) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
+    AckReceived,
+    AckSent,
     CheckpointAborted,
     CheckpointCompleted,
     CheckpointTriggered,
@@ -37,6 +39,7 @@ def leaked_files(history: History) -> list[str] | None:
     ):
         return None  # What was given up just now may be on its way out
     named = {file.path for event in history.of(MetadataPublished) for file in event.files}
+    named |= _unheard(history)
     nodes = {event.node for event in history.of(SnapshotTaken)}
     written: dict[str, Event] = {event.file.path: event for event in history.of(FileWritten) if event.node in nodes}
     written |= {event.path: event for event in history.of(StorageFailed) if event.subtask and event.path not in written}
@@ -45,3 +48,15 @@ def leaked_files(history: History) -> list[str] | None:
         for file in listings[-1].files
         if file.path not in named and file.path in written and history.position(written[file.path]) < settled
     ]
+
+
+def _unheard(history: History) -> set[str]:
+    """Files of acks that never arrived, because the coordinator had given up the connection: it does not know of them,
+    and who sent them must not delete what may belong to a completed checkpoint."""
+    heard = {(event.subtask, event.attempt, event.checkpoint) for event in history.of(AckReceived)}
+    return {
+        file.path
+        for event in history.of(AckSent)
+        if event.files and (event.subtask, event.attempt, event.checkpoint) not in heard
+        for file in event.files
+    }

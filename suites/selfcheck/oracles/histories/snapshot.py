@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
     AckSent,
     AttemptStarted,
     BarrierSent,
@@ -216,12 +218,12 @@ def keeps_what_was_changed() -> History:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def _listed(*files: FileReference, given_up: bool) -> History:
-    """Checkpoint 1 is aborted while its file is being written; three more complete."""
+def _listed(*files: FileReference, given_up: bool, acks: tuple[Line, ...] = ()) -> History:
+    """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
     lines: list[Line] = [AttemptStarted(), taken()]
     if given_up:
         lines.append(NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
-    lines += [written(), released()]
+    lines += [written(), released(), *acks]
     for checkpoint in (2, 3, 4):
         metadata = FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
         lines += [
@@ -235,6 +237,17 @@ def _listed(*files: FileReference, given_up: bool) -> History:
 @bad("aborted-file-left")
 def aborted_file_is_there() -> History:
     return _listed(file(), given_up=True)
+
+
+@bad("aborted-file-left")
+def file_of_a_late_ack_is_there() -> History:
+    late = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.DISCARDED)
+    return _listed(file(), given_up=False, acks=(acked(), late))
+
+
+@near("aborted-file-left")
+def ack_of_the_file_never_arrived() -> History:
+    return _listed(file(), given_up=False, acks=(acked(),))
 
 
 @near("aborted-file-left")
