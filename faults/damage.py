@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import RecoveryFailed, TaskStarted, TaskStopped
 from holdfast.harness.model.history import History
@@ -42,13 +42,7 @@ class DamageCheckpoint:
 
     def landed(self, history: History, fault: int) -> bool:
         """After the injection a recovery failed, or a subtask ended before it had started."""
-        injected = injection(history, fault)
-        if injected is None:
-            return False
-        if any(event.time_ns >= injected.time_ns for event in history.of(RecoveryFailed)):
+        if since(history, fault, RecoveryFailed):
             return True
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
-        return any(
-            event.time_ns >= injected.time_ns and (event.attempt, event.subtask) not in started
-            for event in history.of(TaskStopped)
-        )
+        return any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped))

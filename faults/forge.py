@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
+from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     MESSAGE_EDGES,
@@ -30,7 +31,7 @@ RECEPTIONS: Mapping[str, type[Event]] = {
 _DEFAULT_MESSAGE = "acknowledge"
 
 
-class Forge:
+class Forge(Momentary):
     """A message of the protocol reaches its receiver once more, or from an attempt that is over."""
 
     kind = "forge"
@@ -47,7 +48,6 @@ class Forge:
     }
     colour = "#009e73"
     leaves = "nothing: a system must ignore what it did not ask for"
-    lasting = False
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.FORGE_MESSAGE
@@ -56,24 +56,15 @@ class Forge:
         parameters = dict(spec.parameters)
         controls.forge(str(parameters.pop("message", _DEFAULT_MESSAGE)), parameters)
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
-
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True
-
     def landed(self, history: History, fault: int) -> bool:
         """After the injection such a message was received more often than it was sent."""
-        injected = injection(history, fault)
         received = RECEPTIONS.get(str(history.plan.faults[fault].parameters.get("message", _DEFAULT_MESSAGE)))
-        if injected is None or received is None:
+        if received is None:
             return False
         sent, fields = next((sent, fields) for sent, kind, fields in MESSAGE_EDGES if kind is received)
         surplus = Counter(_pairing(event, fields) for event in history.of(received))
         surplus.subtract(_pairing(event, fields) for event in history.of(sent))
-        return any(
-            surplus[_pairing(event, fields)] > 0 and event.time_ns >= injected.time_ns for event in history.of(received)
-        )
+        return any(surplus[_pairing(event, fields)] > 0 for event in since(history, fault, received))
 
 
 def _pairing(event: Event, fields: tuple[str, ...]) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import RecordFailed, SourceEmitted
 from holdfast.harness.model.history import History
@@ -51,14 +51,10 @@ class Poison(InputFault):
 
     def landed(self, history: History, fault: int) -> bool:
         """The record made an operator fail after the injection."""
-        injected = injection(history, fault)
-        if injected is None:
-            return False
         partition, offset = _place(history.plan.faults[fault])
-        place = partition, offset % len(history.inputs.partitions[partition])
         return any(
-            (failed.partition, failed.offset) == place and failed.time_ns >= injected.time_ns
-            for failed in history.of(RecordFailed)
+            (failed.partition, failed.offset) == (partition, offset % len(history.inputs.partitions[partition]))
+            for failed in since(history, fault, RecordFailed)
         )
 
 
@@ -80,11 +76,9 @@ class Surge(InputFault):
 
     def landed(self, history: History, fault: int) -> bool:
         """Sources emitted, from the injection on, what by the workload was still to arrive."""
-        injected = injection(history, fault)
-        return injected is not None and any(
+        return any(
             event.next_offset > _arrived(history.inputs.partitions[event.partition], event.time_ns)
-            for event in history.of(SourceEmitted)
-            if event.time_ns >= injected.time_ns
+            for event in since(history, fault, SourceEmitted)
         )
 
 

@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
     FaultInjected,
     TransactionCommitted,
 )
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import EventKind, History
 from holdfast.harness.model.target import Role
 
 
@@ -51,6 +51,12 @@ class Crossing(NamedTuple):
 def injection(history: History, fault: int) -> FaultInjected | None:
     """When a fault began to act, if it ever did."""
     return next((event for event in history.of(FaultInjected) if event.fault == fault), None)
+
+
+def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind]:
+    """The events of one kind that are not earlier than the injection of a fault; none if it never acted."""
+    injected = injection(history, fault)
+    return [] if injected is None else [event for event in history.of(kind) if event.time_ns >= injected.time_ns]
 
 
 def window_of(history: History, fault: int) -> Window | None:

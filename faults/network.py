@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from statistics import median
 
-from holdfast.faults.landing import Crossing, crossings, injection, operations, silence_in, window_of
+from holdfast.faults.landing import Crossing, crossings, operations, silence_in, since, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import CommitFailed, FailureCounted, StorageFailed
 from holdfast.harness.model.history import History
@@ -159,12 +159,7 @@ class Reset(LinkFault):
 
     def landed(self, history: History, fault: int) -> bool:
         """Somebody complained afterwards: a client that reconnects without a word leaves no proof."""
-        injected = injection(history, fault)
-        return injected is not None and any(
-            complaint.time_ns >= injected.time_ns
-            for kind in (FailureCounted, StorageFailed, CommitFailed)
-            for complaint in history.of(kind)
-        )
+        return any(since(history, fault, kind) for kind in (FailureCounted, StorageFailed, CommitFailed))
 
 
 def _passages(history: History, fault: int) -> Iterable[Crossing]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.faults.gates import died_in_window
 from holdfast.faults.landing import Window, injection, silence_in, window_of
+from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     CheckpointCompleted,
@@ -30,7 +31,7 @@ _KILLED = frozenset({"kill", "killed", "SIGKILL"})
 """The causes of death by which systems say that it came from outside."""
 
 
-class Kill:
+class Kill(Momentary):
     """SIGKILL from outside. The environment starts the process again, so there is nothing to undo."""
 
     kind = "kill"
@@ -42,7 +43,6 @@ class Kill:
     }
     colour = "#d55e00"
     leaves = "the outcome of every operation that the process had under way"
-    lasting = False
 
     def needs(self, spec: FaultSpec) -> Capability:
         if _part(spec):
@@ -51,9 +51,6 @@ class Kill:
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
         controls.kill(spec.target, _part(spec))
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return controls.alive(spec.target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.landing import injection
+from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
@@ -13,7 +14,7 @@ from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
 
-class Replay:
+class Replay(Momentary):
     """What a crash right before the completion of a checkpoint leaves behind, made without a crash."""
 
     kind = "replay"
@@ -21,16 +22,12 @@ class Replay:
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#117733"
     leaves = "the work of the last checkpoint, which is done twice"
-    lasting = False
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.MICRO_BATCHES
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
         controls.replay()
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return controls.alive(spec.target)

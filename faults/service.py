@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection, operations, window_of
+from holdfast.faults.landing import operations, since, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.history import History
@@ -37,14 +37,11 @@ class Outage:
 
     def landed(self, history: History, fault: int) -> bool:
         """The service died, and something was asked of it before it was up again."""
-        injected, window = injection(history, fault), window_of(history, fault)
-        if injected is None or window is None:
+        window = window_of(history, fault)
+        if window is None:
             return False
         role = history.plan.faults[fault].target.role
-        died = any(
-            event.dead_node.startswith(f"{role}.") and event.time_ns >= injected.time_ns
-            for event in history.of(NodeDied)
-        )
+        died = any(event.dead_node.startswith(f"{role}.") for event in since(history, fault, NodeDied))
         wanted = any(
             each.sent_ns < window.end_ns and (each.received_ns is None or each.received_ns > window.start_ns)
             for each in operations(history, role)

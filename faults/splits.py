@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import SplitsAssigned, SplitsReceived
 from holdfast.harness.model.history import History
@@ -43,11 +43,8 @@ class LoseSplits:
 
     def landed(self, history: History, fault: int) -> bool:
         """Of what was assigned after the injection something was received less often than sent, or that much later."""
-        injected = injection(history, fault)
-        if injected is None:
-            return False
         delay_ns = int(history.plan.faults[fault].parameters.get("delay_ms", 0)) * _MILLISECOND_NS
-        sent = [event for event in history.of(SplitsAssigned) if event.time_ns >= injected.time_ns]
+        sent = since(history, fault, SplitsAssigned)
         surplus = Counter(map(_pairing, sent))
         surplus.subtract(_pairing(event) for event in history.of(SplitsReceived))
         if any(count > 0 for count in surplus.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
 from holdfast.harness.model.history import History
@@ -56,14 +56,8 @@ class StorageError:
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""
-        injected = injection(history, fault)
-        if injected is None:
-            return False
         operation = self._operation(history.plan.faults[fault])
-        return any(
-            failed.injected and failed.operation == operation and failed.time_ns >= injected.time_ns
-            for failed in history.of(StorageFailed)
-        )
+        return any(failed.injected and failed.operation == operation for failed in since(history, fault, StorageFailed))
 
     @staticmethod
     def _operation(spec: FaultSpec) -> str:
@@ -103,11 +97,8 @@ class SlowStorage:
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name was held up on purpose after the injection."""
-        injected = injection(history, fault)
         operation = self._operation(history.plan.faults[fault])
-        return injected is not None and any(
-            slowed.operation == operation and slowed.time_ns >= injected.time_ns for slowed in history.of(StorageSlowed)
-        )
+        return any(slowed.operation == operation for slowed in since(history, fault, StorageSlowed))
 
     @staticmethod
     def _operation(spec: FaultSpec) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from holdfast.faults.landing import injection, window_of
+from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import BatchProcessed
 from holdfast.harness.model.history import History
@@ -45,7 +45,7 @@ class SlowTask:
     def landed(self, history: History, fault: int) -> bool:
         """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow."""
         window = window_of(history, fault)
-        if injection(history, fault) is None or window is None:
+        if window is None:
             return False
         plan = history.plan
         spec = plan.faults[fault]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import since
+from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import CheckpointRequested, JobStatus, JobSubmitted, JobSwitched
@@ -15,74 +16,55 @@ from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
 
-class RequestCheckpoint:
+class UserCommand(Momentary):
+    """What the wishes of users have in common: one command to the coordinator, with the parameters as they are."""
+
+    command: str
+    roles = frozenset({Role.COORDINATOR})
+    parameters: Mapping[str, tuple[type, str]] = {}
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.JOB_CONTROL
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.command(self.command, dict(spec.parameters))
+
+
+class RequestCheckpoint(UserCommand):
     """Checkpoints are asked for, besides those of the interval."""
 
     kind = "request-checkpoint"
-    roles = frozenset({Role.COORDINATOR})
+    command = "checkpoint"
     parameters: Mapping[str, tuple[type, str]] = {
         "origins": (str, "who asks, one after the other: words out of `user`, `forced`; `user` if not given"),
         "times": (int, "how often all of them ask; 1 if not given"),
     }
     colour = "#ddcc77"
     leaves = "nothing: a checkpoint more changes no result"
-    lasting = False
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.COMMANDS
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.command("checkpoint", dict(spec.parameters))
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
-
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True
-
     def landed(self, history: History, fault: int) -> bool:
         """A request that is not the interval's arrived after the injection."""
-        injected = injection(history, fault)
-        return injected is not None and any(
-            request.origin is not CheckpointOrigin.PERIODIC and request.time_ns >= injected.time_ns
-            for request in history.of(CheckpointRequested)
-        )
+        requests = since(history, fault, CheckpointRequested)
+        return any(request.origin is not CheckpointOrigin.PERIODIC for request in requests)
 
 
-class EndJob:
+class EndJob(UserCommand):
     """The job is ended for good, in one of the ways that are a user's."""
 
-    kind: str
     status: JobStatus
-    roles = frozenset({Role.COORDINATOR})
-    parameters: Mapping[str, tuple[type, str]] = {}
-    lasting = False
-
-    def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.JOB_CONTROL
-
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.command(self.kind, {})
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
-
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True
 
     def landed(self, history: History, fault: int) -> bool:
         """The job ended so after the injection."""
-        injected = injection(history, fault)
-        return injected is not None and any(
-            switched.status is self.status and switched.time_ns >= injected.time_ns
-            for switched in history.of(JobSwitched)
-        )
+        return any(switched.status is self.status for switched in since(history, fault, JobSwitched))
 
 
 class Cancel(EndJob):
     """A user wants no more of the job."""
 
-    kind = "cancel"
+    kind = command = "cancel"
     status = JobStatus.CANCELED
     colour = "#44bb99"
     leaves = "the checkpoints that are configured to outlast it"
@@ -91,41 +73,24 @@ class Cancel(EndJob):
 class Suspend(EndJob):
     """A user wants the job to go on later."""
 
-    kind = "suspend"
+    kind = command = "suspend"
     status = JobStatus.SUSPENDED
     colour = "#99ddff"
     leaves = "the checkpoints that are configured to outlast it"
 
 
-class Submit:
+class Submit(UserCommand):
     """Another job of the same program, which may be edited, is submitted on the same root, to a cluster that knows
     nothing of the last."""
 
-    kind = "submit"
-    roles = frozenset({Role.COORDINATOR})
+    kind = command = "submit"
     parameters: Mapping[str, tuple[type, str]] = {
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
         "edit": (str, "an edge, such as `source->sum`, that has a new operator in it; none if not given"),
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"
-    lasting = False
-
-    def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.JOB_CONTROL
-
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.command(self.kind, dict(spec.parameters))
-
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        pass
-
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return True
 
     def landed(self, history: History, fault: int) -> bool:
         """A coordinator began to work for a new job after the injection."""
-        injected = injection(history, fault)
-        return injected is not None and any(
-            submitted.time_ns >= injected.time_ns for submitted in history.of(JobSubmitted)
-        )
+        return bool(since(history, fault, JobSubmitted))

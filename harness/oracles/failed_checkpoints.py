@@ -17,6 +17,7 @@ from holdfast.harness.model.events import (
     JobSwitched,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import flink_1_14, tolerable_failures
 
@@ -31,7 +32,7 @@ COUNTED = frozenset(
 ONLY_SINCE_1_15 = FailureReason.FINALIZATION
 
 
-class FailedCheckpoints:
+class FailedCheckpoints(CoordinatorLives):
     """Follows the failures of one coordinator life after the other.
 
     Attributes:
@@ -44,8 +45,7 @@ class FailedCheckpoints:
         self.findings = findings
         self.tolerable = tolerable_failures(history.plan)
         self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | {ONLY_SINCE_1_15}
-        self.node = ""
-        self._new_life()
+        super().__init__()
         replay(
             history,
             {
@@ -66,11 +66,6 @@ class FailedCheckpoints:
         self.counted: set[int] = set()
         self.last_success = 0
         self.exceeded: CheckpointAborted | None = None
-
-    def _of(self, event: Event) -> None:
-        if event.node != self.node:
-            self.node = event.node
-            self._new_life()
 
     def _switched(self, event: JobSwitched) -> None:
         self._of(event)

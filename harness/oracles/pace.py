@@ -33,6 +33,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import (
     INTERVAL,
@@ -90,7 +91,7 @@ class PaceOracle:
         return findings.verdict(history)
 
 
-class _Pace:
+class _Pace(CoordinatorLives):
     """One coordinator life after the other.
 
     Attributes:
@@ -111,8 +112,7 @@ class _Pace:
         self.punctual = not history.end.real_time and not coordinator_paused(history)
         self.timed = not coordinator_paused(history)
         self.files: dict[int, set[str]] = {}
-        self.node = ""
-        self._new_life()
+        super().__init__()
         replay(
             history,
             {
@@ -147,11 +147,6 @@ class _Pace:
         self.pending: set[int] = set()
         self.cleaning: dict[int, set[str]] = {}
         self.requests = RequestTrace(self.findings, self.pause_ns, waits=self.punctual)
-
-    def _of(self, event: Event) -> None:
-        if event.node != self.node:
-            self.node = event.node
-            self._new_life()
 
     def _switched(self, event: JobSwitched) -> None:
         self._of(event)
