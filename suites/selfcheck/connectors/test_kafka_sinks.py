@@ -19,7 +19,7 @@ from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns
 
 if TYPE_CHECKING:
     from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter, KafkaCommitter
-    from holdfast.fixtures.reference.connectors.kafka_output import KafkaOutput
+    from holdfast.fixtures.reference.connectors.polled_topic import PolledTopic
 
 pytestmark = pytest.mark.tier("containers")
 LIMIT_S = 10.0
@@ -45,23 +45,23 @@ def at_least_once(connectors: Connectors) -> AtLeastOnceKafkaCommitter:
     return AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S)
 
 
-def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> KafkaOutput:
-    from holdfast.fixtures.reference.connectors.kafka_output import KafkaOutput
+def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
+    from holdfast.fixtures.reference.connectors.kafka_output import kafka_output
 
     folder.mkdir(exist_ok=True)
-    return KafkaOutput(TopicUnits(connectors.kafka_bootstrap, connectors.output_topic, contract, str(folder)))
+    return kafka_output(TopicUnits(connectors.kafka_bootstrap, connectors.output_topic, contract, str(folder)))
 
 
 def rows(first: int, count: int) -> bytes:
     return encode_rows([IdentityColumns(np.zeros(count, dtype=np.int64), np.arange(first, first + count))])
 
 
-def seen(output: KafkaOutput) -> list[tuple[str, int]]:
+def seen(output: PolledTopic) -> list[tuple[str, int]]:
     """Names and lengths of the units that became visible."""
     return [(event.name, event.records) for event in poll_until(output, 1) if isinstance(event, RowsVisible)]
 
 
-def poll_until(output: KafkaOutput, events: int) -> list[Event]:
+def poll_until(output: PolledTopic, events: int) -> list[Event]:
     found: list[Event] = []
     for _ in range(200):
         found += output.poll()

@@ -8,17 +8,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.committed_output import (
-    AnyFiles,
-    BatchFolders,
-    CommittedOutput,
-    Layout,
-    SinkLog,
-)
+from holdfast.fixtures.reference.connectors.polled_output import Watch
+from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
-from holdfast.fixtures.systems.structured_streaming.recorder import Recorder
+from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
+from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
+from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, BatchFolders, Layout, SinkLog
+from holdfast.fixtures.systems.structured_streaming.pipeline import Sink
+from holdfast.fixtures.systems.structured_streaming.reader import DiskFolder, InFolder
+from holdfast.fixtures.systems.structured_streaming.recorder import READER, Recorder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
-from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log
 
 
@@ -26,24 +26,28 @@ class Looking:
     """A reader that looks when it is told to."""
 
     def __init__(self, root: Path, layout: Layout) -> None:
-        self.recorder = Recorder()
-        self.recorder.start_clock()
-        files = LocalFiles(root)
-        self.reader = CommittedOutput(files, "output", layout, IdentityRows(), self.recorder)
+        kept = root / "kept"
+        kept.mkdir()
+        self._decoder = IdentityRows()
+        self._seen = 0
+        self._kept = KeptRows(kept)
+        self.reader = FolderOutput(LocalFiles(root), "output", layout, self._decoder.columns, KeptRows(kept))
 
     def look(self) -> list[Event]:
         """What became known."""
-        self.reader._poll(final=False)
-        return self.take()
+        return self._note(self.reader.poll())
 
-    def take(self) -> list[Event]:
-        kinds = RowsVisible | RowsChanged | ReaderPolled
-        events: list[Event] = [event for event in self.recorder.nodes.pop("reader.0", []) if isinstance(event, kinds)]
-        self.recorder.nodes.clear()
-        return events
+    def finish(self) -> list[Event]:
+        """What the last look adds."""
+        return self._note(Watch(self.reader, 20).finish())
 
     def identities(self) -> list[tuple[int, int]]:
-        return [(row.partition, row.offset) for row in self.reader.output.rows()]  # type: ignore[union-attr]
+        units = [self._kept.rows(number, self._decoder) for number in range(self._seen)]
+        return [(row.partition, row.offset) for unit in units for row in unit]  # type: ignore[union-attr]
+
+    def _note(self, events: list[Event]) -> list[Event]:
+        self._seen += sum(isinstance(event, RowsVisible) for event in events)
+        return events
 
 
 @pytest.fixture
@@ -130,8 +134,7 @@ def test_the_last_read_compares_the_content_of_everything(batches: Looking, outp
     commit(part.parent)
     batches.look()
     batches.reader._known["batch-000000"].checksum ^= 1  # As if the content had changed, and the stamp had not.
-    batches.reader.finish()
-    changed, polled = batches.take()
+    changed, polled = batches.finish()
     assert isinstance(changed, RowsChanged)
     assert changed.final
     assert isinstance(polled, ReaderPolled)
@@ -190,6 +193,47 @@ def test_rows_of_other_columns_are_a_problem_and_no_loss(batches: Looking, outpu
     part.parent.mkdir(parents=True)
     pq.write_table(pa.table({"partition": [0], "place": [0]}), part)
     commit(part.parent)
-    assert batches.look() == []
     expected = "batch-000000: the output has no column 'offset', only partition, place: write it, too."
-    assert batches.reader.problem == expected
+    with pytest.raises(OSError, match=expected):
+        batches.look()
+
+
+def test_it_looks_in_a_process_of_its_own(tmp_path: Path, output: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    recorder = Recorder()
+    recorder.start_clock()
+    where = InFolder(DiskFolder(str(tmp_path)), "output", Sink.FOLDERS)
+    committed = CommittedOutput(where, IdentityRows(), recorder, folder)
+    try:
+        committed.await_start()
+        identities(output / "batch-000000" / "part-0.parquet", (0, 0), (0, 1))
+        commit(output / "batch-000000")
+        committed.finish()
+        assert committed.problem == ""
+        assert [(row.partition, row.offset) for row in committed.output.rows()] == [(0, 0), (0, 1)]  # type: ignore[union-attr]
+    finally:
+        committed.close()
+    started, visible, polled = recorder.nodes[READER]
+    assert isinstance(started, NodeStarted)
+    assert isinstance(visible, RowsVisible)
+    assert isinstance(polled, ReaderPolled)
+    assert 0 < started.time_ns < visible.time_ns < polled.time_ns
+    assert [event.sequence for event in recorder.nodes[READER]] == [0, 1, 2]
+
+
+def test_what_ends_the_process_ends_the_run_in_one_sentence(tmp_path: Path, output: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    part = output / "batch-000000" / "part-0.parquet"
+    part.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"place": [0]}), part)
+    commit(part.parent)
+    where = InFolder(DiskFolder(str(tmp_path)), "output", Sink.FOLDERS)
+    committed = CommittedOutput(where, IdentityRows(), Recorder(), folder)
+    try:
+        committed.finish()
+        expected = "the output has no column 'partition', only place: write it, too."
+        assert committed.problem == f"the committed reader ended: batch-000000: {expected}"
+    finally:
+        committed.close()

@@ -61,9 +61,9 @@ def await_true(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def labelled(session: Path) -> list[int]:
-    """Processes that carry the label of a session."""
-    label = f"{NAME}={session}".encode()
+def labelled(folder: Path) -> list[int]:
+    """Processes that carry the label of a session, or of a run."""
+    label = f"{NAME}={folder}".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -103,6 +103,6 @@ def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Pat
     assert labelled(session)
     [told] = StructuredStreaming().sweep(tmp_path, [])
     assert told.startswith("ended ")
-    await_true(lambda: not labelled(session))
+    await_true(lambda: not labelled(session) and not labelled(tmp_path))
     assert not session.exists()
     assert not StructuredStreaming().sweep(tmp_path, [])
