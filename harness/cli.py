@@ -112,12 +112,15 @@ def campaign(
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
     seeds: Annotated[str, typer.Option(metavar="FIRST-LAST", help="Draw seeds, from 1.")] = "1-100000",
     jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
+    withdraw: Annotated[
+        list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm says nothing; repeatable.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Of the campaign.")] = OUTPUT / "campaign",
 ) -> int:
     """Draw many plans on the simulator. Broken off, it goes on where it was; what all invocations found adds up."""
     from holdfast.harness.commands.campaign import run_campaign
 
-    return run_campaign(system, seeds, out, jobs)
+    return run_campaign(system, seeds, out, jobs, withdraw or ())
 
 
 @app.command()

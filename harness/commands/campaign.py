@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -21,12 +21,14 @@ _LINE_EVERY = 1_000
 """Seeds between two lines where there is no terminal."""
 
 
-def run_campaign(system: str, seeds: str, folder: Path, jobs: int) -> int:
+def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: Sequence[str]) -> int:
     """Draw what is missing, and say what all of it comes to."""
-    wanted = _range(seeds)
+    wanted, given_up = _range(seeds), [_withdrawal(each) for each in withdrawals]
     with listening() as interruption:
         campaign = LongCampaign(system, wanted, folder)
         with campaign.ledger:
+            for seed, reason in given_up:
+                campaign.withdraw(seed, reason)
             _draw(campaign, jobs, interruption)
             _show(campaign, consoles.results())
             return interruption.exit_code if interruption.signal else campaign.exit_code()
@@ -38,6 +40,13 @@ def _range(seeds: str) -> Seeds:
     if not 1 <= first <= last:
         raise UsageError(f"--seeds is {seeds!r}; allowed is FIRST-LAST, both counted from 1: write 1-100000.")
     return first, last
+
+
+def _withdrawal(text: str) -> tuple[int, str]:
+    seed, _, reason = text.partition("=")
+    if not seed.isdigit() or not reason:
+        raise UsageError(f"--withdraw is {text!r}; allowed is SEED=REASON: write 17=its plan is too short.")
+    return int(seed), reason
 
 
 def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None:
@@ -86,7 +95,9 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     for seed, alarm in standing.items():
         again = consoles.command_line("run", ledger.plan_of(seed), "--tier", "sim")
         console.print(f"ALARM seed {seed}: {alarm}\n  {again}")
-    mended = len(ledger.alarms) - len(standing)
+    for seed, reason in ledger.withdrawn.items():
+        console.print(f"withdrawn: seed {seed}, {reason}")
+    mended = sum(not alarm for _, alarm in ledger.alarms.values())
     console.print(f"{len(standing)} alarms stand; {mended} plans that raised one raise none under the code of now")
     if total.drawn and not ledger.alarms:
         bound = 3 / total.drawn

@@ -1,6 +1,7 @@
 """The ledger of a campaign: which seeds were drawn, under which code, and what came of them.
 
-campaign.jsonl       a line for each chunk of seeds and for each plan that was tried again; only ever appended to
+campaign.jsonl       a line for each chunk of seeds, each plan that was tried again, each alarm that was withdrawn;
+                     only ever appended to
 alarms/seed-N.json   the plan of each run that raised an alarm
 
 A line is on disk before the next chunk begins. One that was cut off, because the harness was killed while it wrote, is
@@ -57,6 +58,17 @@ class Retrial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="retr
     alarm: str
 
 
+class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="withdrawal", kw_only=True):
+    """The plan of a seed asked for what nobody owes, so its alarm says nothing; the reason is a person's."""
+
+    version: int = LEDGER_VERSION
+    seed: int
+    reason: str
+
+
+Entry = Chunk | Retrial | Withdrawal
+
+
 class Ledger:
     """The ledger in a folder, held by one process at a time; a context manager.
 
@@ -67,6 +79,7 @@ class Ledger:
     Attributes:
         chunks: all that were written.
         alarms: by seed, code and what was alarming when its plan ran last; empty if nothing was.
+        withdrawn: by seed, why its alarm says nothing.
 
     Raises:
         UsageError: the folder cannot be made, belongs to another system or to a campaign that is running, or holds a
@@ -77,6 +90,7 @@ class Ledger:
         self.folder = folder
         self.chunks: list[Chunk] = []
         self.alarms: dict[int, tuple[str, str]] = {}
+        self.withdrawn: dict[int, str] = {}
         self._path = folder / LEDGER
         try:
             (folder / ALARMS).mkdir(parents=True, exist_ok=True)
@@ -109,7 +123,7 @@ class Ledger:
         """Leave the folder to others."""
         remove_owner(self.folder)
 
-    def append(self, entry: Chunk | Retrial) -> None:
+    def append(self, entry: Entry) -> None:
         """Write an entry; returns when the disk has it."""
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(entry) + b"\n")
@@ -131,14 +145,16 @@ class Ledger:
         """Where the plan of a seed that raised an alarm is."""
         return alarm_file(self.folder, seed)
 
-    def _take(self, entry: Chunk | Retrial) -> None:
+    def _take(self, entry: Entry) -> None:
         if isinstance(entry, Chunk):
             self.chunks.append(entry)
             self.alarms.update({seed: (entry.code, alarm) for seed, alarm in entry.alarms.items()})
-        else:
+        elif isinstance(entry, Retrial):
             self.alarms[entry.seed] = entry.code, entry.alarm
+        else:
+            self.withdrawn[entry.seed] = entry.reason
 
-    def _read(self) -> Iterable[Chunk | Retrial]:
+    def _read(self) -> Iterable[Entry]:
         try:
             written = self._path.read_bytes()
         except FileNotFoundError:
@@ -147,7 +163,7 @@ class Ledger:
         if whole < len(written):
             os.truncate(self._path, whole)
         for number, line in enumerate(written[:whole].splitlines(), 1):
-            yield decode(line, Chunk | Retrial, f"{self._path}:{number}")  # type: ignore[arg-type]
+            yield decode(line, Entry, f"{self._path}:{number}")  # type: ignore[arg-type]
 
 
 def alarm_file(folder: Path, seed: int) -> Path:

@@ -2,7 +2,7 @@
 
 Seeds are drawn in chunks; what a chunk came to is in the ledger before the next one is counted. An alarm is a run that
 failed, or in which harness or oracle broke: its plan is stored, and as soon as other code is there it is tried again.
-An alarm stands until its plan raises none.
+An alarm stands until its plan raises none, or somebody withdraws it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.harness.engine.cases import plan_of
 from holdfast.harness.engine.counts import Counts
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.fingerprint import fingerprint
-from holdfast.harness.engine.ledger import Chunk, Ledger, Retrial, Seeds, alarm_file
+from holdfast.harness.engine.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal, alarm_file
 from holdfast.harness.engine.results import HARNESS_ERROR, broken_result, run_result
 from holdfast.harness.engine.run import run_plan
 from holdfast.harness.engine.swarm import SWARM_ID, swarm_case
@@ -62,7 +62,7 @@ class LongCampaign:
     def try_again(self) -> Iterator[Retrial]:
         """Try every stored plan that other code found alarming."""
         for seed, (code, alarm) in list(self.ledger.alarms.items()):
-            if alarm and code != self.code:
+            if alarm and code != self.code and seed not in self.ledger.withdrawn:
                 plan = read_plan_file(self.ledger.plan_of(seed))
                 try:
                     run = run_plan(plan, self._system, self._tools)
@@ -72,6 +72,16 @@ class LongCampaign:
                 retrial = Retrial(code=self.code, seed=seed, alarm=alarm_of(result))
                 self.ledger.append(retrial)
                 yield retrial
+
+    def withdraw(self, seed: int, reason: str) -> None:
+        """Let an alarm say nothing, because its plan asked for what nobody owes.
+
+        Raises:
+            UsageError: the seed raised none.
+        """
+        if seed not in self.ledger.alarms:
+            raise registry.unknown("alarm of seed", str(seed), map(str, self.ledger.alarms))
+        self.ledger.append(Withdrawal(seed=seed, reason=reason))
 
     def draw(self, jobs: int, interrupted: Callable[[], str]) -> Iterator[Chunk]:
         """Draw what is missing, chunk by chunk.
@@ -102,7 +112,8 @@ class LongCampaign:
 
     def standing(self) -> dict[int, str]:
         """By seed, the alarms that stand."""
-        return {seed: alarm for seed, (_, alarm) in sorted(self.ledger.alarms.items()) if alarm}
+        known, withdrawn = sorted(self.ledger.alarms.items()), self.ledger.withdrawn
+        return {seed: alarm for seed, (_, alarm) in known if alarm and seed not in withdrawn}
 
     def exit_code(self) -> int:
         """0 no alarm stands, 1 a run failed, 4 harness or oracle broke, 2 seeds are missing or too few runs passed."""

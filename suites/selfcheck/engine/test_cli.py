@@ -41,6 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["certify", "reference", "--budget", "soon"], "--budget: 'soon' is not a duration"),
         (["certify", "reference", "--require", "all"], "--require is 'all'; allowed is certified"),
         (["campaign", "reference", "--seeds", "0-5"], "--seeds is '0-5'; allowed is FIRST-LAST"),
+        (["campaign", "reference", "--withdraw", "x"], "--withdraw is 'x'; allowed is SEED=REASON"),
         (["campaign", "spark"], "system 'spark' is on no simulator"),
         (["run", "nonesuch.json"], "nonesuch.json: cannot be read"),
         (["replay", "nowhere"], "plan.json: cannot be read"),
@@ -53,7 +54,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["config", "check", __file__, "--set", "interval"], "--set is 'interval': write KEY=VALUE"),
         (["config", "check", __file__, "--system", "persists-first"], "system 'persists-first' reads no configuration"),
     ],
-    ids=range(21),
+    ids=range(22),
 )
 def test_wrong_usage_is_one_sentence_and_exit_code_3(
     arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]

@@ -98,6 +98,19 @@ def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
     assert drawn(tmp_path, 12, system=WRONG).standing() == {}
 
 
+def test_an_alarm_can_be_withdrawn_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    alarming = drawn(tmp_path, 4, system=WRONG)
+    command = ["campaign", WRONG, "--seeds", "1-4", "--out", str(tmp_path)]
+    for seed in alarming.standing():
+        command += ["--withdraw", f"{seed}=it is wrong on purpose"]
+    cli.execute(command)
+    said = capsys.readouterr().out
+    assert "0 alarms stand" in said
+    assert said.count("it is wrong on purpose") == len(alarming.standing()) > 0
+    with pytest.raises(UsageError, match="unknown alarm of seed '9'"):
+        LongCampaign(WRONG, (1, 4), tmp_path).withdraw(9, "why not")
+
+
 def retried(folder: Path, *, mended: bool = False) -> list[int]:
     """The seeds whose plans are tried again, by the wrong runtime or by one that was mended."""
     campaign = LongCampaign(WRONG, (1, 12), folder)
