@@ -78,7 +78,7 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     late = {name: weight for name, weight in attacks.items() if name != "slow-task"} or attacks
     wanted = scene.stream.weighted(scene.mix.fault_count)
     faults: list[FaultSpec] = []
-    progress = max(scene.stream.choice(_STARTS), scene.settled_start)
+    progress = max(scene.stream.choice(_STARTS), int(scene.settled_start))
     while len(faults) < wanted:
         possible = attacks if progress <= _EARLY else late
         faults.extend(_ATTACKS[scene.stream.weighted(possible)](scene, progress))

@@ -20,7 +20,7 @@ from holdfast.harness.engine.counts import Counts
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.fingerprint import fingerprint
 from holdfast.harness.engine.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal, alarm_file
-from holdfast.harness.engine.results import HARNESS_ERROR, broken_result, run_result
+from holdfast.harness.engine.results import HARNESS_ERROR, run_result
 from holdfast.harness.engine.run import run_plan
 from holdfast.harness.engine.swarm import SWARM_ID, swarm_case
 from holdfast.harness.engine.workers import in_order
@@ -63,15 +63,17 @@ class LongCampaign:
         """Try every stored plan that other code found alarming."""
         for seed, (code, alarm) in list(self.ledger.alarms.items()):
             if alarm and code != self.code and seed not in self.ledger.withdrawn:
-                plan = read_plan_file(self.ledger.plan_of(seed))
-                try:
-                    run = run_plan(plan, self._system, self._tools)
-                    result = run_result(run, SWARM_ID, seed, 0.0)
-                except Exception as error:  # As in a campaign: it is counted, and the others are tried.
-                    result = broken_result(plan, Tier.SIM, SWARM_ID, seed, error)
-                retrial = Retrial(code=self.code, seed=seed, alarm=alarm_of(result))
+                retrial = Retrial(code=self.code, seed=seed, alarm=self._alarm_again(seed))
                 self.ledger.append(retrial)
                 yield retrial
+
+    def _alarm_again(self, seed: int) -> str:
+        """What is alarming about the stored plan of a seed now."""
+        try:
+            run = run_plan(read_plan_file(self.ledger.plan_of(seed)), self._system, self._tools)
+        except Exception as error:  # As in a campaign: it is counted, and the others are tried.
+            return f"{HARNESS_ERROR}{type(error).__name__}: {error}"
+        return alarm_of(run_result(run, SWARM_ID, seed, 0.0))
 
     def withdraw(self, seed: int, reason: str) -> None:
         """Let an alarm say nothing, because its plan asked for what nobody owes.

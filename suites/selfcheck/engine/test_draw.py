@@ -13,7 +13,7 @@ from holdfast.harness.engine import registry
 from holdfast.harness.engine.draw import draw_plan
 from holdfast.harness.engine.mix import NEEDS, SWARM, mix_for
 from holdfast.harness.engine.plan_digest import plan_digest
-from holdfast.harness.engine.validate import check_options, check_plan
+from holdfast.harness.engine.validate import check_options, check_plan, read_plan
 from holdfast.harness.engine.words import attack
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
@@ -33,6 +33,7 @@ def test_every_drawn_plan_is_valid_for_the_system_that_it_is_drawn_for() -> None
         check_options(plan, system)
         tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
         assert plan.draw_seed == seed
+        assert read_plan(msgspec.json.encode(plan), "stored") == plan
 
 
 def test_the_distribution_is_what_certify_promises() -> None:
