@@ -521,12 +521,14 @@ class SnapshotReleased(Event, tag="snapshot_released"):
     Attributes:
         kept_entries: entries that had been kept for it beside the present state.
         open_versions: versions that are still kept for other snapshots.
+        page_entries: how many entries are kept together at most, because one of them changes.
     """
 
     subtask: str
     checkpoint: int
     kept_entries: int
     open_versions: int
+    page_entries: int = 1
 
 
 class ChannelStateTaken(Event, tag="channel_state_taken"):

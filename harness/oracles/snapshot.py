@@ -121,16 +121,16 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
 
 
 def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Findings) -> None:
-    """As many entries as were changed: none if nothing was processed, some if something was, never more than that."""
+    """As many pages as were changed: none if nothing was processed, some if something was, never more than that."""
     released, vertex = part.released, history.plan.job.vertex(part.taken.subtask.partition("[")[0])
     if released is None or vertex.kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
         return
     batches, records = trace.processed_between(part.taken, released)
     findings.check("kept-wrong")
-    if released.kept_entries > records or (batches and not released.kept_entries):
+    if released.kept_entries > records * released.page_entries or (batches and not released.kept_entries):
         message = (
             f"the version of checkpoint {released.checkpoint} keeps {released.kept_entries} entries of "
-            f"{released.subtask}, which processed {records} records since its cut"
+            f"{released.subtask}, in pages of {released.page_entries}, which processed {records} records since its cut"
         )
         findings.violated("kept-wrong", message, part.taken, released)
 

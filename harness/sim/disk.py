@@ -19,7 +19,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     """Add bytes to a file. Not atomic: a crash leaves any prefix."""
 
     path: str
-    content: bytes
+    content: bytes | memoryview
 
 
 class Sync(msgspec.Struct, frozen=True, gc=False):

@@ -51,8 +51,10 @@ def acked(checkpoint: int = 1, inline_bytes: int = 0) -> AckSent:
     return AckSent(subtask="sum[0]", checkpoint=checkpoint, files=files, inline_bytes=inline_bytes)
 
 
-def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0) -> SnapshotReleased:
-    return SnapshotReleased(subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open)
+def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0, page: int = 1) -> SnapshotReleased:
+    return SnapshotReleased(
+        subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open, page_entries=page
+    )
 
 
 def batch(position: int, records: int = 1) -> BatchProcessed:
@@ -208,6 +210,16 @@ def keeps_more_than_was_changed() -> History:
 @bad("kept-wrong")
 def keeps_nothing_of_what_was_changed() -> History:
     return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=0), acked())
+
+
+@bad("kept-wrong")
+def keeps_more_pages_than_entries_were_changed() -> History:
+    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=12, page=4), acked())
+
+
+@near("kept-wrong")
+def keeps_whole_pages() -> History:
+    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=8, page=4), acked())
 
 
 @near("kept-wrong")
