@@ -23,6 +23,7 @@ _CONCURRENT = "execution.checkpointing.max-concurrent-checkpoints"
 _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", "0 b"
 _RETAINED = "execution.checkpointing.num-retained"
 _UNALIGNED = "execution.checkpointing.unaligned.enabled"
+_ALIGNMENT_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
 _MANY = "1000"
 _STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
@@ -115,6 +116,8 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
     }
     if unaligned:
         options[_UNALIGNED] = "true"
+        if stream.chance(mix.switching_percent / 100):
+            options[_ALIGNMENT_TIMEOUT] = f"{stream.between(1, interval_ms)} ms"
     return options
 
 

@@ -57,6 +57,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         lost_splits_percent: of these: some of its first messages are lost or late.
         socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
+        switching_percent: of these: not before an alignment timeout has passed.
         checkpoints, options: False for a system that has none.
     """
 
@@ -89,6 +90,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     lost_splits_percent: int
     unaligned_percent: int
     socket_percent: int = 0
+    switching_percent: int = 0
     checkpoints: bool = True
     options: bool = True
 
@@ -167,6 +169,7 @@ SWARM = Mix(
     lost_splits_percent=60,
     unaligned_percent=40,
     socket_percent=3,
+    switching_percent=50,
 )
 """What `certify` draws from."""
 
@@ -190,6 +193,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "lost_splits_percent": Capability.LOSE_SPLITS,
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
+        "switching_percent": Capability.UNALIGNED_CHECKPOINTS,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}

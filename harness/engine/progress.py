@@ -15,8 +15,10 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
     TransactionPrecommitted,
 )
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
+from holdfast.harness.oracles.options import overtakes
 
 _ENDS = {ExpectedEnd.CANCELED: JobStatus.CANCELED, ExpectedEnd.SUSPENDED: JobStatus.SUSPENDED}
 """Ends that a user asks for."""
@@ -38,10 +40,12 @@ class Progress:
     """
 
     __slots__ = (
+        "_behind",
         "_committed",
         "_completed",
         "_drained",
         "_expected",
+        "_following",
         "_healed",
         "_lengths",
         "_new_completed",
@@ -59,6 +63,8 @@ class Progress:
         self._expected = plan.expected_end
         self._drained = drained
         self._lengths = inputs.lengths()
+        self._behind = _behind(plan)
+        self._following = 0
         self._healed = False
         self._positions: tuple[int, ...] = ()
         self._completed: set[int] = set()
@@ -126,9 +132,17 @@ class Progress:
         for partition, (position, length) in enumerate(zip(self._positions, self._lengths, strict=False)):
             if position < length:
                 return f"the last checkpoint covers {position} of {length} records of partition {partition}"
+        if self._following < self._behind:
+            return f"{self._following} of {self._behind} checkpoints behind the first that covers all input completed"
         if self._outstanding:
             return f"transaction {min(self._outstanding)} of a completed checkpoint was not committed"
         return ""
+
+    def _covered(self) -> bool:
+        """Whether the last completed checkpoint covers all input."""
+        return bool(self._positions) and all(
+            position >= length for position, length in zip(self._positions, self._lengths, strict=False)
+        )
 
     def _trigger(self, event: CheckpointTriggered) -> None:
         if self._healed:
@@ -136,7 +150,8 @@ class Progress:
 
     def _complete(self, event: CheckpointCompleted) -> None:
         self._completed.add(event.checkpoint)
-        self._positions = event.positions
+        covered, self._positions = self._covered(), event.positions
+        self._following = self._following + 1 if covered and self._covered() else 0
         self._outstanding |= self._precommitted.pop(event.checkpoint, set()) - self._committed
         if event.checkpoint in self._new_triggered:
             self._new_completed += 1
@@ -170,6 +185,12 @@ class Progress:
             self.finished = True
         elif event.status is JobStatus.RUNNING:
             self._unavailable = False
+
+
+def _behind(plan: Plan) -> int:
+    """How many checkpoints follow the first that covers all input before its rows are in the output: what was in flight
+    there, or held back, is in a later one."""
+    return overtakes(plan) + bool(plan.job.of_kind(VertexKind.MINI_BATCH))
 
 
 _NOTICES: dict[type, Callable[[Progress, Any], None]] = {

@@ -532,11 +532,19 @@ class SnapshotReleased(Event, tag="snapshot_released"):
 
 
 class ChannelStateTaken(Event, tag="channel_state_taken"):
-    """What was in flight at a subtask's unaligned snapshot is known: the last barrier is there."""
+    """What was in flight at a subtask's cut is known: the last barrier is there, and ours have left their buffers or
+    overtaken them. An aligned snapshot may have overtaken outputs, too, if its checkpoint may switch."""
 
     subtask: str
     checkpoint: int
     channels: tuple[ChannelContent, ...] = ()
+
+
+class AlignmentTimedOut(Event, tag="alignment_timed_out"):
+    """A checkpoint that began aligned took too long: from now on its barriers overtake at this subtask."""
+
+    subtask: str
+    checkpoint: int
 
 
 class ChannelStateRestored(Event, tag="channel_state_restored"):
@@ -808,7 +816,7 @@ AnyEvent = (
     | TaskStarted | OperatorFinished | SubtaskFinished | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived
     | BatchSent | BatchProcessed | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | BarrierSent
     | BarrierReceived | CancellationSent | CancellationReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken
-    | SnapshotReleased | ChannelStateTaken
+    | SnapshotReleased | AlignmentTimedOut | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled

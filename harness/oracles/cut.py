@@ -22,6 +22,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.alignment_timeout import CLAUSES as TIMEOUT
+from holdfast.harness.oracles.alignment_timeout import judge_alignment_timeout
 from holdfast.harness.oracles.blocking import CLAUSES as BLOCKING
 from holdfast.harness.oracles.blocking import Blocking
 from holdfast.harness.oracles.channel_state import CLAUSES, judge_channel_states, judge_overtaking_order, named
@@ -37,7 +39,7 @@ from holdfast.harness.oracles.channel_trace import (
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import Layout, layout_of
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
-from holdfast.harness.oracles.options import NS_PER_MS, at_least_once, skipped_in_flight
+from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once, skipped_in_flight
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
 
 STALLED_CHECKPOINTS = 3
@@ -61,6 +63,7 @@ class CutOracle:
         "source-position": "a source records another position than the one it had reached",
         **CLAUSES,
         **BLOCKING,
+        **TIMEOUT,
         "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
         "waited-with-one-input": "a subtask with a single input channel blocks it",
         "source-stalled": "sources with input to read never emit between their barrier and its completion",
@@ -87,6 +90,7 @@ class CutOracle:
                 _judge_alignment(history, alignment, findings)
         _judge_blocking(history, trace, findings, aligned_mode)
         Blocking(history, findings)
+        judge_alignment_timeout(history, findings)
         _judge_positions(trace, findings)
         _judge_stalls(history, trace, findings)
         _judge_states(history, trace, findings)
@@ -253,6 +257,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
     needed = layout.sources + layout.buffers + layout.sums
     holding = len(layout.buffers) + len(layout.sums)
     fold: StateFold | None = None
+    switches = alignment_timeout_ms(history.plan) > 0
     skipped = _skipped(history, trace, layout)
     for number, attempt in trace.attempts.items():
         taken: dict[int, list[SnapshotTaken]] = {}
@@ -261,7 +266,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 taken.setdefault(snapshot.checkpoint, []).append(snapshot)
         for snapshots in taken.values():
             if len(snapshots) == len(needed):
-                in_flight = _in_flight(attempt, snapshots[0].checkpoint, layout)
+                in_flight = _in_flight(attempt, snapshots[0].checkpoint, layout, switches=switches)
                 if in_flight is None:
                     continue
                 if fold is None:
@@ -276,7 +281,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
 
 def _skipped(history: History, trace: ChannelTrace, layout: Layout) -> dict[int, list[StateSummary]]:
     """By attempt, what was in flight at a checkpoint that it goes back to and was left out on purpose."""
-    chosen = skipped_in_flight(history.plan)
+    chosen, switches = skipped_in_flight(history.plan), alignment_timeout_ms(history.plan) > 0
     skipped: dict[int, list[StateSummary]] = {}
     for started in history.of(AttemptStarted) if chosen >= 0 else ():
         restored = started.restored_checkpoint
@@ -284,7 +289,7 @@ def _skipped(history: History, trace: ChannelTrace, layout: Layout) -> dict[int,
             if number < started.attempt and any(_took(subtask, restored) for subtask in attempt.subtasks.values()):
                 skipped[started.attempt] = list(skipped.get(number, ()))
                 if restored == chosen:
-                    skipped[started.attempt] += _in_flight(attempt, chosen, layout) or []
+                    skipped[started.attempt] += _in_flight(attempt, chosen, layout, switches=switches) or []
     return skipped
 
 
@@ -316,13 +321,13 @@ def _judge_skipped(
         findings.violated("skipped-differs", message, *snapshots)
 
 
-def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout) -> list[StateSummary] | None:
+def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout, *, switches: bool) -> list[StateSummary] | None:
     """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
     on its way that will not be added as it is."""
     found: list[StateSummary] = []
     for subtask in attempt.subtasks.values():
         for snapshot, _ in subtask.snapshots:
-            if snapshot.checkpoint == checkpoint and snapshot.unaligned:
+            if snapshot.checkpoint == checkpoint and (snapshot.unaligned or switches):
                 stored = subtask.in_flight.get(checkpoint)
                 if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
                     return None

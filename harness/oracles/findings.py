@@ -56,6 +56,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.ChannelUnblocked: "{0.channel} unblocked for checkpoint {0.checkpoint}",
     events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",
     events.SnapshotReleased: "{0.subtask} released snapshot {0.checkpoint}, which kept {0.kept_entries} entries",
+    events.AlignmentTimedOut: "{0.subtask} waits no longer for the alignment of checkpoint {0.checkpoint}",
     events.ChannelStateTaken: "{0.subtask} knows what was in flight at snapshot {0.checkpoint}",
     events.ChannelStateRestored: "{0.subtask} puts back what was in flight at snapshot {0.checkpoint}",
     events.AckSent: "{0.subtask} acknowledged checkpoint {0.checkpoint}",

@@ -21,6 +21,8 @@ FAIL_ON_ERRORS = "holdfast.fail-on-checkpointing-errors"
 UNLIMITED = 2**31 - 1
 MODE = "execution.checkpointing.mode"
 CHAINING = "pipeline.operator-chaining.enabled"
+UNALIGNED = "execution.checkpointing.unaligned.enabled"
+ALIGNMENT_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
 SKIPPED_IN_FLIGHT = "execution.checkpointing.recover-without-channel-state.checkpoint-id"
 ASYNCHRONOUS = "state.backend.async"
 AFTER_FINISH = "execution.checkpointing.checkpoints-after-tasks-finish"
@@ -94,6 +96,16 @@ def chained(plan: Plan) -> bool:
 def synchronous_snapshots(plan: Plan) -> bool:
     """Whether state is written before records are processed again."""
     return texts(plan).get(ASYNCHRONOUS, "true").lower() == "false"
+
+
+def overtakes(plan: Plan) -> bool:
+    """Whether barriers may overtake: where they are counted they have nothing to wait for (CFG-02)."""
+    return texts(plan).get(UNALIGNED, "").lower() == "true" and not at_least_once(plan)
+
+
+def alignment_timeout_ms(plan: Plan) -> int:
+    """How long after its trigger a checkpoint that may overtake is aligned; 0 also where none may."""
+    return milliseconds(plan, ALIGNMENT_TIMEOUT, 0) if overtakes(plan) else 0
 
 
 def skipped_in_flight(plan: Plan) -> int:

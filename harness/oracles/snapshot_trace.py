@@ -39,7 +39,8 @@ class Part:
         taken: its cut.
         barriers: of this checkpoint, that it sent.
         acked, released: its ack, and the end of the version that it was written from.
-        stored: when its state was durable, as far as the ack tells: the first of its files, or the ack itself.
+        stored: when its state was durable, as far as the ack tells: the first of its files, or if not all of it is in
+            files the ack itself.
         given_up: the first sign that it was not needed any more.
     """
 
@@ -126,7 +127,7 @@ class SnapshotTrace:
             part = self.parts.get((ack.attempt, ack.subtask, ack.checkpoint))
             if part is not None and part.acked is None:
                 part.acked = ack
-                files = [self._written.get((ack.node, file.path)) for file in ack.files]
+                files = [self._written.get((ack.node, file.path)) for file in ack.files if not ack.inline_bytes]
                 part.stored = min((file for file in files if file), key=lambda file: file.sequence, default=ack)
         notices: list[NotificationReceived | DeclineSent] = [*history.of(NotificationReceived), *self._declined]
         for notice in notices:

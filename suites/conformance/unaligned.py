@@ -72,6 +72,17 @@ STALE_BARRIER = plan(
     records=BUSY,
 )
 """A checkpoint is declined at once, and its barrier comes on the late channel while the next one is captured there."""
+TIMEOUT = f"{CHECKPOINTING}.aligned-checkpoint-timeout"
+LONG_QUEUE = {"taskmanager.network.memory.buffers-per-channel": "12"}
+"""An aligned barrier waits for half a second."""
+
+
+def switching(timeout: str, *faults: FaultSpec) -> Plan:
+    """A checkpoint begins aligned, and could not be so for long."""
+    return backlog(*faults, options={**LONG_QUEUE, TIMEOUT: timeout})
+
+
+SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
 TWO_GATES = plan(
     slow(LATE_GATE, 40, 1_500),
@@ -149,6 +160,42 @@ CASES = with_needs(
             Decision("UNA-03", "RESTORE", ("channel-state-differs",), "restores-nothing-in-flight"),
         ),
         plan=RESTORED,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/alignment-timeout",
+        purpose="Does a checkpoint that began aligned overtake as soon as the alignment timeout has passed?",
+        method="A slow task keeps the buffers above it full, at the sender and at the receiver, so that an aligned "
+        "barrier would be on its way for half a second; the timeout is 30 ms.",
+        passes="Every snapshot behind it is unaligned, no barrier waits for records any more, and what is in flight is "
+        "taken along.",
+        decides=(
+            Decision("UNA-04", "CUT", ("aligned-too-long",), "never-switches"),
+            Decision("UNA-04", "CUT", ("barrier-waits",), "switches-inputs-only"),
+            Decision("UNA-04", "CUT", ("channel-state-missing",), "forgets-on-switch"),
+        ),
+        plan=switching("30 ms"),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/around-the-threshold",
+        purpose="Does a checkpoint stay aligned until then, and overtake from the start without a timeout?",
+        method="The same with timeouts from nothing up to more than any alignment takes, on one virtual clock.",
+        passes="No barrier overtakes before the timeout, and every snapshot is unaligned where there is none.",
+        decides=(
+            Decision("UNA-04", "CUT", ("overtook-early",), "switches-at-once"),
+            Decision("UNA-04", "CUT", ("aligned-too-long",), "starts-aligned"),
+        ),
+        plan=each_of([switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")]),
+        runs=5,
+    ),
+    Case(
+        id="unaligned/switch-and-crash",
+        purpose="Does a job stay exactly-once when its checkpoints switch?",
+        method="Checkpoints switch under load, and both workers are killed one after the other.",
+        passes="The committed output is the answer of the oracle's model, once.",
+        decides=(Decision("UNA-04", "EXACT", EXACTLY_ONCE, "forgets-on-switch"),),
+        plan=SWITCHED_CRASH,
         tiers=EVERYWHERE,
     ),
     Case(

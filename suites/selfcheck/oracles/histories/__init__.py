@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.suites.selfcheck.oracles.histories import (
+    alignment_timeout,
     chain,
     config,
     coord,
@@ -30,6 +31,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
 )
 
 __all__ = [
+    "alignment_timeout",
     "chain",
     "config",
     "coord",

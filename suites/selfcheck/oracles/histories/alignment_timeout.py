@@ -1,0 +1,117 @@
+"""Histories for CUT: checkpoints that may overtake from some moment on. Every event takes one millisecond."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    CheckpointTriggered,
+    Event,
+    SnapshotTaken,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, story
+
+bad, near = exhibits("CUT")
+
+CHANNEL = "source[0]->sum[0]"
+UNALIGNED = {**OPTIONS, "execution.checkpointing.unaligned.enabled": "true"}
+PATIENT = {**UNALIGNED, "execution.checkpointing.alignment-timeout": "100 ms"}
+WAITED_MS = 200.0
+"""Longer than the timeout, however far two clocks are apart."""
+
+
+def _snapshot(*lines: Line, unaligned: bool, options: dict[str, str] = PATIENT) -> History:
+    return story(
+        AttemptStarted(),
+        CheckpointTriggered(checkpoint=1, participants=()),
+        *lines,
+        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=unaligned),
+        options=options,
+    )
+
+
+@bad("aligned-too-long")
+def aligned_behind_the_timeout() -> History:
+    return _snapshot(WAITED_MS, unaligned=False)
+
+
+@bad("aligned-too-long")
+def aligned_without_a_timeout() -> History:
+    return _snapshot(unaligned=False, options=UNALIGNED)
+
+
+@near("aligned-too-long")
+def unaligned_behind_the_timeout() -> History:
+    return _snapshot(WAITED_MS, unaligned=True)
+
+
+@bad("overtook-early")
+def unaligned_before_the_timeout() -> History:
+    return _snapshot(unaligned=True)
+
+
+@bad("overtook-early")
+def overtaken_before_the_timeout() -> History:
+    return story(
+        AttemptStarted(),
+        CheckpointTriggered(checkpoint=1, participants=()),
+        BarrierSent(channel=CHANNEL, checkpoint=1),
+        BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True),
+        options=PATIENT,
+    )
+
+
+@near("overtook-early")
+def aligned_before_the_timeout() -> History:
+    return _snapshot(unaligned=False)
+
+
+def _queue(*between: Event | float, faults: tuple[FaultSpec, ...] = ()) -> History:
+    """A barrier is sent behind six batches; two are processed before the timeout, and then what is given."""
+    return story(
+        AttemptStarted(),
+        [BatchSent(channel=CHANNEL, position=position, records=1) for position in range(6)],
+        CheckpointTriggered(checkpoint=1, participants=()),
+        BarrierSent(channel=CHANNEL, checkpoint=1),
+        [BatchProcessed(channel=CHANNEL, position=position, records=1) for position in range(2)],
+        *between,
+        options=PATIENT,
+        faults=faults,
+    )
+
+
+def _processed(*positions: int) -> list[BatchProcessed]:
+    return [BatchProcessed(channel=CHANNEL, position=position, records=1) for position in positions]
+
+
+@bad("barrier-waits")
+def barrier_waits_for_its_queue() -> History:
+    return _queue(WAITED_MS, *_processed(2, 3, 4, 5), BarrierReceived(channel=CHANNEL, checkpoint=1))
+
+
+@near("barrier-waits")
+def barrier_overtakes_its_queue() -> History:
+    return _queue(WAITED_MS, *_processed(2), BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True))
+
+
+@near("barrier-waits")
+def queue_is_processed_in_time() -> History:
+    return _queue(*_processed(2, 3, 4, 5), WAITED_MS, BarrierReceived(channel=CHANNEL, checkpoint=1))
+
+
+@near("aligned-too-long")
+def late_channel_brings_its_queue_first() -> History:
+    late = FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300})
+    return _queue(
+        WAITED_MS,
+        *_processed(2, 3, 4, 5),
+        BarrierReceived(channel=CHANNEL, checkpoint=1),
+        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=True),
+        faults=(late,),
+    )
