@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+from holdfast.fixtures.host.process_stat import ProcessStat, process_stat
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-class _Stat(NamedTuple):
-    """What is needed of /proc/PID/stat."""
-
-    process: int
-    parent: int
-    ticks: int
 
 
 def spent_s(ancestor: int, *, without_ancestor: bool = False) -> float:
@@ -28,11 +20,11 @@ def spent_s(ancestor: int, *, without_ancestor: bool = False) -> float:
         ancestor: the process.
         without_ancestor: its own time does not count.
     """
-    stats = {stat.process: stat for stat in _stats()}
+    stats = dict(_stats())
     family = {ancestor}
     grown = True
     while grown:  # a child may have a lower number than its parent, so one pass is not enough
-        children = {stat.process for stat in stats.values() if stat.parent in family} - family
+        children = {process for process, stat in stats.items() if stat.parent in family} - family
         family |= children
         grown = bool(children)
     if without_ancestor:
@@ -40,9 +32,8 @@ def spent_s(ancestor: int, *, without_ancestor: bool = False) -> float:
     return sum(stats[process].ticks for process in family if process in stats) / _TICKS_PER_SECOND
 
 
-def _stats() -> Iterator[_Stat]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
-            # The name may hold spaces and brackets: what counts begins behind the last bracket.
-            fields = path.read_text().rpartition(")")[2].split()
-            yield _Stat(int(path.parent.name), int(fields[1]), sum(map(int, fields[11:15])))
+def _stats() -> Iterator[tuple[int, ProcessStat]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        stat = process_stat(int(folder.name))
+        if stat is not None:  # else it ended meanwhile
+            yield int(folder.name), stat

@@ -13,6 +13,8 @@ from uuid import uuid4
 
 import msgspec
 
+from holdfast.fixtures.host.process_stat import process_stat
+
 COMMAND = ("-m", "holdfast.harness.cli")
 LABEL = "HOLDFAST_ABUSED"
 LIMIT_S = 20.0
@@ -99,8 +101,8 @@ def _process(pid: int, label: bytes) -> LivingProcess | None:
     try:
         if label not in (folder / "environ").read_bytes().split(b"\0"):
             return None
-        state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
         command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return None
-    return None if state in "ZX" else LivingProcess(pid, state, command)
+    stat = process_stat(pid)
+    return None if stat is None or stat.state in "ZX" else LivingProcess(pid, stat.state, command)

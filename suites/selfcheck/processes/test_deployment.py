@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,10 +13,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
-from holdfast.fixtures.reference.drivers.processes.spawner import Process
 from holdfast.fixtures.reference.protocol.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
@@ -85,7 +84,7 @@ def processes(folder: Path) -> list[Process]:
     living = []
     for pid in pids:
         try:
-            living.append(Process(pid, os.pidfd_open(pid)))
+            living.append(Process(pid))
         except ProcessLookupError:
             continue
     return [process for process in living if not process.wait_end(0)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -10,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes import supervisor as module
 from holdfast.fixtures.reference.drivers.processes.control import ArmGate, ForgeMessage, OpenGate
 from holdfast.fixtures.reference.drivers.processes.leftovers import end_leftovers, note_process
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
-from holdfast.fixtures.reference.drivers.processes.spawner import Process, open_zygote
+from holdfast.fixtures.reference.drivers.processes.spawner import open_zygote
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 from holdfast.harness.model.events import CheckpointTriggered, Event, FaultInjected, NodeDied, NodeStarted, TriggerSent
 from holdfast.harness.spi.system import GateReached
@@ -223,7 +223,7 @@ def test_closing_ends_everything_paused_and_held_processes_included(tmp_path: Pa
     supervisor.order("worker-2", ArmGate(1, "count", "", "", 1))
     take(supervisor, GateReached)
     pids = [life.process.pid for life in supervisor._lives.values()] + [supervisor._zygote.pid]
-    ends = [Process(pid, os.pidfd_open(pid)) for pid in pids]
+    ends = [Process(pid) for pid in pids]
     supervisor.close()
     supervisor.close()
     assert all(end.wait_end(LIMIT_S) for end in ends)

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.spawner import Process, Spawner, open_zygote
+from holdfast.fixtures.host.process import Process
+from holdfast.fixtures.host.process_stat import process_stat
+from holdfast.fixtures.reference.drivers.processes.spawner import Spawner, open_zygote
 from holdfast.fixtures.reference.drivers.processes.zygote import Ended
 from holdfast.suites.selfcheck.processes import children
 from holdfast.suites.selfcheck.processes.conftest import PRELOAD
@@ -95,6 +97,8 @@ def test_a_dead_zygote_is_said_so(tmp_path: Path) -> None:
 HARNESS = """
 import signal
 from pathlib import Path
+from holdfast.fixtures.host.process import Process
+from holdfast.fixtures.host.process_stat import process_stat
 from holdfast.fixtures.reference.drivers.processes.spawner import open_zygote
 spawner, zygote = open_zygote(["holdfast.suites.selfcheck.processes.children"], Path("/dev/null"))
 entry = "holdfast.suites.selfcheck.processes.children:wait"
@@ -107,9 +111,11 @@ signal.pause()
 def test_nothing_survives_a_sigkill_of_the_harness() -> None:
     with subprocess.Popen([sys.executable, "-c", HARNESS], stdout=subprocess.PIPE) as harness:
         assert harness.stdout is not None
-        processes = [Process(int(pid), os.pidfd_open(int(pid))) for pid in harness.stdout.readline().split()]
-        root = int(Path(f"/proc/{processes[0].pid}/stat").read_text().rpartition(")")[2].split()[1])
-        processes.append(Process(root, os.pidfd_open(root)))
+        processes = [Process(int(pid)) for pid in harness.stdout.readline().split()]
+        first = process_stat(processes[0].pid)
+        assert first is not None
+        root = first.parent
+        processes.append(Process(root))
         assert len(processes) == 5
         assert not any(process.wait_end(0) for process in processes)
         harness.kill()

@@ -17,9 +17,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of
-from holdfast.fixtures.reference.drivers.processes.spawner import Process
 from holdfast.fixtures.reference.drivers.spark.arrival import arrive
 from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
@@ -55,7 +55,7 @@ def started(folder: Path, name: str) -> list[Process]:
         process = msgspec.json.decode(note, type=StartedProcess)
         if process.name.startswith(name):
             try:
-                living.append(Process(process.pid, os.pidfd_open(process.pid)))
+                living.append(Process(process.pid))
             except ProcessLookupError:
                 continue
     return living
