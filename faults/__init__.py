@@ -17,6 +17,7 @@ from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
 from holdfast.faults.splits import LoseSplits
 from holdfast.faults.storage import SlowStorage, StorageError
+from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
 from holdfast.faults.user import Cancel, RequestCheckpoint, Submit, Suspend
 from holdfast.harness.spi.fault import FaultFactory
@@ -24,6 +25,7 @@ from holdfast.harness.spi.fault import FaultFactory
 FAULTS: tuple[FaultFactory, ...] = (
     Kill,
     Pause,
+    Supersede,
     Cut,
     Slow,
     Limit,

@@ -87,8 +87,8 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
 
 
 def _rest_after(spec: FaultSpec) -> int:
-    """How many checkpoints later the next fault may come: a process must be killed, and live again, before."""
-    if spec.kind != "kill":
+    """How many checkpoints later the next fault may come: a process must be gone, and another be there, before."""
+    if spec.kind not in ("kill", "supersede"):
         return 0
     return 2 if spec.schedule.gate else 1
 
@@ -162,6 +162,13 @@ def _pause_worker(scene: Scene, progress: int) -> list[FaultSpec]:
 
 def _pause_coordinator(scene: Scene, progress: int) -> list[FaultSpec]:
     return [FaultSpec("pause", _COORDINATOR, _schedule(scene, progress, _COORDINATOR), _lasting_ms(scene))]
+
+
+def _supersede_coordinator(scene: Scene, progress: int) -> list[FaultSpec]:
+    """Once a checkpoint is complete: before, it may not have taken over itself."""
+    if not progress:
+        return _pause_coordinator(scene, progress)
+    return [FaultSpec("supersede", _COORDINATOR, _schedule(scene, progress, _COORDINATOR), _lasting_ms(scene))]
 
 
 def _cut(scene: Scene, progress: int) -> list[FaultSpec]:
@@ -308,6 +315,7 @@ _ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "kill-coordinator": _kill_coordinator,
     "pause-worker": _pause_worker,
     "pause-coordinator": _pause_coordinator,
+    "supersede-coordinator": _supersede_coordinator,
     "cut": _cut,
     "slow": _slow,
     "slow-task": _slow_task,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
+from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
 from holdfast.harness.spi.oracle import Oracle
 
@@ -29,10 +30,12 @@ def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
     if history.end.blind:
         return ()
     verdicts = []
+    seen = of_the_job(history)
     for oracle in oracles:
+        told = history if getattr(oracle, "sees_superseded", False) else seen
         try:
-            if oracle.applies(history):
-                verdicts.append(oracle.judge(history))
+            if oracle.applies(told):
+                verdicts.append(oracle.judge(told))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")

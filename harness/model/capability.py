@@ -14,6 +14,8 @@ class Capability(StrEnum):
     KILL_COORDINATOR = "kill-coordinator"
     PAUSE_WORKER = "pause-worker"
     PAUSE_COORDINATOR = "pause-coordinator"
+    SUPERSEDE_COORDINATOR = "supersede-coordinator"
+    """A successor of the coordinator can be started while that stands still and comes back later."""
     KILL_PART = "kill-part"
     """One process of a worker, or its container, can be killed or paused by name."""
     CUT_CHANNEL = "cut-channel"

@@ -158,6 +158,20 @@ class FaultHealed(Event, tag="fault_healed"):
 # --- job and recovery, recorded by the coordinator -------------------------------------------------------------------
 
 
+class CoordinatorClaimed(Event, tag="coordinator_claimed"):
+    """A coordinator has taken over a job: from now on nothing counts that one with a lower epoch does. No attempt of
+    the job is below `first_attempt`."""
+
+    epoch: int
+    first_attempt: int = 0
+
+
+class CoordinatorSuperseded(Event, tag="coordinator_superseded"):
+    """A coordinator was refused, because a successor has claimed a higher epoch than its own, and ends."""
+
+    epoch: int
+
+
 class JobConfigured(Event, tag="job_configured"):
     """What is in force for the job, told whenever a coordinator begins to live, and at submit."""
 
@@ -807,6 +821,7 @@ class StorageListed(Event, tag="storage_listed"):
 
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed
+    | CoordinatorClaimed | CoordinatorSuperseded
     | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted | FailureCounted | RestartScheduled | RestartRefused
     | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn

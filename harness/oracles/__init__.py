@@ -3,6 +3,8 @@
 Rules of this package:
 - An oracle reads a history and returns a verdict. It imports `harness.model` and nothing else of ours, keeps no state
   between two histories, and shares no code with any system that it judges.
+- A coordinator that was superseded while it lived tells of no job any more: only an oracle with `sees_superseded` is
+  handed what it says from then on.
 - A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
   that had nothing to decide is not passed. Evidence that is missing leaves its clauses undecided.
 - Two nodes are never ordered by timestamps: an accusation rests on the order of one node, on a message edge, or on the
@@ -22,6 +24,7 @@ from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.harness.oracles.cut import CutOracle
 from holdfast.harness.oracles.exact import ExactOracle
+from holdfast.harness.oracles.fence import FenceOracle
 from holdfast.harness.oracles.final import FinalOracle
 from holdfast.harness.oracles.live import LiveOracle
 from holdfast.harness.oracles.loud import LoudOracle
@@ -43,6 +46,7 @@ ORACLES = (
     ChainOracle(),
     SnapshotOracle(),
     CoordOracle(),
+    FenceOracle(),
     PaceOracle(),
     ReachOracle(),
     RetainOracle(),

@@ -17,6 +17,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.NodeDied: "{0.dead_node} died: {0.cause}",
     events.FaultInjected: "fault {0.fault} ({0.fault_kind}) hit {0.target}",
     events.FaultHealed: "fault {0.fault} ({0.fault_kind}) of {0.target} healed",
+    events.CoordinatorClaimed: "took over under epoch {0.epoch}",
+    events.CoordinatorSuperseded: "was superseded, its epoch is {0.epoch}",
     events.JobConfigured: "job configured",
     events.JobSubmitted: "a new job begins from checkpoint {0.checkpoint}, {0.path}",
     events.JobSwitched: "job {0.status} {0.reason}",

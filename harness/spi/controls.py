@@ -38,6 +38,18 @@ class Controls:
         """Let a paused process go on. Resuming one that is not paused, or dead, does nothing."""
         raise NotImplementedError
 
+    def supersede(self) -> None:
+        """Stop the coordinator as `pause` does, and let its environment start a successor as if it were dead.
+
+        Raises:
+            OSError: it is dead, or stands still already.
+        """
+        raise NotImplementedError
+
+    def resume_superseded(self) -> None:
+        """Let those that were superseded go on; the dead, and those that go on already, are left as they are."""
+        raise NotImplementedError
+
     def cut(self, link: Target, direction: str = BOTH) -> None:
         """Hold back everything on a link without closing it. What was sent is delivered after `restore_link`.
 

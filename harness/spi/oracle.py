@@ -18,6 +18,9 @@ class Oracle(Protocol):
         invariant: one sentence, in the present tense.
         clauses: clause name to one sentence on what violates it. A verdict names no other.
         evidence: event kinds that it needs; a system that does not supply them makes its rules UNOBSERVED.
+
+    One with an attribute `sees_superseded` that is true is also handed what coordinators say after they were superseded
+    (see `model.succession`).
     """
 
     name: str

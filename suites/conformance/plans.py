@@ -118,6 +118,11 @@ def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
     return FaultSpec("pause", target, Schedule(**when), duration_ms)
 
 
+def supersede(duration_ms: int, **when: Any) -> FaultSpec:
+    """The coordinator stands still for so long, and a successor takes over at once."""
+    return FaultSpec("supersede", COORDINATOR, Schedule(**when), duration_ms)
+
+
 def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
     """A late channel, from the first attempt on."""
     return FaultSpec("slow", channel, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})

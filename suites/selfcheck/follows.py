@@ -22,6 +22,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
+    "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
     "D2": ("RESTORE/audit-failed", *STUCK),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "I1": STUCK,

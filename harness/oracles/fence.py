@@ -1,0 +1,82 @@
+"""FENCE: of two coordinators that live only the newer one works for the job (RULES CRD-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    CoordinatorClaimed,
+    CoordinatorSuperseded,
+    Event,
+    FileWritten,
+    MetadataPublished,
+    NotificationReceived,
+    NotificationSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.succession import sayings_of_superseded
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+
+_DEEDS = (AttemptStarted, CheckpointTriggered, FileWritten)
+"""What a coordinator does to a job that others can see."""
+
+
+class FenceOracle:
+    """Follows the claims of coordinators."""
+
+    name = "FENCE"
+    invariant = (
+        "Each coordinator claims a higher epoch than those before it, and one that was superseded changes nothing."
+    )
+    clauses: Mapping[str, str] = {
+        "epoch-not-higher": "a coordinator claims an epoch that is not above all that were claimed before",
+        "superseded-acted": "a superseded coordinator triggers a checkpoint, starts an attempt or stores something",
+        "superseded-completed": "a superseded coordinator completes a checkpoint that its successor did not find",
+        "superseded-heard": "a task hears of the end of a checkpoint from a superseded coordinator",
+    }
+    evidence: tuple[type[Event], ...] = (CoordinatorClaimed, CoordinatorSuperseded)
+    sees_superseded = True
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        _judge_epochs(history, findings)
+        found = {(each.node, each.checkpoint) for each in history.of(MetadataPublished)}
+        heard = {
+            (each.attempt, each.subtask, each.checkpoint, each.completed): each
+            for each in history.of(NotificationReceived)
+        }
+        for claim, event in sayings_of_superseded(history):
+            if isinstance(event, CoordinatorSuperseded):
+                for clause in ("superseded-acted", "superseded-completed", "superseded-heard"):
+                    findings.check(clause)
+            elif isinstance(event, _DEEDS):
+                findings.violated("superseded-acted", f"{event.node} acts after {claim.node} took over", claim, event)
+            elif isinstance(event, CheckpointCompleted) and (claim.node, event.checkpoint) not in found:
+                message = f"{event.node} completes checkpoint {event.checkpoint}, which {claim.node} did not find"
+                findings.violated("superseded-completed", message, claim, event)
+            elif isinstance(event, NotificationSent):
+                received = heard.get((event.attempt, event.subtask, event.checkpoint, event.completed))
+                if received is not None:
+                    message = f"{event.subtask} hears of checkpoint {event.checkpoint} from {event.node}"
+                    findings.violated("superseded-heard", message, claim, event, received)
+        return findings.verdict(history)
+
+
+def _judge_epochs(history: History, findings: Findings) -> None:
+    """The claims of one job, in the order in which they were made: each is made in the store before the next is."""
+    highest_of: dict[int, CoordinatorClaimed] = {}
+    for claim in history.of(CoordinatorClaimed):
+        highest = highest_of.get(claim.first_attempt)
+        if highest is not None:
+            findings.check("epoch-not-higher")
+            if claim.epoch <= highest.epoch:
+                message = f"{claim.node} claims epoch {claim.epoch} after {highest.node} claimed {highest.epoch}"
+                findings.violated("epoch-not-higher", message, highest, claim)
+        highest_of[claim.first_attempt] = claim

@@ -1,0 +1,100 @@
+"""Histories for FENCE: a coordinator stands still, another takes over, and the first comes back."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    CoordinatorClaimed,
+    CoordinatorSuperseded,
+    FileReference,
+    FileWritten,
+    MetadataPublished,
+    NodeDied,
+    NotificationReceived,
+    NotificationSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
+
+bad, near = exhibits("FENCE")
+FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
+METADATA = FileReference("chk-1/_metadata", 10, 1)
+
+
+def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -> History:
+    """Both coordinators live; the successor found these checkpoints; then the former says the lines."""
+    said = [
+        at(SUCCESSOR, MetadataPublished(checkpoint=checkpoint, path="", files=(), states=len(SUBTASKS)))
+        for checkpoint in found
+    ]
+    learned = [at(FORMER, CoordinatorSuperseded(epoch=1))] if learns else []
+    first, second = CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2)
+    pending = CheckpointTriggered(checkpoint=1, participants=SUBTASKS)
+    until = (at(FORMER, first), AttemptStarted(), pending, at(SUCCESSOR, second))
+    return story(*until, *said, *lines, *learned, options={}, claimed=frozenset())
+
+
+def followed(*claims: CoordinatorClaimed) -> History:
+    """Each is made by the next life of the coordinator."""
+    died = [NodeDied(dead_node="coordinator", cause="kill") for _ in claims]
+    return story(*(line for pair in zip(claims, died, strict=True) for line in pair), claimed=frozenset())
+
+
+@bad("epoch-not-higher")
+def claims_what_is_claimed() -> History:
+    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=1))
+
+
+@near("epoch-not-higher")
+def claims_the_next() -> History:
+    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2))
+
+
+@near("epoch-not-higher")
+def another_job_begins_anew() -> History:
+    another = CoordinatorClaimed(epoch=1, first_attempt=1_000_000)
+    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2), another)
+
+
+@bad("superseded-acted")
+def superseded_publishes() -> History:
+    return superseded(at(FORMER, FileWritten(file=METADATA)), learns=False)
+
+
+@bad("superseded-acted")
+def superseded_triggers() -> History:
+    return superseded(at(FORMER, CheckpointTriggered(checkpoint=2, participants=SUBTASKS)))
+
+
+@near("superseded-acted")
+def superseded_is_refused() -> History:
+    return superseded()
+
+
+@bad("superseded-completed")
+def superseded_completes() -> History:
+    return superseded(at(FORMER, CheckpointCompleted(checkpoint=1)))
+
+
+@near("superseded-completed")
+def superseded_learns_what_its_successor_found() -> History:
+    return superseded(at(FORMER, CheckpointCompleted(checkpoint=1)), found=(1,))
+
+
+def told(*, received: bool) -> list[Line]:
+    sent = NotificationSent(checkpoint=1, subtask="sink[0]", completed=True)
+    heard = NotificationReceived(checkpoint=1, subtask="sink[0]", completed=True)
+    return [at(FORMER, sent, attempt=1), *([heard] if received else [])]
+
+
+@bad("superseded-heard")
+def task_hears_of_it() -> History:
+    return superseded(*told(received=True))
+
+
+@near("superseded-heard")
+def nobody_hears_it() -> History:
+    return superseded(*told(received=False))
