@@ -21,7 +21,7 @@ class Supersede:
     kind = "supersede"
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {}
-    colour = "#cc79a7"
+    colour = "#a6761d"
     leaves = "what the coordinator had under way when it stopped"
     lasting = True
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from holdfast.harness.model.events import EVENT_KINDS, Event
 from holdfast.harness.model.history import History
 from holdfast.harness.model.state_machine import ANY, StateMachine, Step
+from holdfast.harness.model.succession import of_the_job
 
 Identity = tuple[object, ...]
 
@@ -29,13 +30,13 @@ class Course:
 
 
 def follow(machine: StateMachine, history: History) -> Course:
-    """Take every event of a kind in the table to its part."""
+    """Take every event of a kind in the table to its part; what superseded coordinators say is of no part."""
     rows: dict[type[Event], list[tuple[int, Step]]] = {}
     for number, step in enumerate(machine.steps):
         rows.setdefault(EVENT_KINDS[step.on], []).append((number, step))
     course = Course()
     states: dict[Identity, str] = {}
-    for event in history.events:
+    for event in of_the_job(history).events:
         candidates = rows.get(type(event))
         if candidates is None or not _concerns(event, candidates):
             continue

@@ -43,7 +43,7 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
     assert set(attacks) == {
         "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
-        "request-checkpoint", "poison", "surge", "lose-splits",
+        "request-checkpoint", "poison", "surge", "lose-splits", "supersede",
     }  # fmt: skip
     assert min(attacks.values()) >= 0.05 * len(plans)
     assert len({plan.expected_end for plan in plans}) == 3
