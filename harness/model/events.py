@@ -715,6 +715,8 @@ class CheckpointType(StrEnum):
 
     CHECKPOINT = "checkpoint"
     UNALIGNED_CHECKPOINT = "unaligned checkpoint"
+    SWITCHED_CHECKPOINT = "unaligned checkpoint after timeout"
+    """It began aligned, and was not so at every subtask to its end."""
     SAVEPOINT = "savepoint"
 
 

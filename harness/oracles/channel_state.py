@@ -8,16 +8,19 @@ the receiver's snapshot: first what was restored at the receiver, then at the se
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import BarrierReceived, BatchProcessed, SnapshotTaken
+from holdfast.harness.model.events import AttemptStarted, BarrierReceived, BatchProcessed, SnapshotTaken, StateSummary
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.channel_trace import ORIGIN, Attempt, Channel, elements
+from holdfast.harness.oracles.channel_trace import ORIGIN, Attempt, Channel, ChannelTrace, Subtask, elements
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import Layout
+from holdfast.harness.oracles.options import alignment_timeout_ms, skipped_in_flight
+from holdfast.harness.oracles.state_fold import MODULUS, StateFold
 
 CLAUSES = {
     "restored-order": "a batch restored as in flight is not processed once, in order, before every new one",
     "channel-state-missing": "a checkpoint lacks a batch before a barrier that the receiver had not processed",
     "channel-state-extra": "a checkpoint holds as in flight a batch that was processed or is behind the barrier",
+    "copies-differ": "two subtasks have different broadcast state in one checkpoint",
     "overtaken-pointwise": "a barrier overtakes, or records are stored as in flight, on a forward or broadcast edge",
 }
 
@@ -91,6 +94,23 @@ def judge_channel_states(attempt: Attempt, layout: Layout, findings: Findings) -
                     _judge_channel_state(channel, snapshot, processed, findings)
 
 
+def judge_copies(attempt: Attempt, findings: Findings) -> None:
+    """Every subtask has the same broadcast state in a checkpoint, because no barrier overtakes on its edges."""
+    firsts: dict[tuple[str, int], SnapshotTaken] = {}
+    for subtask in attempt.subtasks.values():
+        for snapshot, _ in subtask.snapshots:
+            copy = snapshot.state.broadcast if snapshot.state is not None else None
+            if copy is None:
+                continue
+            first = firsts.setdefault((subtask.name.partition("[")[0], snapshot.checkpoint), snapshot)
+            if first is snapshot:
+                continue
+            findings.check("copies-differ")
+            if first.state is not None and first.state.broadcast != copy:
+                message = f"{first.subtask} and {snapshot.subtask} differ in broadcast state in {snapshot.checkpoint}"
+                findings.violated("copies-differ", message, first, snapshot)
+
+
 def _judge_pointwise(channel: Channel, checkpoint: int, findings: Findings) -> None:
     if ~checkpoint not in channel.received:
         return
@@ -122,3 +142,68 @@ def _judge_channel_state(channel: Channel, snapshot: SnapshotTaken, processed: i
         f"{channel.name}, where {len(wanted)} batches were in flight and {len(stored)} are stored"
     )
     findings.violated(clause, message, snapshot)
+
+
+def skipped_in(history: History, trace: ChannelTrace, layout: Layout) -> dict[int, list[StateSummary]]:
+    """By attempt, what was in flight at a checkpoint that it goes back to and was left out on purpose."""
+    chosen, switches = skipped_in_flight(history.plan), alignment_timeout_ms(history.plan) > 0
+    skipped: dict[int, list[StateSummary]] = {}
+    for started in history.of(AttemptStarted) if chosen >= 0 else ():
+        restored = started.restored_checkpoint
+        for number, attempt in trace.attempts.items():
+            if number < started.attempt and any(_took(subtask, restored) for subtask in attempt.subtasks.values()):
+                skipped[started.attempt] = list(skipped.get(number, ()))
+                if restored == chosen:
+                    skipped[started.attempt] += in_flight_of(attempt, chosen, layout, switches=switches) or []
+    return skipped
+
+
+def _took(subtask: Subtask, checkpoint: int | None) -> bool:
+    return any(snapshot.checkpoint == checkpoint for snapshot, _ in subtask.snapshots)
+
+
+def judge_skipped(
+    fold: StateFold,
+    snapshots: list[SnapshotTaken],
+    in_flight: list[StateSummary],
+    left_out: list[StateSummary],
+    findings: Findings,
+) -> None:
+    """With what was left out the state is the fold of the input again, record by record."""
+    positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
+    states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
+    if not fold.covers(positions):
+        return
+    records, _, digest = fold.below(positions)
+    states += in_flight + left_out
+    held, digests = sum(state.records for state in states), sum(state.digest for state in states)
+    findings.check("skipped-differs")
+    if held != records or (digests - digest) % MODULUS:
+        message = (
+            f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} and what was left out hold {held} "
+            f"records, {records} are before its source positions"
+        )
+        findings.violated("skipped-differs", message, *snapshots)
+
+
+def in_flight_of(attempt: Attempt, checkpoint: int, layout: Layout, *, switches: bool) -> list[StateSummary] | None:
+    """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
+    on its way that will not be added as it is."""
+    found: list[StateSummary] = []
+    for subtask in attempt.subtasks.values():
+        for snapshot, _ in subtask.snapshots:
+            if snapshot.checkpoint == checkpoint and (snapshot.unaligned or switches):
+                stored = subtask.in_flight.get(checkpoint)
+                if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
+                    return None
+                for content in stored.channels if stored is not None else ():
+                    if content.channel not in layout.feeding:
+                        continue
+                    if content.state is None or content.channel not in layout.added:
+                        return None
+                    found.append(content.state)
+    return found
+
+
+def _channels(subtask: Subtask, layout: Layout) -> list[str]:
+    return layout.inputs[subtask.name] + layout.outputs[subtask.name]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import (
-    AttemptStarted,
     BarrierReceived,
     BarrierSent,
     BatchProcessed,
@@ -26,10 +25,18 @@ from holdfast.harness.oracles.alignment_timeout import CLAUSES as TIMEOUT
 from holdfast.harness.oracles.alignment_timeout import judge_alignment_timeout
 from holdfast.harness.oracles.blocking import CLAUSES as BLOCKING
 from holdfast.harness.oracles.blocking import Blocking
-from holdfast.harness.oracles.channel_state import CLAUSES, judge_channel_states, judge_overtaking_order, named
+from holdfast.harness.oracles.channel_state import (
+    CLAUSES,
+    in_flight_of,
+    judge_channel_states,
+    judge_copies,
+    judge_overtaking_order,
+    judge_skipped,
+    named,
+    skipped_in,
+)
 from holdfast.harness.oracles.channel_trace import (
     Alignment,
-    Attempt,
     Channel,
     ChannelTrace,
     SourceWindow,
@@ -37,9 +44,9 @@ from holdfast.harness.oracles.channel_trace import (
     elements,
 )
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.layout import Layout, layout_of
+from holdfast.harness.oracles.layout import layout_of
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
-from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once, skipped_in_flight
+from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
 
 STALLED_CHECKPOINTS = 3
@@ -85,6 +92,8 @@ class CutOracle:
             for subtask in attempt.subtasks.values():
                 _judge_barriers(history, subtask, findings)
             judge_channel_states(attempt, trace.attempts.layout, findings)
+            if aligned_mode:
+                judge_copies(attempt, findings)
         if aligned_mode:
             for alignment in trace.alignments:
                 _judge_alignment(history, alignment, findings)
@@ -258,7 +267,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
     holding = len(layout.buffers) + len(layout.sums)
     fold: StateFold | None = None
     switches = alignment_timeout_ms(history.plan) > 0
-    skipped = _skipped(history, trace, layout)
+    skipped = skipped_in(history, trace, layout)
     for number, attempt in trace.attempts.items():
         taken: dict[int, list[SnapshotTaken]] = {}
         for name in needed:
@@ -266,7 +275,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 taken.setdefault(snapshot.checkpoint, []).append(snapshot)
         for snapshots in taken.values():
             if len(snapshots) == len(needed):
-                in_flight = _in_flight(attempt, snapshots[0].checkpoint, layout, switches=switches)
+                in_flight = in_flight_of(attempt, snapshots[0].checkpoint, layout, switches=switches)
                 if in_flight is None:
                     continue
                 if fold is None:
@@ -274,74 +283,9 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                     fold = StateFold(history.inputs, history.plan.digest_key, lanes)
                 left_out = skipped.get(number, [])
                 if left_out:
-                    _judge_skipped(fold, snapshots, in_flight, left_out, findings)
+                    judge_skipped(fold, snapshots, in_flight, left_out, findings)
                 else:
                     _judge_state(history, fold, snapshots, holding, in_flight, findings)
-
-
-def _skipped(history: History, trace: ChannelTrace, layout: Layout) -> dict[int, list[StateSummary]]:
-    """By attempt, what was in flight at a checkpoint that it goes back to and was left out on purpose."""
-    chosen, switches = skipped_in_flight(history.plan), alignment_timeout_ms(history.plan) > 0
-    skipped: dict[int, list[StateSummary]] = {}
-    for started in history.of(AttemptStarted) if chosen >= 0 else ():
-        restored = started.restored_checkpoint
-        for number, attempt in trace.attempts.items():
-            if number < started.attempt and any(_took(subtask, restored) for subtask in attempt.subtasks.values()):
-                skipped[started.attempt] = list(skipped.get(number, ()))
-                if restored == chosen:
-                    skipped[started.attempt] += _in_flight(attempt, chosen, layout, switches=switches) or []
-    return skipped
-
-
-def _took(subtask: Subtask, checkpoint: int | None) -> bool:
-    return any(snapshot.checkpoint == checkpoint for snapshot, _ in subtask.snapshots)
-
-
-def _judge_skipped(
-    fold: StateFold,
-    snapshots: list[SnapshotTaken],
-    in_flight: list[StateSummary],
-    left_out: list[StateSummary],
-    findings: Findings,
-) -> None:
-    """With what was left out the state is the fold of the input again, record by record."""
-    positions = dict(pair for snapshot in snapshots for pair in snapshot.positions)
-    states = [snapshot.state for snapshot in snapshots if snapshot.state is not None]
-    if not fold.covers(positions):
-        return
-    records, _, digest = fold.below(positions)
-    states += in_flight + left_out
-    held, digests = sum(state.records for state in states), sum(state.digest for state in states)
-    findings.check("skipped-differs")
-    if held != records or (digests - digest) % MODULUS:
-        message = (
-            f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} and what was left out hold {held} "
-            f"records, {records} are before its source positions"
-        )
-        findings.violated("skipped-differs", message, *snapshots)
-
-
-def _in_flight(attempt: Attempt, checkpoint: int, layout: Layout, *, switches: bool) -> list[StateSummary] | None:
-    """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
-    on its way that will not be added as it is."""
-    found: list[StateSummary] = []
-    for subtask in attempt.subtasks.values():
-        for snapshot, _ in subtask.snapshots:
-            if snapshot.checkpoint == checkpoint and (snapshot.unaligned or switches):
-                stored = subtask.in_flight.get(checkpoint)
-                if stored is None and not layout.feeding.isdisjoint(_channels(subtask, layout)):
-                    return None
-                for content in stored.channels if stored is not None else ():
-                    if content.channel not in layout.feeding:
-                        continue
-                    if content.state is None or content.channel not in layout.added:
-                        return None
-                    found.append(content.state)
-    return found
-
-
-def _channels(subtask: Subtask, layout: Layout) -> list[str]:
-    return layout.inputs[subtask.name] + layout.outputs[subtask.name]
 
 
 def _judge_state(

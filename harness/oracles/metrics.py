@@ -6,9 +6,7 @@ which is by its definition the receiver's clock less the coordinator's; it order
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from holdfast.harness.model.events import (
     AckOutcome,
@@ -29,8 +27,10 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.checkpoint_types import CheckpointTypes
 from holdfast.harness.oracles.clocks import Clocks, Range
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.reported_checkpoint import Checkpoint, Life, Owed
 from holdfast.harness.oracles.subtask_times import SubtaskTimes
 
 _SNAPSHOT = "synchronous and asynchronous part"
@@ -44,6 +44,7 @@ class MetricsOracle:
     clauses: Mapping[str, str] = {
         "checkpoint-unreported": "a checkpoint begins or ends, and the reports go on without it",
         "checkpoint-misreported": "trigger time, acknowledgements, failure reason or path of a checkpoint are wrong",
+        "type-wrong": "a completed checkpoint was aligned, unaligned, or so after a timeout, and is reported otherwise",
         "duration-wrong": "a checkpoint is not reported to have lasted from its trigger to its end",
         "counts-wrong": "in progress, completed, failed, total or restored are not the numbers of checkpoints so far",
         "size-wrong": "a reported size is not that of the state that was acknowledged",
@@ -70,67 +71,6 @@ class MetricsOracle:
         return findings.verdict(history)
 
 
-class _Checkpoint:
-    """A checkpoint in progress, as the trace tells it.
-
-    Attributes:
-        idle: how long nothing was in progress before; None: it was the first.
-        acknowledged: by subtask, the ack that was counted.
-        reported: subtasks whose part was reported.
-        delta_bytes, full_bytes: of the acks; None: one of them cannot be told.
-    """
-
-    __slots__ = ("acknowledged", "delta_bytes", "full_bytes", "idle", "reported", "triggered")
-
-    def __init__(self, triggered: CheckpointTriggered, idle: Range | None) -> None:
-        self.triggered = triggered
-        self.idle = idle
-        self.acknowledged: dict[str, AckReceived] = {}
-        self.reported: set[str] = set()
-        self.delta_bytes: int | None = 0
-        self.full_bytes: int | None = 0
-
-
-class _Owed(NamedTuple):
-    """A report that must come, and the facts when it became due."""
-
-    cause: CheckpointTriggered | CheckpointCompleted | CheckpointAborted
-    status: CheckpointStatus
-    checkpoint: _Checkpoint
-    counts: CheckpointCounts
-    acknowledged: int
-    delta_bytes: int | None
-    full_bytes: int | None
-
-
-class _Life:
-    """One life of the coordinator.
-
-    Attributes:
-        ongoing: checkpoints in progress.
-        aborted: the last one that was; its last part may be reported afterwards.
-        owed: reports that have not come yet, in the order in which they became due.
-        restores: attempts that began from a checkpoint and are not reported yet, with the counts then.
-        last_end: of a checkpoint.
-        paths, files: of the checkpoints that are retained.
-    """
-
-    def __init__(self) -> None:
-        self.ongoing: dict[int, _Checkpoint] = {}
-        self.aborted: dict[int, _Checkpoint] = {}
-        self.owed: deque[_Owed] = deque()
-        self.restores: deque[tuple[AttemptStarted, CheckpointCounts]] = deque()
-        self.restored = self.completed = self.failed = 0
-        self.last_end: Event | None = None
-        self.paths: dict[int, str] = {}
-        self.files: dict[int, frozenset[str]] = {}
-
-    def counts(self) -> CheckpointCounts:
-        in_progress = len(self.ongoing)
-        total = in_progress + self.completed + self.failed
-        return CheckpointCounts(self.restored, total, in_progress, self.completed, self.failed)
-
-
 class _Reports:
     """Follows the lives of the coordinator and compares each report with what it is owed."""
 
@@ -138,7 +78,8 @@ class _Reports:
         self.findings = findings
         self.clocks = Clocks(history)
         self.times = SubtaskTimes()
-        self.lives: dict[str, _Life] = {}
+        self.types = CheckpointTypes(history)
+        self.lives: dict[str, Life] = {}
         self.forged = {
             str(fault.parameters.get("subtask"))
             for fault in history.plan.faults
@@ -164,10 +105,10 @@ class _Reports:
             },
         )
 
-    def _life(self, event: Event) -> _Life:
+    def _life(self, event: Event) -> Life:
         life = self.lives.get(event.node)
         if life is None:
-            life = self.lives[event.node] = _Life()
+            life = self.lives[event.node] = Life()
         return life
 
     # --- facts ---
@@ -179,7 +120,7 @@ class _Reports:
             idle = Range(0.0, 0.0)
         elif life.last_end is not None:
             idle = self.clocks.between(life.last_end, event)
-        checkpoint = life.ongoing[event.checkpoint] = _Checkpoint(event, idle)
+        checkpoint = life.ongoing[event.checkpoint] = Checkpoint(event, idle)
         self._owe(life, event, CheckpointStatus.IN_PROGRESS, checkpoint)
 
     def _acknowledged(self, event: AckReceived) -> None:
@@ -196,7 +137,7 @@ class _Reports:
             checkpoint.delta_bytes += delta_bytes
             checkpoint.full_bytes += full_bytes
 
-    def _sizes(self, life: _Life, ack: AckSent) -> tuple[int, int]:
+    def _sizes(self, life: Life, ack: AckSent) -> tuple[int, int]:
         delta_bytes = full_bytes = ack.inline_bytes
         for file in ack.files:
             full_bytes += file.length
@@ -236,24 +177,24 @@ class _Reports:
 
     def _ended(
         self,
-        life: _Life,
+        life: Life,
         event: CheckpointCompleted | CheckpointAborted,
         status: CheckpointStatus,
-        checkpoint: _Checkpoint,
+        checkpoint: Checkpoint,
     ) -> None:
         life.last_end = event
         self._owe(life, event, status, checkpoint)
 
     def _owe(
         self,
-        life: _Life,
+        life: Life,
         event: CheckpointTriggered | CheckpointCompleted | CheckpointAborted,
         status: CheckpointStatus,
-        checkpoint: _Checkpoint,
+        checkpoint: Checkpoint,
     ) -> None:
         acknowledged = len(checkpoint.acknowledged)
         sizes = checkpoint.delta_bytes, checkpoint.full_bytes
-        life.owed.append(_Owed(event, status, checkpoint, life.counts(), acknowledged, *sizes))
+        life.owed.append(Owed(event, status, checkpoint, life.counts(), acknowledged, *sizes))
 
     def _attempt_started(self, event: AttemptStarted) -> None:
         if event.restored_checkpoint is not None:
@@ -282,10 +223,10 @@ class _Reports:
         findings.check("checkpoint-unreported")
         self._compare(life, owed, event)
 
-    def _is_owed(self, owed: _Owed, event: CheckpointStatistics) -> bool:
+    def _is_owed(self, owed: Owed, event: CheckpointStatistics) -> bool:
         return (owed.cause.checkpoint, owed.status) == (event.checkpoint, event.status)
 
-    def _compare(self, life: _Life, owed: _Owed, event: CheckpointStatistics) -> None:
+    def _compare(self, life: Life, owed: Owed, event: CheckpointStatistics) -> None:
         findings, triggered = self.findings, owed.checkpoint.triggered
         said = f"checkpoint {event.checkpoint} is reported with"
         findings.check("checkpoint-misreported")
@@ -306,12 +247,22 @@ class _Reports:
         if path is not None and event.path != path:
             message = f"{said} path {event.path!r}, not {path!r}"
             findings.violated("checkpoint-misreported", message, owed.cause, event)
+        self._compare_type(owed, event)
         self._compare_duration(owed, event)
         self._compare_counts(owed.counts, event.counts, owed.cause, event)
         self._compare_sizes((owed.delta_bytes, owed.full_bytes), event, owed.cause)
         self._compare_idle(owed, event)
 
-    def _compare_duration(self, owed: _Owed, event: CheckpointStatistics) -> None:
+    def _compare_type(self, owed: Owed, event: CheckpointStatistics) -> None:
+        acks = owed.checkpoint.acknowledged
+        if event.status is CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
+            self.findings.check("type-wrong")
+            was = self.types.of((ack.attempt, subtask, event.checkpoint) for subtask, ack in acks.items())
+            if event.checkpoint_type is not was:
+                message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
+                self.findings.violated("type-wrong", message, owed.cause, event)
+
+    def _compare_duration(self, owed: Owed, event: CheckpointStatistics) -> None:
         if event.status is not CheckpointStatus.IN_PROGRESS:
             self.findings.check("duration-wrong")
             if not self.clocks.agree(event.duration_ms, owed.checkpoint.triggered, owed.cause):
@@ -338,7 +289,7 @@ class _Reports:
             )
             self.findings.violated("size-wrong", message, cause, event)
 
-    def _compare_idle(self, owed: _Owed, event: CheckpointStatistics) -> None:
+    def _compare_idle(self, owed: Owed, event: CheckpointStatistics) -> None:
         idle, said = owed.checkpoint.idle, event.idle_ms
         if idle is not None:
             self.findings.check("idle-gap-wrong")

@@ -10,12 +10,14 @@ from holdfast.suites.conformance.plans import (
     TOLERANT,
     TWO_RETAINED,
     WORKERS,
+    each_of,
     forge,
     kill,
     plan,
     slow,
     with_needs,
 )
+from holdfast.suites.conformance.unaligned import switching
 
 TROUBLED = plan(
     forge("decline", "sink[1]", after_checkpoint=1, at_event="transaction_precommitted"),
@@ -47,6 +49,16 @@ CASES = with_needs(
             Decision("OBS-01", "METRICS", ("restore-misreported",), "reports-restore-without-path"),
         ),
         plan=TROUBLED,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="observability/types",
+        purpose="Is a checkpoint reported as aligned, unaligned, or unaligned after a timeout, as it was?",
+        method="A slow task keeps the buffers above it full; with no, a short and a long alignment timeout.",
+        passes="The type of each completed checkpoint is the one that follows from what its subtasks took along.",
+        decides=(Decision("OBS-01", "METRICS", ("type-wrong",), "reports-one-type"),),
+        plan=each_of([switching(timeout) for timeout in ("0 ms", "30 ms", "5 s")]),
+        runs=3,
         tiers=EVERYWHERE,
     ),
     Case(

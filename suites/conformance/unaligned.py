@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import UNION
+from holdfast.harness.model.job import BROADCAST, UNION
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.model.topology import network_channels
+from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -73,7 +73,14 @@ STALE_BARRIER = plan(
 )
 """A checkpoint is declined at once, and its barrier comes on the late channel while the next one is captured there."""
 TIMEOUT = f"{CHECKPOINTING}.aligned-checkpoint-timeout"
-LONG_QUEUE = {"taskmanager.network.memory.buffers-per-channel": "12"}
+
+
+def buffers(number: int) -> Mapping[str, str]:
+    """So many batches at either end of a channel."""
+    return {"taskmanager.network.memory.buffers-per-channel": str(number)}
+
+
+LONG_QUEUE = buffers(12)
 """An aligned barrier waits for half a second."""
 
 
@@ -83,6 +90,12 @@ def switching(timeout: str, *faults: FaultSpec) -> Plan:
 
 
 SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
+SLOW_COPY = plan(
+    slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 12, 1_500),
+    job=BROADCAST,
+    options={**UNALIGNED, **FEW_BUFFERS},
+    records=BUSY,
+)
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
 TWO_GATES = plan(
     slow(LATE_GATE, 40, 1_500),
@@ -218,6 +231,31 @@ CASES = with_needs(
         passes="No barrier overtakes on it, and nothing of it is stored.",
         decides=(Decision("UNA-06", "CUT", ("overtaken-pointwise",), "overtakes-everywhere"),),
         plan=plan(slow_task(Target(Role.TASK, 4), 12, 1_500), options={**UNALIGNED, **FEW_BUFFERS}, records=BUSY),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/broadcast",
+        purpose="Is broadcast state the same on all subtasks in a checkpoint that is not aligned?",
+        method="One of the sums that take keyed and broadcast records is slow, so that its copy is behind the others.",
+        passes="No barrier overtakes on broadcast channels, nothing of them is stored, and the copies are equal.",
+        decides=(
+            Decision("UNA-06", "CUT", ("overtaken-pointwise",), "overtakes-everywhere"),
+            Decision("UNA-06", "CUT", ("copies-differ",), "awaits-nothing"),
+        ),
+        plan=SLOW_COPY,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/whatever-the-backlog",
+        purpose="Does a checkpoint take no longer however much is queued, and is what it takes along part of its size?",
+        method="The same slow task behind buffers for few, more and many batches.",
+        passes="No barrier waits for the records in front of it, and each reported size is that of state and records.",
+        decides=(
+            Decision("UNA-08", "CUT", ("barrier-waits",), "starts-aligned"),
+            Decision("UNA-08", "METRICS", ("size-wrong",), "forgets-channel-state"),
+        ),
+        plan=each_of([backlog(options=buffers(number)) for number in (3, 12, 40)]),
+        runs=3,
         tiers=EVERYWHERE,
     ),
 )

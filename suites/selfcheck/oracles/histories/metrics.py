@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
     CheckpointStatistics,
     CheckpointStatus,
     CheckpointTriggered,
+    CheckpointType,
     Event,
     FileReference,
     MetadataPublished,
@@ -232,6 +233,11 @@ def an_ack_too_many() -> History:
     return told(of_checkpoint(2, CheckpointStatus.FAILED, acknowledged=2))
 
 
+@bad("type-wrong")
+def aligned_is_said_to_have_overtaken() -> History:
+    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, checkpoint_type=CheckpointType.UNALIGNED_CHECKPOINT))
+
+
 @bad("duration-wrong")
 def lasted_a_millisecond_less() -> History:
     return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=38.0))
@@ -325,6 +331,7 @@ def a_busy_machine_recorded_late() -> History:
     return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=40.0), real_time=True)
 
 
+@near("type-wrong")
 @near("size-wrong")
 def all_of_it_is_new() -> History:
     return told(of_checkpoint(1, CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES))

@@ -186,39 +186,46 @@ def _cut(job: Job, *snapshots: SnapshotTaken) -> History:
     return story(*lines, *snapshots, job=job, inputs=TWO)
 
 
-def _broadcast_cut(copies: tuple[int, int]) -> History:
-    """The first record of either partition is in the cut; the copies of broadcast state hold so many records."""
+def _copies(copies: tuple[int, int]) -> list[SnapshotTaken]:
+    """The copies of broadcast state hold so many records."""
 
     def copy(records: int) -> BroadcastSummary:
         digest = sum(identity_hash(1, offset) for offset in range(records)) & MASK
         return BroadcastSummary(records, sum(offset + 1 for offset in range(records)), digest)
 
-    return _cut(
-        BROADCAST,
-        *(
-            SnapshotTaken(
-                subtask=f"sum[{i}]",
-                checkpoint=1,
-                state=replace(summary([(0, 0)] if not i else []), broadcast=copy(records)),
-            )
-            for i, records in enumerate(copies)
-        ),
-    )
+    return [
+        SnapshotTaken(
+            subtask=f"sum[{i}]",
+            checkpoint=1,
+            state=replace(summary([(0, 0)] if not i else []), broadcast=copy(records)),
+        )
+        for i, records in enumerate(copies)
+    ]
 
 
 @near_cut("state-missing")
-def copies_alike() -> History:
-    return _broadcast_cut((1, 1))
+def copies_of_the_cut() -> History:
+    return _cut(BROADCAST, *_copies((1, 1)))
 
 
 @bad_cut("state-missing")
-def a_copy_behind() -> History:
-    return _broadcast_cut((1, 0))
+def copies_behind() -> History:
+    return _cut(BROADCAST, *_copies((0, 0)))
 
 
 @bad_cut("state-extra")
-def a_copy_ahead() -> History:
-    return _broadcast_cut((1, 2))
+def copies_ahead() -> History:
+    return _cut(BROADCAST, *_copies((2, 2)))
+
+
+@near_cut("copies-differ")
+def copies_alike() -> History:
+    return story(*_copies((1, 1)), job=BROADCAST, inputs=TWO)
+
+
+@bad_cut("copies-differ")
+def a_copy_behind() -> History:
+    return story(*_copies((1, 0)), job=BROADCAST, inputs=TWO)
 
 
 def _join_cut(*records: tuple[int, int]) -> History:

@@ -1,0 +1,79 @@
+"""The checkpoints of one life of the coordinator as the trace tells them, and the reports that it owes of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from holdfast.harness.model.events import (
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointCounts,
+    CheckpointStatus,
+    CheckpointTriggered,
+    Event,
+)
+from holdfast.harness.oracles.clocks import Range
+
+
+class Checkpoint:
+    """A checkpoint in progress, as the trace tells it.
+
+    Attributes:
+        idle: how long nothing was in progress before; None: it was the first.
+        acknowledged: by subtask, the ack that was counted.
+        reported: subtasks whose part was reported.
+        delta_bytes, full_bytes: of the acks; None: one of them cannot be told.
+    """
+
+    __slots__ = ("acknowledged", "delta_bytes", "full_bytes", "idle", "reported", "triggered")
+
+    def __init__(self, triggered: CheckpointTriggered, idle: Range | None) -> None:
+        self.triggered = triggered
+        self.idle = idle
+        self.acknowledged: dict[str, AckReceived] = {}
+        self.reported: set[str] = set()
+        self.delta_bytes: int | None = 0
+        self.full_bytes: int | None = 0
+
+
+class Owed(NamedTuple):
+    """A report that must come, and the facts when it became due."""
+
+    cause: CheckpointTriggered | CheckpointCompleted | CheckpointAborted
+    status: CheckpointStatus
+    checkpoint: Checkpoint
+    counts: CheckpointCounts
+    acknowledged: int
+    delta_bytes: int | None
+    full_bytes: int | None
+
+
+class Life:
+    """One life of the coordinator.
+
+    Attributes:
+        ongoing: checkpoints in progress.
+        aborted: the last one that was; its last part may be reported afterwards.
+        owed: reports that have not come yet, in the order in which they became due.
+        restores: attempts that began from a checkpoint and are not reported yet, with the counts then.
+        last_end: of a checkpoint.
+        paths, files: of the checkpoints that are retained.
+    """
+
+    def __init__(self) -> None:
+        self.ongoing: dict[int, Checkpoint] = {}
+        self.aborted: dict[int, Checkpoint] = {}
+        self.owed: deque[Owed] = deque()
+        self.restores: deque[tuple[AttemptStarted, CheckpointCounts]] = deque()
+        self.restored = self.completed = self.failed = 0
+        self.last_end: Event | None = None
+        self.paths: dict[int, str] = {}
+        self.files: dict[int, frozenset[str]] = {}
+
+    def counts(self) -> CheckpointCounts:
+        in_progress = len(self.ongoing)
+        total = in_progress + self.completed + self.failed
+        return CheckpointCounts(self.restored, total, in_progress, self.completed, self.failed)
