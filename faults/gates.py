@@ -14,8 +14,10 @@ from holdfast.harness.model.events import (
     ChannelStateTaken,
     CommitTried,
     Event,
+    FinishReceived,
     NotificationSent,
     SnapshotTaken,
+    SplitsLeft,
     TaskStarted,
     TriggerSent,
 )
@@ -28,10 +30,10 @@ LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
     "write-state": (SnapshotTaken, ChannelStateTaken),
     "pre-commit": SnapshotTaken,
     "acknowledge": AckSent,
-    "publish-metadata": AckReceived,
+    "publish-metadata": (AckReceived, SplitsLeft),
     "notify": NotificationSent,
     "commit": CommitTried,
-    "deploy": AttemptStarted,
+    "deploy": (AttemptStarted, FinishReceived),
     "restored": TaskStarted,
 }
 """By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as

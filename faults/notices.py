@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import NotificationReceived, NotificationSent
+from holdfast.harness.model.events import NotificationReceived, NotificationSent, TriggerReceived, TriggerSent
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -40,17 +40,30 @@ class LoseNotices:
         return True
 
     def landed(self, history: History, fault: int) -> bool:
-        """A notice that was sent meanwhile was not heard, and its task heard a later one."""
+        """A notice that was sent meanwhile was not heard, although its task heard a later one, or its process the
+        trigger of a later checkpoint."""
         window = window_of(history, fault)
         if window is None:
             return False
         heard: dict[tuple[int, str], set[int]] = {}
         for event in history.of(NotificationReceived):
             heard.setdefault((event.attempt, event.subtask), set()).add(event.checkpoint)
-        return any(
-            window.start_ns <= sent.time_ns <= window.end_ns
-            and (known := heard.get((sent.attempt, sent.subtask))) is not None
-            and sent.checkpoint not in known
-            and max(known) > sent.checkpoint
-            for sent in history.of(NotificationSent)
-        )
+        arrived = {(event.attempt, event.subtask, event.checkpoint) for event in history.of(TriggerReceived)}
+        triggered_ns = {
+            (event.attempt, _index(event.subtask)): event.time_ns
+            for event in history.of(TriggerSent)
+            if (event.attempt, event.subtask, event.checkpoint) in arrived
+        }
+        for sent in history.of(NotificationSent):
+            known = heard.get((sent.attempt, sent.subtask), set())
+            if window.start_ns <= sent.time_ns <= window.end_ns and sent.checkpoint not in known:
+                if max(known, default=0) > sent.checkpoint:
+                    return True
+                if triggered_ns.get((sent.attempt, _index(sent.subtask)), 0) > sent.time_ns:
+                    return True
+        return False
+
+
+def _index(subtask: str) -> str:
+    """Subtasks of one index share a process, and its connection."""
+    return subtask.rpartition("[")[2]

@@ -170,10 +170,13 @@ def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
 
 
 def _settle_ms(job: Job, options: Options, interval_ms: int) -> int:
-    """Longer than what can still change committed output: a missed heartbeat restarts the job, and what was held back
-    when the last of the input was read is committed with one of the next checkpoints."""
-    held_back_ms = sum(2 * interval_ms + vertex.latency_ms for vertex in job.of_kind(VertexKind.MINI_BATCH))
-    return interval_ms + held_back_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
+    """Longer than what can still change committed output: a missed heartbeat restarts the job; and where records are
+    held back, or overtaken by barriers, the last of them are committed with one of the next checkpoints."""
+    buffers = job.of_kind(VertexKind.MINI_BATCH)
+    late_ms = sum(vertex.latency_ms for vertex in buffers)
+    if not job.bounded and (buffers or _UNALIGNED in options):
+        late_ms += 2 * interval_ms
+    return interval_ms + late_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
 
 
 def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:

@@ -37,6 +37,11 @@ _POISON_INTERVALS = 6
 _POISON_INTERVALS_OF_BOUNDED = 12
 """Longer than records arrive."""
 _DELETES = frozenset({"delete"})
+_OF_STORAGE = frozenset({"storage-error", "slow-storage"})
+"""The heal of one of them ends all."""
+_OF_CHANNELS = frozenset({"cut", "slow", "slow-task"})
+_STOPS = frozenset({"kill", "pause"})
+_RECOVERY_INTERVALS = 2
 _STORAGE_ERROR_INTERVALS = 4
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
 _REQUESTS = ("user", "forced", "user user", "user forced user")
@@ -66,6 +71,11 @@ class Scene(msgspec.Struct, frozen=True):
     settled_start: bool
     has_channels: bool
 
+    @property
+    def late_rows(self) -> bool:
+        """Rows are held back until the input ends."""
+        return bool(self.job.of_kind(VertexKind.REDUCE))
+
     def worker(self) -> Target:
         return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
 
@@ -81,16 +91,47 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     progress = max(scene.stream.choice(_STARTS), int(scene.settled_start))
     while len(faults) < wanted:
         possible = attacks if progress <= _EARLY else late
+        if any(spec.target == _STORAGE for spec in faults):
+            possible = {name: weight for name, weight in possible.items() if name not in _OF_STORAGE} or possible
         faults.extend(_ATTACKS[scene.stream.weighted(possible)](scene, progress))
         progress += max(scene.stream.choice(_STEPS), _rest_after(faults[-1]))
-    return tuple(faults)
+    return _told_apart(scene, faults)
 
 
 def _rest_after(spec: FaultSpec) -> int:
     """How many checkpoints later the next fault may come: a process must be gone, and another be there, before."""
     if spec.kind not in ("kill", "supersede"):
         return 0
-    return 2 if spec.schedule.gate else 1
+    return 1 + bool(spec.schedule.gate or spec.schedule.at_event)
+
+
+def _told_apart(scene: Scene, faults: list[FaultSpec]) -> tuple[FaultSpec, ...]:
+    """The same faults, but what acts on one target does not hide the other, and what acts on a channel outlasts the
+    recovery from a kill that falls together with it."""
+    kills = [spec for spec in faults if spec.kind == "kill"]
+    apart: list[FaultSpec] = []
+    for spec in faults:
+        schedule = spec.schedule
+        others = [kill for kill in kills if kill is not spec and kill.target == spec.target]
+        if schedule.at_time_ms is not None and others:
+            schedule = _unaimed(scene, max(each.schedule.after_checkpoint for each in others) + 2)
+            spec = msgspec.structs.replace(spec, schedule=schedule)
+        elif (
+            spec.kind == "pause"
+            and spec.target.role is Role.WORKER
+            and any(_falls_together(spec, each) for each in others)
+        ):
+            index = (spec.target.index + 1) % scene.topology.parallelism
+            spec = msgspec.structs.replace(spec, target=msgspec.structs.replace(spec.target, index=index))
+        elif spec.kind in _OF_CHANNELS and any(_falls_together(spec, each) for each in faults if each.kind in _STOPS):
+            duration_ms = spec.duration_ms + _RECOVERY_INTERVALS * scene.interval_ms
+            spec = msgspec.structs.replace(spec, duration_ms=duration_ms)
+        apart.append(spec)
+    return tuple(apart)
+
+
+def _falls_together(one: FaultSpec, other: FaultSpec) -> bool:
+    return abs(one.schedule.after_checkpoint - other.schedule.after_checkpoint) <= 1
 
 
 def draw_lost_splits(scene: Scene) -> tuple[FaultSpec, ...]:
@@ -132,7 +173,7 @@ def _possible_attacks(scene: Scene) -> dict[str, int]:
 def _possible(scene: Scene, effects: Weights, progress: int) -> Weights:
     """The effects that will happen in this plan after this progress."""
     absent = frozenset[str]() if scene.state_files else _FILE_EFFECTS
-    if progress > _EARLY:
+    if progress > _EARLY or scene.late_rows:
         absent |= _SINK_EFFECTS
     if not progress:
         absent |= _READS
@@ -272,6 +313,8 @@ def _second_strike(scene: Scene, kill: FaultSpec) -> list[FaultSpec]:
         return []
     effect = stream.weighted(gates)
     target = _COORDINATOR if effect == "deploy" else scene.worker()
+    if effect != "deploy" and not network_channels(scene.job, scene.topology):
+        target = kill.target  # the others may be no part of the recovery
     if effect == "deploy" and "kill-coordinator" not in scene.mix.attacks:
         return []
     return [FaultSpec("kill", target, msgspec.structs.replace(schedule, gate=Gate(effect, target)))]
@@ -285,8 +328,10 @@ def _schedule(scene: Scene, progress: int, target: Target, *, timed: bool = Fals
     lot = stream.below(100)
     if gates and lot < mix.aimed_percent:
         effect = stream.weighted(gates)
-        vertex = scene.job.of_kind(VertexKind.SINK)[0].name if effect in _SINK_EFFECTS else ""
-        return Schedule(after_checkpoint=progress, gate=Gate(effect, target, stream.between(1, 2), vertex))
+        of_sink = effect in _SINK_EFFECTS
+        vertex = scene.job.of_kind(VertexKind.SINK)[0].name if of_sink else ""
+        occurrence = 1 if of_sink and progress else stream.between(1, 2)
+        return Schedule(after_checkpoint=progress, gate=Gate(effect, target, occurrence, vertex))
     if timed and not scene.settled_start and lot >= 100 - mix.timed_percent:
         return Schedule(at_time_ms=scene.interval_ms + stream.below((progress + 2) * scene.interval_ms))
     return _unaimed(scene, progress)
@@ -297,7 +342,7 @@ def _unaimed(scene: Scene, progress: int) -> Schedule:
     if not mix.checkpoints:
         return Schedule(after_rows=progress * stream.between(4, 16))
     event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
-    if event in _SINK_EVENTS and progress > _EARLY:
+    if event in _SINK_EVENTS and (progress > _EARLY or scene.late_rows):
         event = ""
     return Schedule(after_checkpoint=progress, at_event=event)
 

@@ -15,6 +15,7 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     SnapshotTaken,
     SourceEmitted,
+    SubtaskFinished,
     TaskStopped,
     TriggerReceived,
 )
@@ -64,6 +65,7 @@ class _Chain:
     """A chain in one attempt.
 
     Attributes:
+        members: those that have not ended: they are in a checkpoint without a snapshot.
         taken: the snapshots for the checkpoint that some of its operators have taken and some have not.
         broken: an operator of it stopped.
     """
@@ -71,7 +73,7 @@ class _Chain:
     __slots__ = ("broken", "members", "taken")
 
     def __init__(self, members: tuple[str, ...]) -> None:
-        self.members = members
+        self.members = set(members)
         self.taken: list[SnapshotTaken] = []
         self.broken = False
 
@@ -98,6 +100,7 @@ class _Trace:
                 BarrierSent: self._crossed,
                 BarrierReceived: self._barrier_received,
                 TriggerReceived: self._trigger_received,
+                SubtaskFinished: self._finished,
                 TaskStopped: self._task_stopped,
             },
         )
@@ -137,7 +140,7 @@ class _Trace:
 
     def _accuse(self, chain: _Chain, event: Event) -> None:
         """The chain goes on although some of its operators owe a snapshot."""
-        owing = sorted(set(chain.members) - {taken.subtask for taken in chain.taken})
+        owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
         message = f"the chain goes on before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
         self.findings.violated("snapshot-apart", message, *chain.taken, event)
         chain.taken = []
@@ -169,6 +172,11 @@ class _Trace:
         if event.channel in self.layout.inside:
             message = f"{event.channel} is inside a chain, and something goes through it"
             self.findings.violated("crossed", message, event)
+
+    def _finished(self, event: SubtaskFinished) -> None:
+        chain = self._chain(event.attempt, event.subtask)
+        if chain is not None:
+            chain.members.discard(event.subtask)
 
     def _task_stopped(self, event: TaskStopped) -> None:
         chain = self._chain(event.attempt, event.subtask)

@@ -27,7 +27,14 @@ from holdfast.harness.oracles.failed_checkpoints import FailedCheckpoints
 from holdfast.harness.oracles.failing_record import FailingRecords
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
-from holdfast.harness.oracles.restart_model import UNLIMITED, Exponential, Objection, restart_model
+from holdfast.harness.oracles.restart_model import (
+    UNLIMITED,
+    Exponential,
+    Objection,
+    RestartModel,
+    Unknown,
+    restart_model,
+)
 
 
 class CountOracle:
@@ -82,14 +89,14 @@ class _Accounts:
         self.plan = history.plan
         self.findings = findings
         self.node = ""
-        self.strategy = restart_model(history.plan)
+        self.paused = coordinator_paused(history)
+        self.strategy = self._fresh()
         self.failure: FailureCounted | None = None
         self.allowed: bool | None = None
         self.history = history
         self.restarting: list[tuple[FailureCounted, int | None]] = []
         self.excess = self.strategy.excess
         self.records = FailingRecords(history, findings)
-        self.paused = coordinator_paused(history)
         self.dead = {death.dead_node for death in history.of(NodeDied)}
         if not history.of(FailureCounted):
             return
@@ -102,6 +109,12 @@ class _Accounts:
                 AttemptStarted: self._started,
             },
         )
+
+    def _fresh(self) -> RestartModel:
+        """The strategy of a life. What a coordinator that was stopped half way through a step writes down afterwards
+        bears a later time than that it was decided at, and delays that grow with failures in a row depend on it."""
+        strategy = restart_model(self.plan)
+        return Unknown() if self.paused and isinstance(strategy, Exponential) else strategy
 
     def close(self) -> None:
         """The run is over: a coordinator that lives has decided what follows a failure."""
@@ -119,7 +132,7 @@ class _Accounts:
             return True
         self._judge_jitter()
         self.node = event.node
-        self.strategy = restart_model(self.plan)
+        self.strategy = self._fresh()
         self.failure = None
         self.restarting.clear()
         return False

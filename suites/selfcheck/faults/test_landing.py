@@ -29,8 +29,11 @@ from holdfast.harness.model.events import (
     RecordFailed,
     RowsVisible,
     SourceEmitted,
+    SplitsLeft,
     StorageFailed,
     StorageSlowed,
+    TriggerReceived,
+    TriggerSent,
 )
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import KEYED_SUM
@@ -175,6 +178,15 @@ class TestAimedKill:
 
     def test_the_effect_of_another_node_is_no_proof(self) -> None:
         assert not landed(self.spec, [self.acknowledging(node="worker-0.0"), *self.death])
+
+    @pytest.mark.parametrize("step", [AckReceived(checkpoint=1, subtask="sink[1]", outcome=AckOutcome.SUCCESS),
+                                      SplitsLeft(checkpoint=1, vertex="source", splits=())])  # fmt: skip
+    def test_an_enumerator_adds_its_part_before_the_metadata_is_published(self, step: Event) -> None:
+        spec = FaultSpec(
+            "kill", Target(Role.COORDINATOR), Schedule(gate=Gate("publish-metadata", Target(Role.COORDINATOR)))
+        )
+        death = at(101, "harness.0", NodeDied(dead_node="coordinator.0", cause="kill"))
+        assert landed(spec, [at(98, "coordinator.0", step), death])
 
     def test_an_effect_without_a_recorded_step_needs_the_death_alone(self) -> None:
         spec = FaultSpec("kill", WORKER, Schedule(gate=Gate("read-state", WORKER)))
@@ -369,6 +381,19 @@ class TestLoseNotices:
     def test_the_last_notice_may_still_be_on_its_way(self) -> None:
         assert not landed(self.spec, self.notices(1, 2, heard=(1,)))
         assert not landed(self.spec, self.notices(1, 2, heard=()))
+
+    def test_its_process_heard_the_trigger_of_a_later_checkpoint(self) -> None:
+        assert landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[0]")])
+
+    def test_another_process_or_attempt_proves_nothing(self) -> None:
+        assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[1]")])
+        assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[0]", attempt=2)])
+
+    def trigger(self, subtask: str, attempt: int = 0) -> list[Event]:
+        return [
+            at(120, "coordinator.0", TriggerSent(checkpoint=2, subtask=subtask, attempt=attempt)),
+            at(121, "worker-0.0", TriggerReceived(checkpoint=2, subtask=subtask, attempt=attempt)),
+        ]
 
     def test_what_was_lost_afterwards_is_no_proof(self) -> None:
         assert not landed(self.spec, self.notices(11, 12, heard=(12,)))

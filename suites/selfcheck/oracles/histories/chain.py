@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     Event,
     MetadataPublished,
     SnapshotTaken,
+    SubtaskFinished,
     TaskStopped,
 )
 from holdfast.harness.model.history import History
@@ -94,6 +95,16 @@ def an_operator_that_stopped() -> History:
         barriers(),
         snapshots("sum[0]"),
         batch(),
+        [BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
+        snapshots("sink[1]", "sum[1]"),
+    )
+
+
+@near("snapshot-apart")
+def an_operator_that_has_ended() -> History:
+    return chained(
+        SubtaskFinished(subtask="sum[0]"),
+        *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
         [BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
         snapshots("sink[1]", "sum[1]"),
     )
