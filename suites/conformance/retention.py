@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import KEYED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
@@ -36,13 +37,15 @@ KEPT = frozenset(
         ("RETAIN_ON_CANCELLATION", ExpectedEnd.SUSPENDED),
     }
 )
-"""RULES 1.2, but for jobs that finish."""
+"""RULES 1.2."""
 RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 
 
 def _ended(policy: str, end: ExpectedEnd) -> Plan:
-    """A job that ends so after its third checkpoint, with two retained."""
+    """A job that ends so, with two retained: after its third checkpoint, or with its input."""
     options = {f"{CHECKPOINTING}.externalized-checkpoint-retention": policy, **TWO_RETAINED, **STATE_IN_FILES}
+    if end is ExpectedEnd.FINISHED:
+        return plan(job=bounded(KEYED_SUM), options=options, expected_end=end, records=LONG)
     if end is ExpectedEnd.FAILED:
         ending, options = kill(WORKERS[0], after_checkpoint=3), options | NO_RESTART
     else:
@@ -50,7 +53,8 @@ def _ended(policy: str, end: ExpectedEnd) -> Plan:
     return plan(ending, options=options, expected_end=end, records=LONG)
 
 
-MATRIX = tuple(product(POLICIES, (ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)))
+ENDS = (ExpectedEnd.FINISHED, ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)
+MATRIX = tuple(product(POLICIES, ENDS))
 LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
 DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
 DURING_END = (
