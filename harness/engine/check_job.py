@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.model.job import STATEFUL, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import STATEFUL, Contract, Edge, Job, Partitioning, Vertex, VertexKind
 
 _INPUTS = {
     VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
@@ -76,6 +76,13 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
 def _check_edge(place: str, edge: Edge, job: Job, names: list[str]) -> None:
     for name in (edge.upstream, edge.downstream):
         _require(name in names, f"{place} names {name!r}; the vertices are {_listed(names)}.")
+    if edge.feedback:
+        _require(
+            edge.upstream == edge.downstream and job.vertex(edge.upstream).kind is VertexKind.ITERATION,
+            f"{place} leads from {edge.upstream!r} to {edge.downstream!r} as a feedback edge: these begin and end at "
+            f"one {VertexKind.ITERATION}.",
+        )
+        return
     _require(
         names.index(edge.upstream) < names.index(edge.downstream),
         f"{place} leads from {edge.upstream!r} to {edge.downstream!r}: list vertices upstream first.",
@@ -96,6 +103,8 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
     )
     if vertex.kind is VertexKind.REDUCE:
         _check_reduce(job, vertex, inputs)
+    if vertex.kind is VertexKind.ITERATION:
+        _check_iteration(job, vertex, inputs)
     if vertex.kind not in STATEFUL:
         return
     wanted = _INPUTS.get(vertex.kind, (Partitioning.HASH,) * len(inputs))
@@ -124,6 +133,20 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
             f"job.edges rebalance above {vertex.name!r}, so that records of a key lose their order: "
             f"use {Partitioning.FORWARD}.",
         )
+
+
+def _check_iteration(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:
+    leaving = [edge for edge in job.edges if edge.upstream == vertex.name and not edge.feedback]
+    _require(
+        [edge.feedback for edge in inputs] == [False, True] and bool(leaving),
+        f"job.edges give {vertex.name!r}, an {vertex.kind}, other edges than it can use: one that comes in, then one "
+        "that feeds it back, and others that lead on.",
+    )
+    _require(
+        job.contract is Contract.RECORDS and not any(source.bounded for source in job.of_kind(VertexKind.SOURCE)),
+        f"{vertex.name!r} loses records when a job restarts, and never ends: use contract {Contract.RECORDS} and "
+        "sources without an end.",
+    )
 
 
 def _check_reduce(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:

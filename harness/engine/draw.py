@@ -12,7 +12,7 @@ from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, 
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
 from holdfast.harness.model.job import BOUNDED_JOBS, JOBS, REDUCED, STATEFUL, Job, VertexKind
-from holdfast.harness.model.lossy_jobs import over_sockets
+from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms
 from holdfast.harness.sim.streams import Stream
@@ -38,6 +38,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     stream = Stream(seed, "draw")
     ends = stream.chance(mix.bounded_percent / 100)
     job = _job(stream, mix, ends=ends)
+    if not ends and Stream(seed, "loops").chance(mix.iteration_percent / 100):
+        job = ITERATION
     topology = Topology(parallelism=stream.weighted(mix.parallelism))
     interval_ms = stream.between(*mix.interval_ms)
     latest = stream.chance(mix.latest_percent / 100) and not ends
@@ -70,6 +72,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         options["source.split-assignment"] = "enumerator"
         options.setdefault("heartbeat.interval", f"{2 * interval_ms} ms")
         faults = (*draw_lost_splits(scene), *faults)
+    if job.iterative:
+        options |= _forced(options)
     if latest:
         options["scan.startup.mode"] = "latest-offset"
     if ends and mix.options:
@@ -119,6 +123,12 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         if stream.chance(mix.switching_percent / 100):
             options[_ALIGNMENT_TIMEOUT] = f"{stream.between(1, interval_ms)} ms"
     return options
+
+
+def _forced(options: Options) -> Options:
+    """What a job with a loop must say to have checkpoints."""
+    unaligned = {"execution.checkpointing.unaligned.forced": "true"} if _UNALIGNED in options else {}
+    return {"holdfast.force-checkpointing": "true", **unaligned}
 
 
 def _forgiving(scene: Scene) -> Options:

@@ -255,7 +255,7 @@ def _columns(history: History, shown: Iterable[str]) -> tuple[tuple[str, ...], .
     job = history.plan.job
     depth = {vertex.name: 0 for vertex in job.vertices}
     for _ in job.vertices:
-        for edge in job.edges:
+        for edge in [edge for edge in job.edges if not edge.feedback]:
             depth[edge.downstream] = max(depth[edge.downstream], depth[edge.upstream] + 1)
     columns: dict[int, list[str]] = {}
     for name in shown:

@@ -56,6 +56,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         failover_percent: the failover strategy is said, as often region as full.
         enumerated_percent: an enumerator assigns the splits.
         lost_splits_percent: of these: some of its first messages are lost or late.
+        iteration_percent: the job has a loop, and forces its checkpoints.
         socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
@@ -90,6 +91,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     enumerated_percent: int
     lost_splits_percent: int
     unaligned_percent: int
+    iteration_percent: int = 0
     socket_percent: int = 0
     switching_percent: int = 0
     checkpoints: bool = True
@@ -170,6 +172,7 @@ SWARM = Mix(
     enumerated_percent=25,
     lost_splits_percent=60,
     unaligned_percent=40,
+    iteration_percent=3,
     socket_percent=3,
     switching_percent=50,
 )
@@ -193,6 +196,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "failover_percent": Capability.REGIONAL_FAILOVER,
         "enumerated_percent": Capability.ENUMERATED_SPLITS,
         "lost_splits_percent": Capability.LOSE_SPLITS,
+        "iteration_percent": Capability.ITERATION,
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,

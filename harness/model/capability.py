@@ -59,6 +59,8 @@ class Capability(StrEnum):
     """Every operator and partitioning of the model, and several sources."""
     CONFIGURATION = "configuration"
     """It reads Flink's configuration files and performs the calls of a plan, and tells what all that comes to."""
+    ITERATION = "iteration"
+    """A job may have feedback edges."""
     SOCKET_INPUT = "socket-input"
     """Input may come over a socket, which says everything once."""
     BOUNDED_INPUT = "bounded-input"

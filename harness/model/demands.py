@@ -16,6 +16,8 @@ def demands(job: Job) -> frozenset[Capability]:
         wanted.add(Capability.OPERATORS)
     if any(source.bounded for source in sources):
         wanted.add(Capability.BOUNDED_INPUT)
+    if job.iterative:
+        wanted.add(Capability.ITERATION)
     if any(source.socket for source in sources):
         wanted.add(Capability.SOCKET_INPUT)
     return frozenset(wanted)

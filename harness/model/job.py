@@ -36,6 +36,9 @@ class VertexKind(StrEnum):
     batch of the second input. Every record of a broadcast partition counts for every key."""
     WINDOW_SUM = "window-sum"
     """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
+    ITERATION = "iteration"
+    """What comes by its first input goes round, along a feedback edge that ends here again, and what comes back goes on
+    along the other edges; stateless."""
     REDUCE = "reduce"
     """Keeps the newest row of each key back, and emits those that it holds when it has taken more than `held` rows
     since it last did, and when its input ends; for sums above it, and bounded jobs only."""
@@ -113,12 +116,14 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     socket: bool = False
 
 
-class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A stream between two vertices, by name."""
+class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A stream between two vertices, by name. No snapshot waits for what is in a `feedback` edge, so that is in no
+    checkpoint."""
 
     upstream: str
     downstream: str
     partitioning: Partitioning
+    feedback: bool = False
 
 
 class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +156,11 @@ class Job(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def inputs_of(self, name: str) -> tuple[Edge, ...]:
         """The edges that end at a vertex, in the order of the job: its inputs, from 0."""
         return tuple(edge for edge in self.edges if edge.downstream == name)
+
+    @property
+    def iterative(self) -> bool:
+        """Whether it has a feedback edge."""
+        return any(edge.feedback for edge in self.edges)
 
     @property
     def bounded(self) -> bool:

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.harness.model.job import Job, VertexKind
+from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
+
+ITERATION = Job(
+    name="iteration",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("loop", VertexKind.ITERATION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "loop", Partitioning.REBALANCE),
+        Edge("loop", "loop", Partitioning.REBALANCE, feedback=True),
+        Edge("loop", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""Every record goes round once before it is out."""
 
 
 def over_sockets(job: Job) -> Job:

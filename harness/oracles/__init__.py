@@ -24,6 +24,7 @@ from holdfast.harness.oracles.coord import CoordOracle
 from holdfast.harness.oracles.count import CountOracle
 from holdfast.harness.oracles.cut import CutOracle
 from holdfast.harness.oracles.exact import ExactOracle
+from holdfast.harness.oracles.feedback import FeedbackOracle
 from holdfast.harness.oracles.fence import FenceOracle
 from holdfast.harness.oracles.final import FinalOracle
 from holdfast.harness.oracles.live import LiveOracle
@@ -62,6 +63,7 @@ ORACLES = (
     ExactOracle(),
     NoLossOracle(),
     NoRepeatOracle(),
+    FeedbackOracle(),
     WindowOracle(),
     StableOracle(),
 )

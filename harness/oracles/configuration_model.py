@@ -69,6 +69,8 @@ class ConfigurationModel:
         self._back_up()
         self._restart(profile)
         self._lint()
+        if plan.job.iterative and self.number(INTERVAL):
+            self.notes.add((_WARNING, "loop-records-may-be-lost"))
 
     def number(self, key: str) -> int:
         """The number of a value, without its unit."""
@@ -152,7 +154,7 @@ def keepable(plan: Plan) -> Claims:
     options = stated(plan)
     mode = NORMAL[MODE](options[MODE].text) if MODE in options else "EXACTLY_ONCE"
     state = EXACTLY_ONCE if mode == "EXACTLY_ONCE" or plan.job.never_aligns() else AT_LEAST_ONCE
-    if any(source.socket for source in plan.job.of_kind(VertexKind.SOURCE)):
+    if plan.job.iterative or any(source.socket for source in plan.job.of_kind(VertexKind.SOURCE)):
         state -= {Guarantee.NO_LOSS}
     sink = options.get("sink.delivery-guarantee")
     return Claims(state, state & (AT_LEAST_ONCE if sink and sink.text.lower() == "at-least-once" else EXACTLY_ONCE))

@@ -18,7 +18,9 @@ class Layout:
         subtasks: all of them, upstream first.
         sources, sums, sinks: those of sources, of keyed operators, of sinks.
         buffers: those of operators that hold records back, and keep them as they are.
-        inputs, outputs: channels by subtask; every subtask has an entry.
+        inputs, outputs: channels by subtask; every subtask has an entry. Those of feedback edges are left out:
+            nothing is aligned by them.
+        feedback: channels of feedback edges.
         pointwise: channels on which no barrier overtakes, because not every receiver is fed by every sender alike.
         feeding: channels on the way from a source to keyed state.
         added: those of them on which a record will be added to a keyed sum as it is, once.
@@ -29,8 +31,8 @@ class Layout:
     """
 
     __slots__ = (
-        "added", "buffers", "chains", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks", "sources",
-        "subtasks", "sums", "upstream",
+        "added", "buffers", "chains", "feedback", "feeding", "inputs", "inside", "outputs", "pointwise", "sinks",
+        "sources", "subtasks", "sums", "upstream",
     )  # fmt: skip
 
     def __init__(self, job: Job, topology: Topology, *, chaining: bool) -> None:
@@ -48,6 +50,7 @@ class Layout:
         pointwise: set[str] = set()
         feeding: set[str] = set()
         added: set[str] = set()
+        self.feedback: list[str] = []
         upstream = _upstream_of_state(job)
         for edge in job.edges:
             forward = edge.partitioning is Partitioning.FORWARD
@@ -55,6 +58,9 @@ class Layout:
             for i in width:
                 for j in (i,) if forward else width:
                     sender, receiver = f"{edge.upstream}[{i}]", f"{edge.downstream}[{j}]"
+                    if edge.feedback:
+                        self.feedback.append(f"{sender}->{receiver}")
+                        continue
                     self.upstream[receiver].add(sender)
                     if chained:
                         self.inside.add(f"{sender}->{receiver}")

@@ -114,6 +114,8 @@ def _arriving(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
         return _read(job, inputs, name)
     found: dict[int, Lane] = {}
     for edge in job.inputs_of(name):
+        if edge.feedback:
+            continue  # What comes back has come by another edge.
         for partition, lane in _arriving(job, inputs, edge.upstream).items():
             if vertex.kind is VertexKind.FLAT_MAP:
                 lane = _copied(lane, vertex.copies)

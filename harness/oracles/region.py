@@ -73,7 +73,11 @@ def regions(plan: Plan) -> tuple[frozenset[str], ...]:
             subtask = root[subtask]
         return subtask
 
-    for channel in (*layout.inside, *(each for channels in layout.outputs.values() for each in channels)):
+    for channel in (
+        *layout.inside,
+        *layout.feedback,
+        *(each for channels in layout.outputs.values() for each in channels),
+    ):
         sender, receiver = channel_ends(channel)
         root[find(sender)] = find(receiver)
     grouped: dict[str, set[str]] = {}

@@ -31,6 +31,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "accepts-any-option": ("LIVE/end-not-reached",),
     "allows-any-claim": ("LIVE/end-not-reached",),
     "allows-any-directory": ("LIVE/end-not-reached",),
+    "allows-any-loop": ("LIVE/end-not-reached",),
+    "refuses-every-loop": ("LIVE/end-not-reached",),
     "allows-concurrent-unaligned": ("LIVE/end-not-reached",),
     "backoff-grows-forever": STUCK,
     "acks-before-durable": ("RESTORE/state-differs", "RESTORE/audit-differs", "LOUD/started-empty", *EXTRA, *LOST),

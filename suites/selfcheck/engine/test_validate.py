@@ -12,6 +12,7 @@ from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.validate import check_options, check_plan, read_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.lossy_jobs import ITERATION
 from holdfast.harness.model.plan import Plan
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem, plan, toolbox
 
@@ -53,7 +54,21 @@ def on_the_way(partitioning: str, *, beside: bool = False) -> Callable[[dict[str
     return edit
 
 
+def looped(**changes: Any) -> Callable[[dict[str, Any]], object]:
+    """The job with a loop, with another contract or an edge changed."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        job = tree["job"] = msgspec.to_builtins(ITERATION)
+        job["edges"][1].update(changes.pop("edge", {}))
+        job["vertices"][0].update(changes.pop("source", {}))
+        job.update(changes)
+
+    return edit
+
+
 GOOD = [
+    looped(),
+    lambda tree: tree["job"]["vertices"][0].update(socket=True),
     on_the_way("forward"),
     lambda _: None,
     with_fault(),
@@ -66,6 +81,13 @@ GOOD = [
     lambda tree: tree["workload"].update(parameters={"records": 7, "skew": "zipf"}),
 ]
 BAD = [
+    (looped(edge={"downstream": "sink"}), "as a feedback edge: these begin and end at one iteration."),
+    (looped(edge={"feedback": False}), "list vertices upstream first"),
+    (looped(contract="fold"), "use contract records and sources without an end."),
+    (looped(source={"bounded": True}), "use contract records and sources without an end."),
+    (vertex(kind="iteration"), "job.edges give 'sum', an iteration, other edges than it can use"),
+    (vertex(socket=True), "socket is True, but only a source has any: remove it."),
+    (looped(source={"socket": True, "union_state": True}), "a socket has neither an end nor positions: leave out"),
     (lambda tree: tree.update(version=2), "version 2 of a plan is newer than 1"),
     (lambda tree: tree.update(version=0), "version 0 of a plan is older than 1"),
     (lambda tree: tree.update(spped=1), "unknown field 'spped' at the top level; allowed are version, system, job"),

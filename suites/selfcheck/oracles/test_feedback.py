@@ -1,0 +1,61 @@
+"""FEEDBACK knows what was in the loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.harness.model.events import AttemptStarted
+from holdfast.harness.model.job import REBALANCE, Edge, Partitioning
+from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.oracles.feedback import FeedbackOracle
+from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, crashed, what_was_in_the_loop
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, columnar, exhibits_of
+
+ORACLE = FeedbackOracle()
+EXHIBITS = exhibits_of("FEEDBACK")
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_exhibit(name: str) -> None:
+    exhibit = EXHIBITS[name]
+    history = exhibit.history()
+    assert ORACLE.applies(history)
+    verdict = ORACLE.judge(history)
+    assert {anomaly.clause for anomaly in verdict.anomalies} == ({exhibit.clause} if exhibit.bad else set())
+    assert verdict.outcome is (Outcome.FAIL if exhibit.bad else Outcome.PASS)
+    assert verdict.checked[exhibit.clause] > 0
+    assert ORACLE.judge(columnar(history)) == verdict
+
+
+def test_every_clause_has_an_exhibit_of_either_kind() -> None:
+    kinds = {(exhibit.clause, exhibit.bad) for exhibit in EXHIBITS.values()}
+    assert kinds == {(clause, bad) for clause in ORACLE.clauses for bad in (True, False)}
+
+
+def test_what_was_to_be_expected_is_told() -> None:
+    assert ORACLE.judge(what_was_in_the_loop()).information == (
+        "2 records are lost that were in the loop, as was to be expected",
+    )
+
+
+def test_without_a_restart_from_a_checkpoint_nothing_is_decided() -> None:
+    verdict = ORACLE.judge(crashed(*ROWS[:5], before=TWO, checkpoint=0))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("fields", [{"end": STOPPED}, {"expected": ExpectedEnd.FAILED}], ids=["stopped", "failed"])
+def test_a_run_that_did_not_drain_its_input_decides_nothing(fields: dict[str, Any]) -> None:
+    history = story(AttemptStarted(), AttemptStarted(restored_checkpoint=1), job=ITERATION, **fields)
+    assert ORACLE.judge(history).outcome is Outcome.INCONCLUSIVE
+
+
+def test_other_jobs_are_judged_elsewhere() -> None:
+    keyed = Edge("source", "loop", Partitioning.HASH)
+    by_key = type(ITERATION)("by-key", ITERATION.vertices, (keyed, *ITERATION.edges[1:]), ITERATION.contract)
+    for job in (REBALANCE, over_sockets(ITERATION), by_key):
+        assert not ORACLE.applies(story(job=job))
