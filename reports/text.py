@@ -23,7 +23,7 @@ STATUS_MEANINGS = {
     Status.PASS: "every case that decides it passed",
     Status.NOT_APPLICABLE: "needs a capability that the system does not declare",
     Status.WAIVED: "set aside with a reason and an expiry",
-    Status.UNTESTED: "no case decides it, or its tier did not run",
+    Status.UNTESTED: "no case decides it, or not all of its cases ran",
     Status.UNOBSERVED: "the system does not supply the evidence that it needs",
     Status.INCONCLUSIVE: "too few runs passed, or a window was never hit",
     Status.ERROR: "the harness failed, not the system",
