@@ -24,6 +24,7 @@ _INLINE_THRESHOLD, _NO_BYTES = "execution.checkpointing.data-inline-threshold", 
 _RETAINED = "execution.checkpointing.num-retained"
 _UNALIGNED = "execution.checkpointing.unaligned.enabled"
 _ALIGNMENT_TIMEOUT = "execution.checkpointing.aligned-checkpoint-timeout"
+_DEBLOAT = "taskmanager.network.memory.buffer-debloat"
 _MANY = "1000"
 _STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _SAFETY_INTERVALS = 30
@@ -122,6 +123,13 @@ def _checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
         options[_UNALIGNED] = "true"
         if stream.chance(mix.switching_percent / 100):
             options[_ALIGNMENT_TIMEOUT] = f"{stream.between(1, interval_ms)} ms"
+    if stream.chance(mix.debloat_percent / 100):
+        options |= {
+            f"{_DEBLOAT}.enabled": "true",
+            f"{_DEBLOAT}.target": f"{stream.between(1, interval_ms)} ms",
+            f"{_DEBLOAT}.period": f"{stream.between(1, interval_ms)} ms",
+            f"{_DEBLOAT}.samples": str(stream.between(1, 5)),
+        }
     return options
 
 

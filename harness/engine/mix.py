@@ -60,6 +60,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
+        debloat_percent: buffers follow the throughput.
         checkpoints, options: False for a system that has none.
     """
 
@@ -94,6 +95,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     iteration_percent: int = 0
     socket_percent: int = 0
     switching_percent: int = 0
+    debloat_percent: int = 0
     checkpoints: bool = True
     options: bool = True
 
@@ -175,6 +177,7 @@ SWARM = Mix(
     iteration_percent=3,
     socket_percent=3,
     switching_percent=50,
+    debloat_percent=20,
 )
 """What `certify` draws from."""
 
@@ -200,6 +203,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,
+        "debloat_percent": Capability.BUFFER_DEBLOATING,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}

@@ -40,6 +40,8 @@ class Capability(StrEnum):
     """A batch can be made to keep a subtask busy for a while."""
     UNALIGNED_CHECKPOINTS = "unaligned-checkpoints"
     """Barriers can overtake records, which are then stored as channel state."""
+    BUFFER_DEBLOATING = "buffer-debloating"
+    """What channels hold follows what their receivers take."""
     DAMAGE_CHECKPOINT = "damage-checkpoint"
     """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"

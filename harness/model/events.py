@@ -561,6 +561,13 @@ class AlignmentTimedOut(Event, tag="alignment_timed_out"):
     checkpoint: int
 
 
+class BuffersResized(Event, tag="buffers_resized"):
+    """Buffer debloating: from now on either end of each input of a subtask holds so many batches."""
+
+    subtask: str
+    buffers: int
+
+
 class ChannelStateRestored(Event, tag="channel_state_restored"):
     """A subtask put back what was in flight, or with `skipped` left it out as it was told to."""
 
@@ -833,7 +840,7 @@ AnyEvent = (
     | TaskStarted | OperatorFinished | SubtaskFinished | TaskStopped | SourceEmitted | RecordFailed | TriggerReceived
     | BatchSent | BatchProcessed | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | BarrierSent
     | BarrierReceived | CancellationSent | CancellationReceived | ChannelBlocked | ChannelUnblocked | SnapshotTaken
-    | SnapshotReleased | AlignmentTimedOut | ChannelStateTaken
+    | SnapshotReleased | AlignmentTimedOut | BuffersResized | ChannelStateTaken
     | ChannelStateRestored | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | RowsVisible | RowsChanged | ReaderPolled

@@ -8,8 +8,9 @@ Rules of this package:
 - A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
   that had nothing to decide is not passed. Evidence that is missing leaves its clauses undecided.
 - Two nodes are never ordered by timestamps: an accusation rests on the order of one node, on a message edge, or on the
-  lives of a coordinator, which follow each other. The exception is named where it is made: the end of the run and of
-  its faults stands on the harness's clock.
+  lives of a coordinator, which follow each other. Exceptions are named where they are made: the end of the run and of
+  its faults stands on the harness's clock; a start delay, an alignment timeout and the time that a batch is queued are
+  by definition the reading of one clock less that of another.
 - An oracle does not raise on a strange history, and accuses only of what cannot have been right. Where a kill may have
   come in between, it says nothing.
 - Judging is part of every simulated run: one pass over the kinds that are needed, no sorting, work in proportion to
@@ -33,6 +34,7 @@ from holdfast.harness.oracles.metrics import MetricsOracle
 from holdfast.harness.oracles.noloss import NoLossOracle
 from holdfast.harness.oracles.norepeat import NoRepeatOracle
 from holdfast.harness.oracles.pace import PaceOracle
+from holdfast.harness.oracles.queue import QueueOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.region import RegionOracle
 from holdfast.harness.oracles.restore import RestoreOracle
@@ -49,6 +51,7 @@ ORACLES = (
     CoordOracle(),
     FenceOracle(),
     PaceOracle(),
+    QueueOracle(),
     ReachOracle(),
     RetainOracle(),
     RestoreOracle(),

@@ -1,7 +1,8 @@
 """What CUT decides on the moment at which barriers begin to overtake (RULES UNA-04, UNA-08).
 
 It is the trigger of the checkpoint plus the alignment timeout, which may be nothing. Until then snapshots are aligned
-and barriers keep their place; from then on no barrier waits for the records in front of it.
+and barriers keep their place; from then on no barrier waits for the records in front of it. The time since the trigger
+is by definition the subtask's clock less the coordinator's; it orders nothing.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.SnapshotTaken: "{0.subtask} took snapshot {0.checkpoint}",
     events.SnapshotReleased: "{0.subtask} released snapshot {0.checkpoint}, which kept {0.kept_entries} entries",
     events.AlignmentTimedOut: "{0.subtask} waits no longer for the alignment of checkpoint {0.checkpoint}",
+    events.BuffersResized: "{0.subtask} gives its inputs {0.buffers} buffers at either end",
     events.ChannelStateTaken: "{0.subtask} knows what was in flight at snapshot {0.checkpoint}",
     events.ChannelStateRestored: "{0.subtask} puts back what was in flight at snapshot {0.checkpoint}",
     events.AckSent: "{0.subtask} acknowledged checkpoint {0.checkpoint}",

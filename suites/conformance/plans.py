@@ -28,6 +28,7 @@ LATE_CHANNELS = (Target(Role.CHANNEL, 2), Target(Role.CHANNEL, 3))
 
 CHECKPOINTING = "execution.checkpointing"
 RESTART = "restart-strategy"
+DEBLOATING = "taskmanager.network.memory.buffer-debloat.enabled"
 FAILOVER = "jobmanager.execution.failover-strategy"
 AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
 STATE_IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0"}
@@ -98,6 +99,8 @@ def _needs(chosen: Plan) -> set[Capability]:
         needs.add(Capability.CONFIGURATION)
     if f"{CHECKPOINTING}.unaligned.enabled" in chosen.options:
         needs.add(Capability.UNALIGNED_CHECKPOINTS)
+    if DEBLOATING in chosen.options:
+        needs.add(Capability.BUFFER_DEBLOATING)
     if any(spec.schedule.gate for spec in chosen.faults):
         needs.add(Capability.GATES)
     return needs

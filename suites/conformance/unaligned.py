@@ -80,6 +80,13 @@ def buffers(number: int) -> Mapping[str, str]:
     return {"taskmanager.network.memory.buffers-per-channel": str(number)}
 
 
+_DEBLOAT = "taskmanager.network.memory.buffer-debloat"
+DEBLOATED = {
+    f"{_DEBLOAT}.enabled": "true",
+    f"{_DEBLOAT}.target": "60 ms",
+    f"{_DEBLOAT}.period": "20 ms",
+    f"{_DEBLOAT}.samples": "3",
+}
 LONG_QUEUE = buffers(12)
 """An aligned barrier waits for half a second."""
 
@@ -243,6 +250,19 @@ CASES = with_needs(
             Decision("UNA-06", "CUT", ("copies-differ",), "awaits-nothing"),
         ),
         plan=SLOW_COPY,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="unaligned/buffer-debloating",
+        purpose="Do buffers that follow the throughput keep what is in flight to about the target time?",
+        method="A slow task behind buffers for half a second, with a target of 60 ms.",
+        passes="Behind some periods no batch waits for much longer than that, and the output is the right one.",
+        decides=(
+            Decision("UNA-08", "QUEUE", ("queued-too-long",), "never-debloats"),
+            Decision("UNA-08", "QUEUE", ("buffers-outside",), "gives-no-buffer"),
+            Decision("UNA-08", "EXACT", EXACTLY_ONCE, "loses-when-resized"),
+        ),
+        plan=plan(slow_task(FIRST_SUM, 12, 1_500), options={**LONG_QUEUE, **DEBLOATED}, records=BUSY),
         tiers=EVERYWHERE,
     ),
     Case(

@@ -139,6 +139,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "RETAIN/too-many-retained",
         "LIVE/end-not-reached",
     ),
+    "gives-no-buffer": STUCK,
+    "loses-when-resized": ("CUT/channel-order", *LOST),
     "never-switches": ("CUT/barrier-waits",),
     "starts-aligned": ("CUT/aligned-too-long", "CUT/barrier-waits"),
     "forgets-on-switch": ("CUT/channel-state-missing", *LOST),

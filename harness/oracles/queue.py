@@ -1,0 +1,125 @@
+"""QUEUE: with buffer debloating, channels hold about what their receiver takes in the target time (RULES UNA-08).
+
+How long a batch waits is the receiver's clock less the sender's; it orders nothing. Sizes need time to settle, so what
+was sent soon after a start, a fault or its end is left out, and one buffer at either end there always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from math import ceil, log
+from statistics import median
+
+from holdfast.harness.model.events import (
+    BatchProcessed,
+    BatchSent,
+    BuffersResized,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clocks import Clocks
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.options import NS_PER_MS, milliseconds, number
+from holdfast.harness.oracles.stated_options import texts
+
+DEBLOAT = "taskmanager.network.memory.buffer-debloat"
+BUFFERS = "taskmanager.network.memory.buffers-per-channel"
+FEWEST = 20
+"""Batches that say something about a size."""
+TOLERANCE = 2.0
+SPARE_PERIODS = 4
+
+
+class QueueOracle:
+    """Decides how long batches wait in channels."""
+
+    name = "QUEUE"
+    invariant = "With buffer debloating what is in flight is taken in about the target time."
+    clauses: Mapping[str, str] = {
+        "queued-too-long": "batches wait for far longer than the target time, and than one buffer at either end takes",
+        "buffers-outside": "an input is given no buffer, or more than are configured",
+    }
+    evidence: tuple[type[Event], ...] = (BatchSent, BatchProcessed)
+
+    def applies(self, history: History) -> bool:
+        return texts(history.plan).get(f"{DEBLOAT}.enabled", "").lower() == "true"
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        configured = number(history.plan, BUFFERS, 8)
+        for resized in history.of(BuffersResized):
+            findings.check("buffers-outside")
+            if not 1 <= resized.buffers <= configured:
+                message = f"{resized.subtask} gives its inputs {resized.buffers} buffers, {configured} are configured"
+                findings.violated("buffers-outside", message, resized)
+        _Queues(history, findings, configured).close()
+        return findings.verdict(history)
+
+
+class _Queues:
+    """One pass over a history.
+
+    Attributes:
+        settled_ns: from then on sizes are right, unless something happens.
+        sent: batches that were sent when they were.
+        taken: by attempt and subtask, those of them that were processed, with how many milliseconds each waited.
+    """
+
+    def __init__(self, history: History, findings: Findings, configured: int) -> None:
+        plan = history.plan
+        self.findings = findings
+        self.clocks = Clocks(history)
+        self.inputs = layout_of(plan).inputs
+        self.target_ms = milliseconds(plan, f"{DEBLOAT}.target", 1_000)
+        weight = 2 / (number(plan, f"{DEBLOAT}.samples", 20) + 1)
+        periods = ceil(log(max(configured, 2)) / -log(1 - weight)) if weight < 1 else 1
+        self.settling_ns = (periods + SPARE_PERIODS) * milliseconds(plan, f"{DEBLOAT}.period", 200) * NS_PER_MS
+        self.settled_ns = 0
+        self.sent: dict[tuple[int, str, int], BatchSent] = {}
+        self.taken: dict[tuple[int, str], list[tuple[BatchProcessed, float]]] = {}
+        replay(
+            history,
+            {
+                TaskStarted: self._unsettle,
+                FaultInjected: self._unsettle,
+                FaultHealed: self._unsettle,
+                BatchSent: self._sent,
+                BatchProcessed: self._processed,
+            },
+        )
+
+    def _unsettle(self, event: Event) -> None:
+        self.settled_ns = event.time_ns + self.settling_ns
+
+    def _sent(self, event: BatchSent) -> None:
+        if event.time_ns > self.settled_ns:
+            self.sent[event.attempt, event.channel, event.position] = event
+
+    def _processed(self, event: BatchProcessed) -> None:
+        sent = self.sent.get((event.attempt, event.channel, event.position))
+        if sent is not None and not event.origin:
+            waited_ms = self.clocks.between(sent, event).low
+            self.taken.setdefault((event.attempt, event.channel.partition("->")[2]), []).append((event, waited_ms))
+
+    def close(self) -> None:
+        """Judge each subtask in each attempt."""
+        for (_, subtask), batches in self.taken.items():
+            if len(batches) < FEWEST:
+                continue
+            self.findings.check("queued-too-long")
+            gap_ms = median(later.time_ns - earlier.time_ns for (earlier, _), (later, _) in pairwise(batches))
+            fewest_ms = (2 * len(self.inputs[subtask]) + 1) * gap_ms / NS_PER_MS
+            bound_ms = TOLERANCE * max(self.target_ms, fewest_ms)
+            waited_ms = median(each for _, each in batches)
+            if waited_ms > bound_ms:
+                message = (
+                    f"batches wait for {waited_ms:.0f} ms at {subtask}; the target is {self.target_ms} ms, and one "
+                    f"buffer at either end takes {fewest_ms:.0f} ms"
+                )
+                self.findings.violated("queued-too-long", message, batches[len(batches) // 2][0])
