@@ -1,11 +1,13 @@
 """What the oracles tell beside their anomalies: notes that refute nothing, and what an oracle could not decide.
 
-One note is told once, however many runs show it: two notes are alike if they differ in numbers alone.
+One note is told once, however many runs show it: two notes of an oracle are alike if they differ in numbers alone up to
+the first colon, behind which notes list what they found.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -58,7 +60,8 @@ def idle(run: RunResult) -> tuple[str, ...]:
 
 
 def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
-    """The notes of all kept runs, what was left undecided first, and of the rest what the fewest runs show last.
+    """The notes of all kept runs: what was left undecided first, and then of each oracle what most runs show, so that
+    an oracle with many notes hides no other.
 
     Args:
         told: ids of runs whose notes stand elsewhere.
@@ -72,12 +75,23 @@ def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
         as_asked = run.outcome is Outcome.FAIL and (run.case, run.tier) in passed
         if run.id not in left_out and not as_asked:
             for note in _said(run):
-                grouped.setdefault((note.oracle, note.undecided, _NUMBER.sub("n", note.words)), []).append(note)
-    merged = (
+                grouped.setdefault(_kind(note), []).append(note)
+    merged = [
         Note(alike[0].oracle, alike[0].undecided, alike[0].words, tuple(run for note in alike for run in note.runs))
         for alike in grouped.values()
-    )
-    return tuple(sorted(merged, key=lambda note: (not note.undecided, -len(note.runs))))
+    ]
+    merged.sort(key=lambda note: (not note.undecided, -len(note.runs)))
+    turn = Counter[tuple[str, bool]]()
+    turns = {}
+    for note in merged:
+        turns[note] = turn[note.oracle, note.undecided]
+        turn[note.oracle, note.undecided] += 1
+    return tuple(sorted(merged, key=lambda note: (not note.undecided, turns[note])))
+
+
+def _kind(note: Note) -> tuple[str, bool, str]:
+    """What alike notes have in common."""
+    return note.oracle, note.undecided, _NUMBER.sub("n", note.words.partition(":")[0])
 
 
 def _said(run: RunResult) -> Iterator[Note]:

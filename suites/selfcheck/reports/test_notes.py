@@ -56,16 +56,20 @@ def test_what_an_oracle_could_not_decide_is_told(reporter: str) -> None:
     assert LATE in shown(with_runs(undecided(LATE, {"lost": 1})))[reporter]
 
 
-def test_notes_that_differ_in_numbers_alone_are_told_once() -> None:
-    journal = with_runs(
-        passing(1, ENDLESS), passing(2, ENDLESS.replace("59", "8")), passing(3, ENDLESS.replace("source", "sum"))
-    )
+def test_notes_that_differ_in_numbers_and_lists_alone_are_told_once() -> None:
+    lost = "7 records are lost: offset 1, offset 2"
+    journal = with_runs(passing(1, ENDLESS), passing(2, ENDLESS.replace("source", "sum")), passing(3, lost))
     told = notes.notes(journal)
-    assert [(note.words, len(note.runs)) for note in told] == [
-        (ENDLESS, 2),
-        (ENDLESS.replace("source", "sum"), 1),
-    ]
+    assert [(note.words, len(note.runs)) for note in told] == [(ENDLESS, 2), (lost, 1)]
     assert told[0].shown_in == "run barriers-alignment-sim-0001 and 1 more"
+
+
+def test_an_oracle_with_many_notes_hides_no_other() -> None:
+    many = [passing(number, *("a: x", "b: x", "c: x")) for number in range(3)]
+    other = run(journals.DELIVERY, 9, verdicts=(Verdict("LIVE", Outcome.PASS, information=("d",)),))
+    told = notes.notes(with_runs(*many, other))
+    assert [(note.oracle, note.words) for note in told[:2]] == [("COUNT", "a: x"), ("LIVE", "d")]
+    assert len(told) == 4
 
 
 def test_an_oracle_that_had_nothing_to_decide_is_no_note_and_one_that_crashed_is() -> None:
