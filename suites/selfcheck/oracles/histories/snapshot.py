@@ -187,6 +187,14 @@ def frees_when_the_file_is_written() -> History:
     return story(AttemptStarted(), taken(), written(), released(), acked())
 
 
+@near("freed-too-early")
+def keyed_state_comes_with_the_ack_and_what_was_in_flight_is_written_later() -> History:
+    unaligned = SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(HELD), unaligned=True)
+    both = AckSent(subtask="sum[0]", checkpoint=1, files=(file(),), inline_bytes=9)
+    later = (taken(2), written(2), released(2), acked(2))
+    return story(AttemptStarted(), unaligned, released(), written(), both, *later)
+
+
 @bad("versions-kept")
 def never_frees_the_first() -> History:
     return story(AttemptStarted(), taken(), written(), acked(), taken(2), written(2), released(2), acked(2))
