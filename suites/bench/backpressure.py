@@ -68,6 +68,9 @@ FLOODED_BATCHES_PER_S = 2 * 1_000 // SLOW_MS
 """More than the sums take, as each batch of a source has a part for each."""
 SETTLED_AFTER_S = 2
 TRICKLING = 1
+SETTLE_MS = 5_000
+"""An unaligned checkpoint that covers all input may hold it in flight: a second later it has taken effect, and two
+checkpoints later it is committed."""
 AIM = 0.02
 
 
@@ -184,7 +187,7 @@ def _judged(mode: str, seconds: int, workload: WorkloadSpec, folder: Path, *faul
             **MODES[mode],
         },
         faults=(*slow, *faults),
-        bounds=Bounds(safety_ms=seconds * 2_000 + 10_000, liveness_ms=120_000),
+        bounds=Bounds(safety_ms=seconds * 2_000 + 10_000, liveness_ms=120_000, settle_ms=SETTLE_MS),
     )
     with tempfile.TemporaryDirectory(dir=folder) as name:
         run = run_plan(plan, ReferenceSystem(), bench_toolbox(), Tier.PROCESS, Path(name))
