@@ -5,11 +5,12 @@ input is one shuffle of all keys after the other, so nothing can be summed in ad
 keys and were triggered while input was waiting count. What a checkpoint costs is the share of the rate of reading that
 it takes; for Holdfast the rate without checkpoints is taken between those of the second run.
 
-Holdfast's checkpoints carry more: each also writes the rows of its second to files and commits them, while Flink's go
-to a sink that throws them away. A run counts only if no oracle refuses it and its last rows hold the sums of the whole
-input (the oracles with a model of the whole input are left out, as in `throughput`).
+The sinks of both systems throw all rows away. With `--committed` Holdfast runs once more with its own sink, where a
+checkpoint also writes the rows of its second to files and commits them. A run counts only if no oracle refuses it and
+its sums, or its last rows, are those of the whole input in the end (the oracles with a model of the whole input are
+left out, as in `throughput`).
 
-python -m holdfast.suites.bench.checkpoints [--no-peer]
+python -m holdfast.suites.bench.checkpoints [--no-peer] [--committed]
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.bench.discarding import VARIANT, check_final_state
 from holdfast.suites.bench.figures import load, number, percentile, table
 from holdfast.suites.bench.final_sums import check_final_sums
 from holdfast.suites.bench.inputs import Uniform, bench_toolbox
@@ -69,13 +71,13 @@ class Measured(NamedTuple):
         return 100 * (1 - self.rate / self.rate_without)
 
 
-def holdfast(keys: int, rounds: int, folder: Path) -> Measured:
-    """Both runs of the reference runtime.
+def holdfast(keys: int, rounds: int, folder: Path, variant: str = VARIANT) -> Measured:
+    """Both runs of the reference runtime, or of a variant.
 
     Raises:
         OSError: a run does not count.
     """
-    history = _run(keys, rounds, INTERVAL_S, folder)
+    history = _run(keys, rounds, INTERVAL_S, folder, variant)
     checkpoints = _checkpoints(history)
     emitted = history.of(SourceEmitted)
     full = {
@@ -92,13 +94,17 @@ def holdfast(keys: int, rounds: int, folder: Path) -> Measured:
     ]
     rate = _rate(emitted, keys, ())
     del history
-    long = _run(keys, rounds, LONG_S, folder)
+    long = _run(keys, rounds, LONG_S, folder, variant)
     return Measured(
-        ENGINE, durations, rate, _rate(long.of(SourceEmitted), keys, list(_checkpoints(long).values())), standing
+        f"{ENGINE}{'' if variant else ', rows committed'}",
+        durations,
+        rate,
+        _rate(long.of(SourceEmitted), keys, list(_checkpoints(long).values())),
+        standing,
     )
 
 
-def _run(keys: int, rounds: int, interval_s: int, folder: Path) -> History:
+def _run(keys: int, rounds: int, interval_s: int, folder: Path, variant: str) -> History:
     plan = Plan(
         job=KEYED_SUM,
         workload=WorkloadSpec(Uniform.name, {"keys": keys, "passes": PASSES, "repeat": rounds}),
@@ -106,11 +112,12 @@ def _run(keys: int, rounds: int, interval_s: int, folder: Path) -> History:
         bounds=Bounds(safety_ms=100, liveness_ms=300_000),
     )
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        run = run_plan(plan, ReferenceSystem(), bench_toolbox(MODELLING), Tier.PROCESS, Path(name))
+        run = run_plan(plan, ReferenceSystem(variant), bench_toolbox(MODELLING), Tier.PROCESS, Path(name))
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
     if failed or run.outcome is not Outcome.PASS:
         raise OSError(f"the run does not count: {run.outcome.value} {run.reason} {failed}")
-    check_final_sums(run.history)
+    check_final = check_final_state if variant else check_final_sums
+    check_final(run.history)
     return run.history
 
 
@@ -191,6 +198,7 @@ def main(
     keys: Annotated[int, typer.Option(min=1)] = 1_000_000,
     rounds: Annotated[int, typer.Option(min=1, help=f"of {PASSES} records for every key, for Holdfast")] = 5,
     seconds: Annotated[float, typer.Option(help="of each of Flink's runs, from its first record")] = 40.0,
+    committed: Annotated[bool, typer.Option("--committed", help="Holdfast once more, with its own sink")] = False,
     peer: Annotated[bool, typer.Option("--peer/--no-peer")] = True,
     cache: Annotated[Path, typer.Option(help="where the peer is installed")] = DEFAULT_CACHE,
     cores: Annotated[str, typer.Option(help="that every system is pinned to, with commas")] = "0,1",
@@ -205,6 +213,9 @@ def main(
             systems = [holdfast(keys, rounds, Path(name))]
         title = f"Checkpoints of {keys:,} keys every {INTERVAL_S} s while saturated, cores {cores}; {load()}"
         print(shown(title, systems))
+        if committed:
+            with console.status(f"{ENGINE}, rows committed"):
+                print(f"\n{shown('With rows that are committed', [holdfast(keys, rounds, Path(name), variant='')])}")
         if peer:
             with console.status("Flink"):
                 systems.append(beside(keys, PeerCache(cache), seconds, chosen, Path(name)))

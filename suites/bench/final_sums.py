@@ -38,6 +38,13 @@ def check_final_sums(history: History) -> None:
         raise OSError("the run does not count: the digests of the last rows are not those of the whole input.")
 
 
+def totals(history: History) -> tuple[int, int, int]:
+    """Of the whole input: records, sum of the values, and sum of the digests modulo 2**64."""
+    inputs = history.inputs
+    digest = sum(_digest(history.plan.digest_key, index, len(each)) for index, each in enumerate(inputs.partitions))
+    return inputs.total_records, sum(int(each.value.sum()) for each in inputs.partitions), digest & MASK
+
+
 class _LastRows:
     """The last row of every key, as columns by key; a key without a row has zeros.
 
