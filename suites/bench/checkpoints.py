@@ -48,6 +48,9 @@ LONG_S = 12
 """Between checkpoints of the run that hardly has any; a run owes two of them in the end."""
 PASSES = 4
 """Shuffles in a round of the input."""
+LITTLE_IN_FLIGHT = {"source.max-batch-records": "16384", "taskmanager.network.memory.buffers-per-channel": "2"}
+"""Aligned barriers wait behind what is in flight: at most some 65,000 records on their way to a sum, which is the order
+of what Flink's own buffers of 32 kB hold; by default it would be sixteen times that."""
 FLINK_MODE = "record by record"
 FLINK_EVENTS = 200_000_000
 FLINK_WARM_S = 15.0
@@ -108,7 +111,7 @@ def _run(keys: int, rounds: int, interval_s: int, folder: Path, variant: str) ->
     plan = Plan(
         job=KEYED_SUM,
         workload=WorkloadSpec(Uniform.name, {"keys": keys, "passes": PASSES, "repeat": rounds}),
-        options={"execution.checkpointing.interval": f"{interval_s} s"},
+        options={"execution.checkpointing.interval": f"{interval_s} s", **LITTLE_IN_FLIGHT},
         bounds=Bounds(safety_ms=100, liveness_ms=300_000),
     )
     with tempfile.TemporaryDirectory(dir=folder) as name:
