@@ -13,15 +13,20 @@ from holdfast.harness.model.events import (
     JobSubmitted,
     JobSwitched,
     MetadataPublished,
+    NodeDied,
     RecoveryFailed,
     SnapshotTaken,
+    StorageFailed,
     TaskStarted,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 
+REACH_DIRECTORY = "reach-directory"
+"""The storage operation by which a worker finds out whether it can store checkpoints."""
 REFUSED = "refused"
 """How the reason of a run begins whose plan was refused at submit."""
 
@@ -36,6 +41,7 @@ class LoudOracle:
         "started-older": "an attempt starts from an older checkpoint than the latest completed one",
         "partial-metadata": "an attempt restores a checkpoint whose metadata was never published whole",
         "accepted-bad-option": "a job runs although its options must be refused",
+        "directory-not-named": "a worker cannot reach the checkpoint directory, and no end of the job names both",
         "refused-good-option": "a job is refused although its options are good",
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, CheckpointCompleted, MetadataPublished)
@@ -60,7 +66,21 @@ class LoudOracle:
             },
         )
         _judge_subtasks(history, findings)
+        _judge_directories(history, findings)
         return findings.verdict(history)
+
+
+def _judge_directories(history: History, findings: Findings) -> None:
+    """A worker that lives to tell that it does not reach the directory is the end of the job."""
+    dead = {event.dead_node for event in history.of(NodeDied)}
+    for failed in history.of(StorageFailed):
+        if failed.operation != REACH_DIRECTORY or failed.node in dead or history.end.problem:
+            continue
+        findings.check("directory-not-named")
+        reasons = [event.reason for event in history.of(JobSwitched) if event.status is JobStatus.FAILED]
+        if not any(failed.path in reason and process_of(failed.node) in reason for reason in reasons):
+            message = f"{failed.node} cannot reach {failed.path}, and no end of the job names both"
+            findings.violated("directory-not-named", message, failed)
 
 
 def _judge_options(history: History, findings: Findings) -> None:

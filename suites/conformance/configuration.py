@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     CHECKPOINTING,
     EVERYWHERE,
     OPTIONS,
     RESTART,
+    WORKERS,
+    kill,
     plan,
+    storage_error,
     with_needs,
 )
 from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
@@ -87,6 +91,15 @@ WITHOUT_DIRECTORY: Sequence[Options] = (
     {"state.checkpoint-storage": "filesystem"},
 )
 
+REACHED_BY_ALL = {DIRECTORY: "hdfs:///checkpoints"}
+NOT_REACHED = plan(
+    storage_error("reach-directory", after_checkpoint=1),
+    kill(WORKERS[1], after_checkpoint=1),
+    options=REACHED_BY_ALL,
+    expected_end=ExpectedEnd.FAILED,
+)
+"""The worker comes back where the directory is out of its reach."""
+NEVER_STARTED = plan(storage_error("reach-directory"), options=REACHED_BY_ALL, expected_end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
     question(
@@ -181,6 +194,23 @@ CASES = with_needs(
         purpose="Is a directory of an unknown scheme refused before the job starts?",
         method="A job is submitted with each of several texts that are no directory.",
         passes="Each is refused.",
+    ),
+    question(
+        [NOT_REACHED],
+        Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
+        id="configuration/unreachable-directory",
+        purpose="Is a directory that one worker cannot reach named, with the worker?",
+        method="A worker is killed, and comes back where it does not reach the directory.",
+        passes="The job fails, and says which worker does not reach which directory.",
+        tiers=EVERYWHERE,
+    ),
+    question(
+        [NEVER_STARTED],
+        Decision("CFG-05", "LOUD", ("directory-not-named",), "takes-any-worker"),
+        id="configuration/unreachable-at-first",
+        purpose="Is that said before the job starts?",
+        method="The first worker that registers does not reach the directory.",
+        passes="The job fails, and says which worker does not reach which directory.",
     ),
     question(
         [submitted(options) for options in WITHOUT_DIRECTORY],

@@ -91,6 +91,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "puts-file-over-code": ("LIVE/end-not-reached", *OTHER_OPTIONS),
     "records-old-position": ("CUT/state-extra",),
     "refuses-limits": ("LIVE/end-not-reached",),
+    "takes-any-worker": ("LIVE/end-not-reached",),
     "tolerates-any-number": ("CONFIG/value-wrong", "COUNT/tolerable-exceeded", *OTHER_FIGURES),
     "tolerates-one-less": (
         "CONFIG/value-wrong",

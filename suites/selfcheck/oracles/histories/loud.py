@@ -12,11 +12,12 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     RecoveryFailed,
     SnapshotTaken,
+    StorageFailed,
     TaskStarted,
 )
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS, summary
 
 bad, near = exhibits("LOUD")
@@ -129,3 +130,30 @@ def good_option_is_refused() -> History:
 @near("refused-good-option")
 def good_option_runs() -> History:
     return _submitted(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), expected=ExpectedEnd.RUNNING)
+
+
+def unreached(*ends: str) -> History:
+    """A worker does not reach the directory, and the job fails for these reasons."""
+    failed = StorageFailed(operation="reach-directory", path="hdfs:///checkpoints", reason="no such host")
+    told = [JobSwitched(status=JobStatus.FAILED, reason=reason) for reason in ends]
+    return story(at("worker-1.0", failed), *told, expected=ExpectedEnd.FAILED)
+
+
+@bad("directory-not-named")
+def unreached_and_nobody_minds() -> History:
+    return unreached()
+
+
+@bad("directory-not-named")
+def unreached_and_another_worker_is_named() -> History:
+    return unreached("worker-0.0 cannot reach hdfs:///checkpoints")
+
+
+@bad("directory-not-named")
+def unreached_and_another_directory_is_named() -> History:
+    return unreached("worker-1.0 cannot reach hdfs:///others")
+
+
+@near("directory-not-named")
+def unreached_and_both_are_named() -> History:
+    return unreached("worker-1.0 cannot reach the checkpoint directory hdfs:///checkpoints: no such host")
