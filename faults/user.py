@@ -9,7 +9,7 @@ from holdfast.faults.landing import since
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import CheckpointRequested, JobStatus, JobSubmitted, JobSwitched
+from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -57,8 +57,10 @@ class EndJob(UserCommand):
     status: JobStatus
 
     def landed(self, history: History, fault: int) -> bool:
-        """The job ended so after the injection."""
-        return any(switched.status is self.status for switched in since(history, fault, JobSwitched))
+        """The job ended so after the injection; or it left a checkpoint to the user, as only a job that ends does,
+        though another one was submitted before it had said so."""
+        told = any(switched.status is self.status for switched in since(history, fault, JobSwitched))
+        return told or bool(since(history, fault, CheckpointRetained))
 
 
 class Cancel(EndJob):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.harness.engine.draw_end import draw_policy, draw_user_end
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
@@ -63,6 +64,9 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     if stream.chance(mix.boundary_percent / 100) and not ends:
         faults, end, strategy = _at_the_boundary(scene)
         options.update(strategy)
+    elif mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not latest:
+        faults, end, policy = draw_user_end(scene)
+        options.update({**_forgiving(scene), **policy})
     else:
         faults, end = draw_faults(scene), ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
         if mix.options:
@@ -75,6 +79,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         faults = (*draw_lost_splits(scene), *faults)
     if job.iterative:
         options |= _forced(options)
+    if mix.options and stream.chance(mix.retention_percent / 100):
+        options = {**draw_policy(scene), **options}
     if latest:
         options["scan.startup.mode"] = "latest-offset"
     if ends and mix.options:
@@ -188,13 +194,10 @@ def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
 
 
 def _settle_ms(job: Job, options: Options, interval_ms: int) -> int:
-    """Longer than what can still change committed output: a missed heartbeat restarts the job; and where records are
-    held back, or overtaken by barriers, the last of them are committed with one of the next checkpoints."""
-    buffers = job.of_kind(VertexKind.MINI_BATCH)
-    late_ms = sum(vertex.latency_ms for vertex in buffers)
-    if not job.bounded and (buffers or _UNALIGNED in options):
-        late_ms += 2 * interval_ms
-    return interval_ms + late_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
+    """Longer than what can still change committed output: a missed heartbeat restarts the job, and what was held back
+    just before a barrier is committed with the checkpoint after the next."""
+    held_back_ms = sum(interval_ms + vertex.latency_ms for vertex in job.of_kind(VertexKind.MINI_BATCH))
+    return interval_ms + held_back_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
 
 
 def _workload(scene: Scene, *, latest: bool) -> WorkloadSpec:

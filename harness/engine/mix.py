@@ -57,6 +57,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         enumerated_percent: an enumerator assigns the splits.
         lost_splits_percent: of these: some of its first messages are lost or late.
         iteration_percent: the job has a loop, and forces its checkpoints.
+        user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
+        retention_percent: what a job leaves is said.
         socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
@@ -93,6 +95,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     lost_splits_percent: int
     unaligned_percent: int
     iteration_percent: int = 0
+    user_end_percent: int = 0
+    retention_percent: int = 0
     socket_percent: int = 0
     switching_percent: int = 0
     debloat_percent: int = 0
@@ -175,6 +179,8 @@ SWARM = Mix(
     lost_splits_percent=60,
     unaligned_percent=40,
     iteration_percent=3,
+    user_end_percent=8,
+    retention_percent=30,
     socket_percent=3,
     switching_percent=50,
     debloat_percent=20,
@@ -200,6 +206,8 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "enumerated_percent": Capability.ENUMERATED_SPLITS,
         "lost_splits_percent": Capability.LOSE_SPLITS,
         "iteration_percent": Capability.ITERATION,
+        "user_end_percent": Capability.JOB_CONTROL,
+        "retention_percent": Capability.JOB_CONTROL,
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,

@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     JobStatus,
     JobSubmitted,
     JobSwitched,
+    NodeStarted,
     RecoveryFailed,
     TransactionCommitted,
     TransactionPrecommitted,
@@ -18,6 +19,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.topology import process_of
 from holdfast.harness.oracles.options import overtakes
 
 _ENDS = {ExpectedEnd.CANCELED: JobStatus.CANCELED, ExpectedEnd.SUSPENDED: JobStatus.SUSPENDED}
@@ -48,6 +50,7 @@ class Progress:
         "_following",
         "_healed",
         "_lengths",
+        "_lives",
         "_new_completed",
         "_new_triggered",
         "_outstanding",
@@ -75,6 +78,7 @@ class Progress:
         self._committed: set[str] = set()
         self._unavailable = False
         self._status: JobStatus | None = None
+        self._lives: dict[str, str] = {}
         self.failure: str | None = None
         self.finished = False
 
@@ -171,13 +175,19 @@ class Progress:
         self._unavailable = True
 
     def _submit(self, event: JobSubmitted) -> None:
-        """What the last job owed and this one does not restore is owed no more."""
+        """What the last job owed and this one does not restore is owed no more. It may use ids again that the last one
+        drew and never completed."""
+        self._precommitted.clear()
         if event.checkpoint is None:
             self._outstanding.clear()
-            self._precommitted.clear()
             self._completed.clear()
 
+    def _start(self, event: NodeStarted) -> None:
+        self._lives[process_of(event.node)] = event.node
+
     def _switch(self, event: JobSwitched) -> None:
+        if self._lives.get(process_of(event.node), event.node) != event.node:
+            return  # A coordinator that has a successor and has not noticed tells of no job any more.
         self._status = event.status
         if event.status is JobStatus.FAILED:
             self.failure = event.reason or "no reason given"
@@ -201,4 +211,5 @@ _NOTICES: dict[type, Callable[[Progress, Any], None]] = {
     RecoveryFailed: Progress._miss_checkpoint,
     JobSubmitted: Progress._submit,
     JobSwitched: Progress._switch,
+    NodeStarted: Progress._start,
 }

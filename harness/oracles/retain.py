@@ -225,6 +225,8 @@ class _Jobs:
         if status is None:
             return
         if status in self.kept:
+            if len(job.known) >= self.retained:
+                return  # What completes while the job ends makes an older one surplus.
             message = f"the job is {status}, and checkpoint {event.checkpoint} is discarded"
             findings.violated("discarded-wrongly", message, known, event)
         else:

@@ -27,6 +27,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.submissions import Submissions
+
+Checkpoint = tuple[int, int]
+"""A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
+OfCheckpoint = SnapshotTaken | TransactionPrecommitted | MetadataPublished | CheckpointCompleted | CheckpointAborted
 
 
 class Transaction:
@@ -52,7 +57,7 @@ class Transaction:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.checkpoints: set[int] = set()
+        self.checkpoints: set[Checkpoint] = set()
         self.precommitted: TransactionPrecommitted | None = None
         self.committed: TransactionCommitted | None = None
         self.aborted: TransactionAborted | None = None
@@ -101,10 +106,11 @@ class TransactionTrace:
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
         self.sink_names = frozenset(layout_of(history.plan).sinks)
-        self.durable: set[int] = set()
-        self.completed: set[int] = {event.checkpoint for event in history.of(CheckpointCompleted)}
-        self.aborted: set[int] = {event.checkpoint for event in history.of(CheckpointAborted)}
-        self.promised: dict[int, list[Transaction]] = {}
+        self._job_of = Submissions(history).of
+        self.durable: set[Checkpoint] = set()
+        self.completed = {self.checkpoint(event) for event in history.of(CheckpointCompleted)}
+        self.aborted = {self.checkpoint(event) for event in history.of(CheckpointAborted)}
+        self.promised: dict[Checkpoint, list[Transaction]] = {}
         self.starts: dict[str, list[TaskStarted]] = {}
         empty = (event.attempt for event in history.of(JobSubmitted) if event.checkpoint is None)
         self.abandoned = max(empty, default=0)
@@ -127,6 +133,10 @@ class TransactionTrace:
             },
         )
 
+    def checkpoint(self, event: OfCheckpoint) -> Checkpoint:
+        """The checkpoint of an event."""
+        return self._job_of(event), event.checkpoint
+
     def _transaction(self, name: str) -> Transaction:
         known = self.transactions.get(name)
         if known is None:
@@ -146,9 +156,9 @@ class TransactionTrace:
             return
         pending, checkpoint = event.pending_transactions, event.checkpoint
         for name in pending:
-            transaction = self._transaction(name)
-            transaction.checkpoints.add(checkpoint)
-            self.promised.setdefault(checkpoint, []).append(transaction)
+            transaction, promise = self._transaction(name), self.checkpoint(event)
+            transaction.checkpoints.add(promise)
+            self.promised.setdefault(promise, []).append(transaction)
         for closed, transaction in self._sink(event, event.subtask).open.items():
             if closed < checkpoint and transaction.carried is None:
                 transaction.carried = transaction.name in pending
@@ -158,7 +168,7 @@ class TransactionTrace:
             self._sink(event, event.subtask).acknowledged[event.checkpoint] = event
 
     def _durable(self, event: MetadataPublished | CheckpointCompleted) -> None:
-        self.durable.add(event.checkpoint)
+        self.durable.add(self.checkpoint(event))
 
     def _notified(self, event: NotificationReceived) -> None:
         if not event.completed or event.subtask not in self.sink_names:
@@ -181,7 +191,7 @@ class TransactionTrace:
 
     def _precommitted(self, event: TransactionPrecommitted) -> None:
         transaction, sink = self._transaction(event.transaction), self._sink(event, event.subtask)
-        transaction.checkpoints.add(event.checkpoint)
+        transaction.checkpoints.add(self.checkpoint(event))
         transaction.precommitted = transaction.precommitted or event
         sink.open[event.checkpoint] = transaction
         self.findings.check("acked-before-precommit")

@@ -80,7 +80,7 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
             if transaction.committed is not None:
                 findings.check("not-committed")
             elif settled or (transaction.overdue and transaction.failed is None):
-                message = f"{transaction.name} is promised by completed checkpoint {checkpoint} and never committed"
+                message = f"{transaction.name} is promised by completed checkpoint {checkpoint[1]} and never committed"
                 findings.violated("not-committed", message, *_first(transaction.precommitted))
     for transaction in trace.transactions.values():
         started = transaction.recovered
@@ -115,7 +115,7 @@ def _judge_commit(trace: TransactionTrace, transaction: Transaction, findings: F
     if promised and (committed is not None or transaction.early is not None):
         findings.check("committed-before-completion")
         if transaction.early is not None:
-            message = f"{transaction.name} is committed before checkpoint {min(transaction.checkpoints)} is durable"
+            message = f"{transaction.name} is committed before checkpoint {min(transaction.checkpoints)[1]} is durable"
             findings.violated("committed-before-completion", message, transaction.early)
 
 
@@ -134,7 +134,7 @@ def _judge_failures(transaction: Transaction, findings: Findings, settled: bool,
 def _judge_carried(trace: TransactionTrace, transaction: Transaction, findings: Findings) -> None:
     """Data whose checkpoint was aborted is published with the next that completes."""
     precommitted = transaction.precommitted
-    if precommitted is None or precommitted.checkpoint not in trace.aborted - trace.durable:
+    if precommitted is None or trace.checkpoint(precommitted) not in trace.aborted - trace.durable:
         return
     findings.check("aborted-data-lost")
     if not transaction.carried:

@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.draw import draw_plan
+from holdfast.harness.engine.draw_end import POLICIES, RETENTION
 from holdfast.harness.engine.mix import NEEDS, SWARM, mix_for
 from holdfast.harness.engine.plan_digest import plan_digest
 from holdfast.harness.engine.validate import check_options, check_plan, read_plan
@@ -22,6 +23,7 @@ from holdfast.harness.oracles.stated_options import texts
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 SEEDS = range(1, 401)
+OF_USERS = {"cancel", "suspend", "submit"}
 
 
 def test_every_drawn_plan_is_valid_for_the_system_that_it_is_drawn_for() -> None:
@@ -43,10 +45,13 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
     assert set(attacks) == {
         "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
-        "request-checkpoint", "poison", "surge", "lose-splits", "supersede",
+        "request-checkpoint", "poison", "surge", "lose-splits", "supersede", *OF_USERS,
     }  # fmt: skip
-    assert min(attacks.values()) >= 0.05 * len(plans)
-    assert len({plan.expected_end for plan in plans}) == 3
+    assert min(times for name, times in attacks.items() if name not in OF_USERS) >= 0.05 * len(plans)
+    assert {plan.expected_end for plan in plans} == {*ExpectedEnd} - {
+        ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED, ExpectedEnd.UNAVAILABLE
+    }  # fmt: skip
+    assert {texts(plan).get(RETENTION) for plan in plans} == {None, *POLICIES}
     assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
     assert len({plan_digest(plan) for plan in plans}) == len(plans)
 
@@ -90,7 +95,7 @@ def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> No
 
 def test_a_mix_is_data() -> None:
     only_cuts = msgspec.structs.replace(
-        SWARM, attacks={"cut": 1}, boundary_percent=0, lost_splits_percent=0, jobs={"keyed-sum": 1}
+        SWARM, attacks={"cut": 1}, boundary_percent=0, user_end_percent=0, lost_splits_percent=0, jobs={"keyed-sum": 1}
     )
     drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}
     assert drawn == {"cut"}

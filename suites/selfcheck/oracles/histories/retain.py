@@ -160,6 +160,11 @@ def left_to_the_user() -> History:
     return story(whole(1), ended(retained(1)), options=KEEPING)
 
 
+@near("discarded-wrongly")
+def one_that_completes_while_the_job_ends_takes_its_place() -> History:
+    return story(whole(1), ended(*whole(2), dropped(1), retained(2)), options=KEEPING)
+
+
 @bad("deleted-after-end")
 def deleted_by_somebody() -> History:
     return story(whole(1), ended(retained(1)), deleted(1), options=KEEPING)

@@ -1,0 +1,43 @@
+"""How the job of a drawn plan ends, what its policy leaves of it, and whether another one goes on from that."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.harness.engine.draw_faults import Scene, draw_faults
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Schedule
+from holdfast.harness.model.target import Role, Target
+
+RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
+POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
+_LEAVES = POLICIES[-1]
+_ENDS = {"cancel": ExpectedEnd.CANCELED, "suspend": ExpectedEnd.SUSPENDED}
+_COORDINATOR = Target(Role.COORDINATOR)
+_CALM = 2
+"""So many checkpoints after the last fault there is a coordinator that can be asked."""
+
+
+def draw_policy(scene: Scene) -> dict[str, str]:
+    """What is to become of checkpoints when the job is over."""
+    return {RETENTION: scene.stream.choice(POLICIES)}
+
+
+def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dict[str, str]]:
+    """A user ends the job behind its faults; in half of the plans another one is submitted then, which restores what
+    the first has left, and must run.
+
+    Returns:
+        All faults, the expected end, and options that these need.
+    """
+    stream = scene.stream
+    attacks = {name: weight for name, weight in scene.mix.attacks.items() if name != "poison"}
+    # The last record of a partition, which a poison waits for, may come when the job is over.
+    faults = draw_faults(replace(scene, mix=replace(scene.mix, attacks=attacks)))
+    progress = max((spec.schedule.after_checkpoint for spec in faults), default=0) + _CALM
+    word = stream.choice(tuple(_ENDS))
+    end = FaultSpec(word, _COORDINATOR, Schedule(after_checkpoint=progress))
+    if stream.chance(0.5):
+        return (*faults, end), _ENDS[word], draw_policy(scene)
+    left = Schedule(after_checkpoint=progress, at_event="checkpoint_retained")
+    submit = FaultSpec("submit", _COORDINATOR, left)
+    return (*faults, end, submit), ExpectedEnd.RUNNING, {RETENTION: _LEAVES}
