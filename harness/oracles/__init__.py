@@ -41,6 +41,7 @@ from holdfast.harness.oracles.restore import RestoreOracle
 from holdfast.harness.oracles.retain import RetainOracle
 from holdfast.harness.oracles.snapshot import SnapshotOracle
 from holdfast.harness.oracles.stable import StableOracle
+from holdfast.harness.oracles.trend import TrendOracle
 from holdfast.harness.oracles.txn import TxnOracle
 from holdfast.harness.oracles.window import WindowOracle
 
@@ -63,6 +64,7 @@ ORACLES = (
     CountOracle(),
     RegionOracle(),
     MetricsOracle(),
+    TrendOracle(),
     ExactOracle(),
     NoLossOracle(),
     NoRepeatOracle(),

@@ -190,7 +190,7 @@ def in_flight_of(attempt: Attempt, checkpoint: int, layout: Layout, *, switches:
     """What a checkpoint holds on the way to the sums; None if that is not known of every subtask, or if something is
     on its way that will not be added as it is."""
     found: list[StateSummary] = []
-    for subtask in attempt.subtasks.values():
+    for subtask in attempt.subtasks.values() if attempt.overtaken or switches else ():
         for snapshot, _ in subtask.snapshots:
             if snapshot.checkpoint == checkpoint and (snapshot.unaligned or switches):
                 stored = subtask.in_flight.get(checkpoint)

@@ -111,11 +111,12 @@ class Subtask:
 
 
 class Attempt:
-    """The channels and subtasks of one attempt."""
+    """The channels and subtasks of one attempt, and whether barriers overtook records in it."""
 
-    __slots__ = ("channels", "subtasks")
+    __slots__ = ("channels", "overtaken", "subtasks")
 
     def __init__(self, number: int, layout: Layout) -> None:
+        self.overtaken = False
         self.subtasks = {name: Subtask(name, len(inputs)) for name, inputs in layout.inputs.items()}
         self.channels = {
             name: Channel(name, number, self.subtasks[receiver])
@@ -310,9 +311,11 @@ class ChannelTrace:
             self._give_up(subtask, event.checkpoint)
 
     def _snapshot_taken(self, event: SnapshotTaken) -> None:
-        subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
+        attempt = self.attempts[event.attempt]
+        subtask = attempt.subtasks.get(event.subtask)
         if subtask is None:
             return
+        attempt.overtaken = attempt.overtaken or event.unaligned
         subtask.snapshots.append((event, [len(channel.sent) for channel in subtask.outputs]))
         if event.unaligned:
             self._unaligned_snapshot(subtask, event)

@@ -113,6 +113,7 @@ class SnapshotTrace:
                 chain = self._chains[key] = _Chain()
             chain.add(event)
         self._measure()
+        self._versions = self._count_versions()
 
     def _collect(self, history: History) -> None:
         for barrier in history.of(BarrierSent):
@@ -144,6 +145,17 @@ class SnapshotTrace:
                 uploads.setdefault(key, []).append((part.taken.sequence, end.sequence))
         for key, chain in self._chains.items():
             chain.measure(uploads.get(key, ()))
+
+    def _count_versions(self) -> dict[tuple[int, str], tuple[list[int], list[int]]]:
+        """By attempt and subtask, when versions of its state were taken, and when they were released."""
+        versions: dict[tuple[int, str], tuple[list[int], list[int]]] = {}
+        for (attempt, subtask, _), part in self.parts.items():
+            if part.taken.state is not None:
+                taken, gone = versions.setdefault((attempt, subtask), ([], []))
+                taken.append(part.taken.sequence)
+                if part.released is not None:
+                    gone.append(part.released.sequence)
+        return {key: (sorted(taken), sorted(gone)) for key, (taken, gone) in versions.items()}
 
     # --- asked about one part ---
 
@@ -183,16 +195,8 @@ class SnapshotTrace:
 
     def open_at(self, released: SnapshotReleased) -> int:
         """How many snapshots of a subtask were taken and not released when one had been."""
-        taken = [
-            part
-            for (attempt, subtask, _), part in self.parts.items()
-            if (attempt, subtask) == (released.attempt, released.subtask) and part.taken.state is not None
-        ]
-        return sum(
-            part.taken.sequence < released.sequence
-            and (part.released is None or part.released.sequence > released.sequence)
-            for part in taken
-        )
+        taken, gone = self._versions.get((released.attempt, released.subtask), ([], []))
+        return bisect_left(taken, released.sequence) - bisect_right(gone, released.sequence)
 
     def left_open(self, part: Part) -> bool:
         """Whether the version of a part is not released although its subtask acked a later checkpoint, and others

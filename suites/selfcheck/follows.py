@@ -23,6 +23,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
+    "leaves-a-file": ("PACE/triggered-with-backlog",),
+    "keeps-every-second": ("SNAPSHOT/versions-kept", "TREND/versions-grow"),
     "D2": ("RESTORE/audit-failed", *STUCK),
     "G1": ("RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "I1": STUCK,

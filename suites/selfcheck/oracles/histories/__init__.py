@@ -29,6 +29,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     snapshot,
     splits,
     stable,
+    trend,
     txn,
     window,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "snapshot",
     "splits",
     "stable",
+    "trend",
     "txn",
     "window",
 ]

@@ -1,0 +1,63 @@
+"""Jobs that go on for long (RULES CRD-14)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import Bounds, Plan, Topology
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, CHECKPOINTING, STATE_IN_FILES, plan, with_needs
+
+SECOND_MS, HOUR_MS = 1_000, 3_600_000
+DAYS = 7
+OF_THE_SEED = {
+    f"{CHECKPOINTING}.interval": "15 min",
+    f"{CHECKPOINTING}.timeout": "1 h",
+    f"{CHECKPOINTING}.min-pause": "10 s",
+}
+MANY = 10_300
+"""Intervals of a second: a few pass before the first checkpoint and after the last."""
+EVERY_SECOND = {
+    f"{CHECKPOINTING}.interval": "1 s",
+    f"{CHECKPOINTING}.timeout": "1 h",
+    "heartbeat.interval": "10 min",
+    "heartbeat.timeout": "50 min",
+}
+
+
+def _long(options: dict[str, str], length_ms: int, partitions: int, parallelism: int = 2) -> Plan:
+    """Every now and then some records arrive, in one partition after the other."""
+    chosen = {**AT_LEAST_ONCE, **STATE_IN_FILES, **options, "pipeline.operator-chaining.enabled": "true"}
+    records = {
+        "records": 10 * partitions,
+        "partitions": partitions,
+        "preloaded_percent": 0,
+        "staggered_ms": length_ms // partitions,
+    }
+    bounds = Bounds(safety_ms=SECOND_MS, liveness_ms=length_ms + HOUR_MS, settle_ms=length_ms // 100)
+    return plan(options=chosen, records=records, bounds=bounds, topology=Topology(parallelism))
+
+
+WEEK = _long(OF_THE_SEED, DAYS * 24 * HOUR_MS, 42)
+TEN_THOUSAND = _long(EVERY_SECOND, MANY * SECOND_MS, 40, parallelism=1)
+
+CASES = with_needs(
+    Case(
+        id="long-runs/seven-days",
+        purpose="Do checkpoints last as long, and leave as much, after days as in the beginning?",
+        method="A job runs for seven virtual days with the configuration of the seed: a checkpoint every 15 minutes.",
+        passes="Of more than 600 checkpoints the last third is like the first: acks, duration, files, kept versions.",
+        decides=(
+            Decision("CRD-14", "TREND", ("acks-slow-down", "duration-grows"), "acks-later-with-age"),
+            Decision("CRD-14", "TREND", ("files-grow",), "leaves-a-file"),
+            Decision("CRD-14", "TREND", ("versions-grow",), "keeps-every-second"),
+        ),
+        plan=WEEK,
+    ),
+    Case(
+        id="long-runs/ten-thousand",
+        purpose="Does the same hold over ten thousand checkpoints?",
+        method="A narrow job takes a checkpoint every second for nearly three virtual hours.",
+        passes="Of 10,000 checkpoints the last third is like the first.",
+        decides=(Decision("CRD-14", "TREND", ("duration-grows",), "history:trend/duration-grows/each-takes-longer"),),
+        plan=TEN_THOUSAND,
+    ),
+)

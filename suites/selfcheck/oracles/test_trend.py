@@ -1,0 +1,31 @@
+"""Exhibits of TREND."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.harness.oracles.trend import TrendOracle, excess
+from holdfast.suites.selfcheck.oracles.histories.trend import few, until_one_fails
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
+
+
+@pytest.mark.parametrize("name", names("TREND"))
+def test_exhibit(name: str) -> None:
+    check_exhibit(name)
+
+
+def test_every_clause_is_shown_broken_and_kept() -> None:
+    check_complete("TREND")
+
+
+def test_few_checkpoints_say_nothing() -> None:
+    assert not TrendOracle().applies(few())
+    assert not TrendOracle().judge(until_one_fails()).checked
+
+
+def test_the_excess_of_ranks_is_that_of_the_books() -> None:
+    """Two groups of three without ties: the sum of the higher ranks is 15, its mean 10.5, its variance 5.25."""
+    assert excess([1, 2, 3], [4, 5, 6]) == pytest.approx(4.5 / 5.25**0.5)
+    assert excess([4, 5, 6], [1, 2, 3]) == pytest.approx(-4.5 / 5.25**0.5)
+    assert excess([1, 1], [1, 1]) == 0
+    assert excess([1, 2, 2], [2, 3, 4]) == pytest.approx((14 - 10.5) / (9 / 12 * (7 - 24 / 30)) ** 0.5)
