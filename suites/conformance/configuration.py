@@ -91,7 +91,7 @@ WITHOUT_DIRECTORY: Sequence[Options] = (
     {"state.checkpoint-storage": "filesystem"},
 )
 
-REACHED_BY_ALL = {DIRECTORY: "hdfs:///checkpoints"}
+REACHED_BY_ALL = {DIRECTORY: "hdfs:///checkpoints", f"{CHECKPOINTING}.interval": "100 ms"}
 NOT_REACHED = plan(
     storage_error("reach-directory", after_checkpoint=1),
     kill(WORKERS[1], after_checkpoint=1),

@@ -91,11 +91,14 @@ STEPPED_UNION = Job(
 )
 """A source and the operator behind it come to their end; the rest never does."""
 EDITED = plan(
-    command("cancel", after_checkpoint=20),
-    command("submit", {"edit": "left->map"}, after_checkpoint=20, at_event="checkpoint_retained"),
+    command("cancel", after_checkpoint=10),
+    command("submit", {"edit": "left->map"}, after_checkpoint=10, at_event="checkpoint_retained"),
     job=STEPPED_UNION,
     records=LATE,
-    options={f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
+    options={
+        f"{CHECKPOINTING}.interval": "100 ms",
+        f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+    },
     expected_end=ExpectedEnd.FAILED,
     bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
 )
