@@ -30,7 +30,13 @@ UNCHAINED = {"pipeline.operator-chaining.enabled": "false"}
 
 
 def checkpoint(
-    number: int, ack_ms: float = 5, publish_ms: float = 5, *, ends: bool = True, versions: int = 0, files: int = 0
+    number: int,
+    ack_ms: float = 5,
+    publish_ms: float = 5,
+    *,
+    ends: bool = True,
+    versions: int | None = None,
+    files: int = 0,
 ) -> list[Line]:
     """One of a single participant.
 
@@ -38,19 +44,19 @@ def checkpoint(
         number: its id.
         ack_ms, publish_ms: until its ack comes, and from then on until it completes.
         ends: it completes; else it is aborted.
-        versions, files: how many it leaves behind.
+        versions, files: how many it leaves behind; None: it has no snapshots.
     """
     written = FileReference(f"chk-{number}/a", 1, 1)
     gone: list[Line] = [] if files else [FileDeleted(path=written.path)]
     completed, aborted = CheckpointCompleted(checkpoint=number), CheckpointAborted(checkpoint=number, reason=LATE)
     ended: Line = completed if ends else aborted
+    taken = SnapshotTaken(subtask="sum[0]", checkpoint=number, state=StateSummary())
     release = SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
-    released: list[Line] = [] if versions else [release]
+    snapshot: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
     return [
         CheckpointTriggered(checkpoint=number, participants=("sum[0]",)),
-        SnapshotTaken(subtask="sum[0]", checkpoint=number, state=StateSummary()),
         FileWritten(file=written),
-        *released,
+        *snapshot,
         ack_ms,
         AckReceived(checkpoint=number, subtask="sum[0]", outcome=AckOutcome.SUCCESS),
         publish_ms,
@@ -106,7 +112,7 @@ def a_version_of_some_stays() -> History:
 
 @near("versions-grow")
 def versions_go() -> History:
-    return run(checkpoint)
+    return run(lambda number: checkpoint(number, versions=0))
 
 
 def few() -> History:
