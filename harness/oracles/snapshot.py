@@ -192,8 +192,9 @@ def _judge_errors(history: History, trace: SnapshotTrace, findings: Findings) ->
 
 
 def _judge_files(history: History, findings: Findings) -> None:
-    """Only where nobody died: the dead leave what they were about to write to whoever recovers."""
-    if history.of(NodeDied) or not history.of(StorageListed):
+    """Only where no worker died: what it was about to write it leaves to nobody."""
+    workers = {event.node for event in history.of(SnapshotTaken)}
+    if any(died.dead_node in workers for died in history.of(NodeDied)) or not history.of(StorageListed):
         return
     files = leaked_files(history)
     if files is None:

@@ -8,6 +8,7 @@ from holdfast.harness.model.events import (
     CheckpointAborted,
     CheckpointCompleted,
     CheckpointTriggered,
+    CoordinatorClaimed,
     Event,
     FileWritten,
     MetadataPublished,
@@ -32,8 +33,9 @@ def leaked_files(history: History) -> list[str] | None:
         return None
     settled = history.position(completed[-SETTLED])
     aborted = history.of(CheckpointAborted)
-    ended = {event.checkpoint for event in completed} | {event.checkpoint for event in aborted}
     triggered = history.of(CheckpointTriggered)
+    ended = {event.checkpoint for event in completed} | {event.checkpoint for event in aborted}
+    ended |= {event.checkpoint for event in triggered if _given_up(history, event, settled)}
     if any(history.position(event) > settled for event in aborted) or any(
         history.position(event) < settled and event.checkpoint not in ended for event in triggered
     ):
@@ -48,6 +50,16 @@ def leaked_files(history: History) -> list[str] | None:
         for file in listings[-1].files
         if file.path not in named and file.path in written and history.position(written[file.path]) < settled
     ]
+
+
+def _given_up(history: History, triggered: CheckpointTriggered, settled: int) -> bool:
+    """Whether another coordinator took over the job by then: what it did not find complete never will be."""
+    return any(
+        claim.node != triggered.node
+        and claim.first_attempt <= triggered.attempt
+        and history.position(triggered) < history.position(claim) < settled
+        for claim in history.of(CoordinatorClaimed)
+    )
 
 
 def _unheard(history: History) -> set[str]:

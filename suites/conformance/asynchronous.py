@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.case import Case, Decision
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
+    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
@@ -38,6 +39,9 @@ ABORTED_UPLOAD = plan(
     records={"records": 240},
 )
 """A checkpoint is declined while two of its subtasks are storing their state for it."""
+LEFT_BEHIND = plan(
+    kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)), options=STATE_IN_FILES
+)
 FAILED_WRITE = plan(
     storage_error("write-state", how={"after_effect": 1}, after_checkpoint=1), options={**STATE_IN_FILES, **TOLERANT}
 )
@@ -95,6 +99,16 @@ CASES = with_needs(
             Decision("ASY-05", "SNAPSHOT", ("versions-kept",), "keeps-every-second"),
         ),
         plan=ABORTED_UPLOAD,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="asynchronous/left-behind",
+        purpose="Does nothing stay of a checkpoint that was pending when the coordinator died?",
+        method="The coordinator dies when all state of a checkpoint is stored, in front of the metadata that would "
+        "name it, and the storage is listed at the end.",
+        passes="Its successor deletes what no checkpoint names.",
+        decides=(Decision("ASY-05", "SNAPSHOT", ("aborted-file-left",), "leaves-leftovers"),),
+        plan=LEFT_BEHIND,
         tiers=EVERYWHERE,
     ),
     Case(

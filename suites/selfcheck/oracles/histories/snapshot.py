@@ -11,10 +11,12 @@ from holdfast.harness.model.events import (
     BatchProcessed,
     CheckpointCompleted,
     CheckpointTriggered,
+    CoordinatorClaimed,
     DeclineSent,
     FileReference,
     FileWritten,
     MetadataPublished,
+    NodeDied,
     NotificationReceived,
     SnapshotReleased,
     SnapshotTaken,
@@ -238,20 +240,55 @@ def keeps_what_was_changed() -> History:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-def _listed(*files: FileReference, given_up: bool, acks: tuple[Line, ...] = ()) -> History:
-    """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
-    lines: list[Line] = [AttemptStarted(), taken()]
-    if given_up:
-        lines.append(NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
-    lines += [written(), released(), *acks]
-    for checkpoint in (2, 3, 4):
+def _completed(*checkpoints: int) -> list[Line]:
+    lines: list[Line] = []
+    for checkpoint in checkpoints:
         metadata = FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
         lines += [
             CheckpointTriggered(checkpoint=checkpoint, participants=()),
             MetadataPublished(checkpoint=checkpoint, path=metadata.path, files=(metadata,)),
             CheckpointCompleted(checkpoint=checkpoint),
         ]
-    return story(*lines, StorageListed(files=files))
+    return lines
+
+
+def _listed(*files: FileReference, given_up: bool, acks: tuple[Line, ...] = ()) -> History:
+    """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
+    lines: list[Line] = [AttemptStarted(), taken()]
+    if given_up:
+        lines.append(NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
+    lines += [written(), released(), *acks]
+    return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
+
+
+def _left_behind(*files: FileReference, heard: bool = True) -> History:
+    """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
+    ack = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.SUCCESS)
+    lines: list[Line] = [
+        CoordinatorClaimed(epoch=1),
+        AttemptStarted(),
+        CheckpointTriggered(checkpoint=1, participants=()),
+        [taken(), written(), released(), acked()],
+        *([ack] if heard else []),
+        NodeDied(dead_node="coordinator", cause="kill"),
+        CoordinatorClaimed(epoch=2),
+    ]
+    return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
+
+
+@bad("aborted-file-left")
+def successor_leaves_a_file_of_the_pending() -> History:
+    return _left_behind(file())
+
+
+@near("aborted-file-left")
+def successor_deletes_it() -> History:
+    return _left_behind()
+
+
+@near("aborted-file-left")
+def the_dead_had_not_heard_of_it() -> History:
+    return _left_behind(file(), heard=False)
 
 
 @bad("aborted-file-left")
