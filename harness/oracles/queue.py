@@ -113,8 +113,8 @@ class _Queues:
             if len(batches) < FEWEST:
                 continue
             self.findings.check("queued-too-long")
-            gap_ms = median(later.time_ns - earlier.time_ns for (earlier, _), (later, _) in pairwise(batches))
-            fewest_ms = (2 * len(self.inputs[subtask]) + 1) * gap_ms / NS_PER_MS
+            gap_ns = median(later.time_ns - earlier.time_ns for (earlier, _), (later, _) in pairwise(batches))
+            fewest_ms = (2 * len(self.inputs[subtask]) + 1) * gap_ns / NS_PER_MS
             bound_ms = TOLERANCE * max(self.target_ms, fewest_ms)
             waited_ms = median(each for _, each in batches)
             if waited_ms > bound_ms:

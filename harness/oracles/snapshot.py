@@ -108,9 +108,7 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
             message = f"{taken.subtask} never frees the version of checkpoint {taken.checkpoint}"
             findings.violated("versions-kept", message, taken, *([part.acked] if part.acked else []))
         return
-    # With an unaligned snapshot of which something came with the ack, the file may be that of what was in flight.
-    ambiguous = taken.unaligned and part.acked is not None and part.acked.inline_bytes > 0
-    if isinstance(part.stored, FileWritten) and not ambiguous:
+    if isinstance(part.stored, FileWritten):
         findings.check("freed-too-early")
         if released.sequence < part.stored.sequence:
             message = f"{taken.subtask} frees the version of checkpoint {taken.checkpoint}, which is not stored yet"
