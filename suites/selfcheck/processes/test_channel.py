@@ -13,14 +13,11 @@ import pyarrow as pa
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.channel import (
-    Ended,
     InputChannel,
-    LocalChannel,
-    Mark,
-    Open,
     OutputChannel,
     opening,
 )
+from holdfast.fixtures.reference.drivers.processes.channel_messages import Ended, Mark, Open
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
 from holdfast.fixtures.reference.drivers.processes.framing import (
     LARGEST_PAYLOAD,
@@ -30,6 +27,7 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
     header,
 )
 from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
+from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
@@ -135,7 +133,7 @@ def columns_of(element: Records | Mark | Ended) -> IdentityColumns:
     return element.batch
 
 
-def fill(ends: Ends) -> int:
+def fill(ends: Ends, capacity: int = CAPACITY) -> int:
     """Send until there is room at neither end; returns how many batches that took."""
     sent = 0
 
@@ -144,7 +142,7 @@ def fill(ends: Ends) -> int:
         while ends.sender.has_room:
             ends.sender.send(records(sent))
             sent += 1
-        return len(ends.receiver) >= CAPACITY
+        return len(ends.receiver) >= capacity
 
     ends.turn_until(full)
     return sent
@@ -333,3 +331,47 @@ def test_a_peer_that_does_not_read_is_lost_when_the_outbox_is_full() -> None:
 def test_a_connection_that_does_not_open_is_refused() -> None:
     with pytest.raises(ValueError, match="something else than Open"):
         opening(pa.py_buffer(msgspec.msgpack.encode(Mark(1))))
+
+
+def test_a_mark_that_waits_at_the_sender_can_be_let_in_front_of_its_batches(ends: Ends) -> None:
+    sent = fill(ends)
+    ends.sender.send(Mark(1))
+    ends.sender.send(records(sent))
+    assert ends.sender.holds(1)
+    assert [element.position for element in ends.sender.overtake_unsent(1)] == list(range(CAPACITY, sent))
+    assert not ends.sender.holds(1)
+    assert ends.sender.overtake_unsent(1) == (), "it has left"
+    ends.turn_until(lambda: ends.receiver.overtaking == 1)
+    mark, overtaken = ends.receiver.take_overtaking()
+    assert (mark.unaligned, [element.position for element in overtaken]) == (True, list(range(CAPACITY)))
+
+
+def test_a_mark_that_came_is_announced_once_and_can_be_let_in_front(ends: Ends) -> None:
+    for element in (records(0), Mark(3), Mark(4, cancelled=True)):
+        ends.sender.send(element)
+    ends.turn_until(lambda: len(ends.receiver) == 3)
+    assert ends.receiver.announced == Mark(3)
+    ends.receiver.overtake(4)
+    assert not ends.receiver.overtaking, "a marker overtakes nothing"
+    ends.receiver.overtake(3)
+    mark, overtaken = ends.receiver.take_overtaking()
+    assert (mark, [element.position for element in overtaken]) == (Mark(3), [0])
+
+
+@pytest.mark.parametrize("taken", range(CAPACITY))
+@pytest.mark.parametrize("buffers", [1, CAPACITY + 1, 2 * CAPACITY])
+def test_either_end_follows_a_change_of_size(ends: Ends, buffers: int, taken: int) -> None:
+    sent = fill(ends)
+    for _ in range(taken):
+        ends.receiver.take()
+    ends.receiver.resize(buffers)
+    ends.receiver.resize(buffers)
+    for _ in range(sent - taken):
+        ends.turn_until(lambda: len(ends.receiver) > 0)
+        ends.receiver.take()
+    unreturned = max(1, buffers // 2) - 1
+    fill(ends, buffers - unreturned)
+    ends.loop.turn(0.02)
+    assert not ends.sender.has_room
+    assert buffers - unreturned <= len(ends.receiver) <= buffers, "credit comes back several at a time"
+    assert len(ends.sender.waiting) == buffers
