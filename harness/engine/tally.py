@@ -14,7 +14,7 @@ from holdfast.harness.model.verdict import Outcome
 ClauseKey = tuple[str, str]
 """Oracle and clause."""
 _OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN"})
-_STATE_ORACLES = frozenset({"CUT", "RESTORE"})
+_STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
 NO_GUARANTEE = guarantee_name(frozenset())
 _NUMBER = re.compile(r"\d+")
 

@@ -41,6 +41,7 @@ from holdfast.harness.oracles.restore import RestoreOracle
 from holdfast.harness.oracles.retain import RetainOracle
 from holdfast.harness.oracles.snapshot import SnapshotOracle
 from holdfast.harness.oracles.stable import StableOracle
+from holdfast.harness.oracles.state import StateOracle
 from holdfast.harness.oracles.trend import TrendOracle
 from holdfast.harness.oracles.txn import TxnOracle
 from holdfast.harness.oracles.window import WindowOracle
@@ -56,6 +57,7 @@ ORACLES = (
     ReachOracle(),
     RetainOracle(),
     RestoreOracle(),
+    StateOracle(),
     TxnOracle(),
     LoudOracle(),
     ConfigOracle(),

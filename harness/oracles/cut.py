@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import (
     BarrierReceived,
     BarrierSent,
@@ -44,10 +42,11 @@ from holdfast.harness.oracles.channel_trace import (
     elements,
 )
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.held_state import held_by, judge_held
 from holdfast.harness.oracles.layout import layout_of
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once
-from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
+from holdfast.harness.oracles.state_fold import StateFold
 
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""
@@ -302,50 +301,11 @@ def _judge_state(
     if len(states) != holding or not fold.covers(positions):
         return
     states = states + in_flight
-    held = Held(
-        sum(state.records for state in states),
-        sum(state.value for state in states),
-        sum(state.digest for state in states),
-    )
-    _compare(history, fold, fold.below(positions), held, snapshots, findings)
+    where = f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt}"
+    judge_held(history, fold, fold.below(positions), held_by(states), where, snapshots, findings)
     shared = fold.below(positions, everywhere=True)
     for snapshot in snapshots:
         copy = snapshot.state.broadcast if snapshot.state is not None else None
         if copy is not None:
-            _compare(history, fold, shared, Held(copy.records, copy.value, copy.digest), [snapshot], findings)
-
-
-class Held(NamedTuple):
-    """What state holds, added up."""
-
-    records: int
-    value: int
-    digest: int
-
-
-def _compare(
-    history: History, fold: StateFold, below: Sums, found: Held, snapshots: list[SnapshotTaken], findings: Findings
-) -> None:
-    records, value, digest = below
-    held, digests = found.records, found.digest
-    surplus = held - records
-    # An accused that cannot carry a digest leaves it at zero: its values decide alone
-    digest_off = (digests - digest) % MODULUS if digests or not held else 0
-    value_off = (found.value - value) % MODULUS
-    exact = not (surplus or value_off or digest_off)
-    for clause, guarantee, broken in (
-        ("state-extra", Guarantee.NO_DUPLICATE, not exact and surplus >= 0),
-        ("state-missing", Guarantee.NO_LOSS, not exact and surplus <= 0),
-    ):
-        if guarantee not in history.claims.state:
-            continue
-        # What is neither exact nor broken decides nothing: a surplus that is not denied may hide a loss
-        findings.check(clause, exact or broken)
-        if broken:
-            kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
-            culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
-            message = (
-                f"checkpoint {snapshots[0].checkpoint} in attempt {snapshots[0].attempt} holds {held} records, "
-                f"{records} are before its source positions; {kind}: {culprit}"
-            )
-            findings.violated(clause, message, *snapshots)
+            held = copy.records, copy.value, copy.digest
+            judge_held(history, fold, shared, held, where, [snapshot], findings)

@@ -98,6 +98,8 @@ class StateFold:
         wanted = np.uint64((digest if records >= 0 else -digest) % MODULUS)
         if count:
             for partition, sums in enumerate(self.digests):
+                if count >= len(sums):
+                    continue
                 found = np.flatnonzero(sums[count:] - sums[: len(sums) - count] == wanted)
                 if len(found):
                     return self._range(partition, int(found[0]), count)

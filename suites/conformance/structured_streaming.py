@@ -19,6 +19,7 @@ from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, WORKER
 NEEDS = frozenset({Capability.MICRO_BATCHES})
 IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}
 APPENDING = "spark+appends-in-foreach-batch"
+ROLLED_BACK = "spark+puts-old-state-back"
 
 
 def _plan(
@@ -60,8 +61,8 @@ PYTHON_KILLED = FaultSpec("kill", WORKERS[0], Schedule(after_checkpoint=3), para
 
 REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1))
 """At once, because then there is input in the batch, however slow the machine is."""
-WINDOWS_REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
-"""When a watermark has passed some."""
+REPLAYED_LATE = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
+"""When a watermark has passed some windows, and there is state of more than one batch."""
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
 STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
@@ -69,12 +70,18 @@ STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-ba
 CASES = with_needs(
     Case(
         id="structured-streaming/sums",
-        purpose="Does every record count once in sums that foreachBatch writes, when executor or driver are killed?",
-        method="SIGKILL hits an executor, and the driver with its state in RocksDB, while a micro-batch is under way.",
-        passes="Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input.",
+        purpose="Does every record count once in sums that foreachBatch writes, and in the state that they are kept "
+        "in, when executor or driver are killed?",
+        method="SIGKILL hits an executor, and the driver with its state in RocksDB, while a micro-batch is under way; "
+        "after the run Spark's statestore source reads back what the checkpoints hold.",
+        passes="Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input; "
+        "the state of each micro-batch holds the records up to its offsets once, for every key.",
         decides=(
             Decision("E2E-02", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
             Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+            Decision("BAR-05", "STATE", ("state-extra",), "source-repeats-one"),
+            Decision("BAR-05", "STATE", ("state-missing",), "source-skips-one"),
+            Decision("BAR-05", "STATE", ("key-wrong",), "history:state/key-wrong/sums-of-two-keys-exchanged"),
             STABLE,
         ),
         plan=each_of((_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB))),
@@ -123,7 +130,7 @@ CASES = with_needs(
             Decision("REC-07", "WINDOW", ("window-repeated", "window-missing"), f"system:{APPENDING}"),
             Decision("REC-07", "WINDOW", ("window-wrong",), "history:window/window-wrong/record-of-the-next-window"),
         ),
-        plan=_plan(_killed(WORKERS[0]), WINDOWS_REPLAYED, job=WINDOW_SUM, records=2_400),
+        plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
     ),
@@ -136,6 +143,19 @@ CASES = with_needs(
         plan=_plan(REPLAYED, system=APPENDING),
         expected=Outcome.FAIL,
         refutes=frozenset({"EXACT/row-repeated"}),
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+    ),
+    Case(
+        id="structured-streaming/state-rolled-back",
+        purpose="Negative control: is it found out by its checkpoints that a query goes on from older state?",
+        method="The query is stopped, and before it is started again, files of its first micro-batch take the place of "
+        "those that hold the state of later ones.",
+        passes="The state of a micro-batch lacks records before its offsets.",
+        decides=(),
+        plan=_plan(REPLAYED_LATE, system=ROLLED_BACK),
+        expected=Outcome.FAIL,
+        refutes=frozenset({"STATE/state-missing"}),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
     ),

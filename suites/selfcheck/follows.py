@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-EXTRA = ("CUT/state-extra", "EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back", "EXACT/beyond-input")
+EXTRA = (
+    "CUT/state-extra", "STATE/state-extra", "EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back",
+    "EXACT/beyond-input",
+)  # fmt: skip
 """Records took effect twice."""
-LOST = ("CUT/state-missing", "EXACT/row-wrong", "EXACT/input-missing", "NOLOSS/input-lost")
+LOST = ("CUT/state-missing", "STATE/state-missing", "EXACT/row-wrong", "EXACT/input-missing", "NOLOSS/input-lost")
 """Records took none."""
 STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drained")
 """The job, or its checkpoints, stand still."""
@@ -121,8 +124,15 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "NOLOSS/input-lost",
         "CUT/processed-while-blocked",
         "CUT/state-missing",
+        "STATE/state-missing",
     ),
-    "rereads-other-values": ("CUT/state-extra", "CUT/state-missing", "NOLOSS/extra-not-a-repeat"),
+    "rereads-other-values": (
+        "CUT/state-extra",
+        "CUT/state-missing",
+        "STATE/state-extra",
+        "STATE/state-missing",
+        "NOLOSS/extra-not-a-repeat",
+    ),
     "restarts-after-none": ("LIVE/end-not-reached",),
     "restarts-at-once": ("COUNT/delay-wrong",),
     "loses-kind-of-failure": ("LIVE/end-not-reached",),

@@ -89,6 +89,21 @@ def test_nothing_can_be_taken_back_before_the_first_commit(log: CheckpointLog) -
         log.take_back()
 
 
+def test_the_last_changes_are_those_that_input_tells_apart_and_spark_still_keeps(
+    log: CheckpointLog, folder: Path
+) -> None:
+    for batch, files in enumerate(["1", "2", "2", "3", "3", "3"]):
+        planned(folder, batch, [files])
+        committed(folder, batch)
+    planned(folder, 6, ["4"])
+    assert log.last_changes(limit=3, retained=100) == ()
+    seen(log)
+    assert log.last_changes(limit=9, retained=100) == (0, 2, 5)
+    assert log.last_changes(limit=2, retained=100) == (2, 5)
+    assert log.last_changes(limit=9, retained=4) == (2, 5)
+    assert log.last_changes(limit=9, retained=1) == (5,)
+
+
 def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
     notes = TopicNotes((5, 3))
     assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 4, "1": 3}}) == (4, 3)

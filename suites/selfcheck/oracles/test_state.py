@@ -1,0 +1,42 @@
+"""STATE: exhibits, and what it leaves undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import FORWARD, KEYED_SUM, WINDOW_SUM, Job
+from holdfast.harness.oracles.state import StateOracle
+from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.histories.state import (
+    one_subtask_unread,
+    repeated_under_at_least_once,
+    unaligned,
+)
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
+
+ORACLE = StateOracle()
+
+
+@pytest.mark.parametrize("name", names("STATE"))
+def test_exhibit(name: str) -> None:
+    check_exhibit(name)
+
+
+def test_every_clause_is_shown_broken_and_kept() -> None:
+    check_complete("STATE")
+
+
+@pytest.mark.parametrize("tell", [one_subtask_unread, repeated_under_at_least_once, unaligned])
+def test_what_it_leaves_undecided(tell: Callable[[], History]) -> None:
+    verdict = ORACLE.judge(tell())
+    assert not verdict.anomalies
+    assert not verdict.checked.keys() & {"state-extra", "state-missing", "key-wrong"}
+
+
+@pytest.mark.parametrize(("job", "applies"), [(KEYED_SUM, True), (FORWARD, False), (WINDOW_SUM, False)])
+def test_it_has_something_to_say_about_sums_only(job: Job, applies: bool) -> None:
+    assert ORACLE.applies(story(job=job)) is applies
+    assert not ORACLE.applies(story(job=job, claimed=frozenset()))

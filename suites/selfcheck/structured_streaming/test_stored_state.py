@@ -1,0 +1,128 @@
+"""What checkpoints of a query hold is read back as it is, from either state store, and what is damaged is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.systems.structured_streaming import options
+from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
+from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
+from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
+from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.engine.spark_session import judging_session
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.oracles.state_fold import MODULUS, StateFold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Py4J leaves the sockets that foreachBatch is called through to the garbage collector.
+pytestmark = [
+    pytest.mark.tier("spark"),
+    pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+SETTINGS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+DIGEST_KEY, FEEDINGS = 7, 3
+STORES = {
+    "hashmap": {"state.backend.type": "hashmap"},
+    "rocksdb": {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"},
+}
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with judging_session("local[2]", SETTINGS) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def inputs() -> InputLog:
+    return Synthetic().generate({"records": 90, "keys": 3, "partitions": 2, "records_per_second": 30}, 1)
+
+
+def run_sums(spark: SparkSession, inputs: InputLog, folder: Path, store: str) -> tuple[ReadState, FileFeeder]:
+    """Let a query sum up a log in some batches; returns what asks for the state of each."""
+    from holdfast.fixtures.systems.structured_streaming.pipelines import sums
+
+    configuration = {
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        **options.configuration(STORES[store]),
+    }
+    session = spark.newSession()
+    for key, value in configuration.items():
+        session.conf.set(key, value)
+    feeder = FileFeeder(inputs, DIGEST_KEY, folder / "input")
+    source, output, checkpoint = ((folder / name).as_uri() for name in ("input", "output", "checkpoint"))
+    query = sums(session, Endpoints(source, output, checkpoint, partitions=2, trigger_ms=10))
+    try:
+        feeder.begin(0.0)
+        for feeding in range(1, FEEDINGS + 1):
+            query.processAllAvailable()
+            feeder.tend(feeding * 1_000.0)
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    batches = tuple(range(FEEDINGS + 1))
+    return ReadState("query", RIGHT[0].meaning, checkpoint, 2, batches, configuration), feeder
+
+
+def read(spark: SparkSession, command: ReadState) -> StateRead:
+    from holdfast.fixtures.systems.structured_streaming.stored_state import read_state
+
+    session = spark.newSession()
+    for key, value in command.configuration.items():
+        session.conf.set(key, value)
+    return read_state(session, command)
+
+
+def of_batch(found: StateRead, batch: int) -> list[PartState]:
+    return [part for part in found.parts if part.batch == batch]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_the_state_of_every_batch_is_read_back(
+    spark: SparkSession, inputs: InputLog, tmp_path: Path, store: str
+) -> None:
+    command, feeder = run_sums(spark, inputs, tmp_path, store)
+    found = read(spark, command)
+    assert found.problems == {}
+    fold = StateFold(inputs, DIGEST_KEY)
+    for batch in command.batches:
+        parts = of_batch(found, batch)
+        below = fold.below(dict(enumerate(feeder.positions(f"part-{batch:06}.parquet"))))
+        sums = (
+            sum(part.records for part in parts),
+            sum(part.value for part in parts),
+            sum(part.digest for part in parts),
+        )
+        assert (sums[0], sums[1] % MODULUS, sums[2] % MODULUS) == below
+        assert sum(part.keys for part in parts) == len({key for part in parts for key in part.entries or ()})
+    assert sum(part.records for part in of_batch(found, FEEDINGS)) == inputs.total_records
+
+
+def test_state_that_is_damaged_is_told_and_what_is_older_is_read(
+    spark: SparkSession, inputs: InputLog, tmp_path: Path
+) -> None:
+    command, _ = run_sums(spark, inputs, tmp_path, "hashmap")
+    [delta] = tmp_path.glob(f"checkpoint/state/0/0/{FEEDINGS}.delta")  # The state behind batch n is version n + 1.
+    delta.unlink()
+    found = read(spark, command)
+    assert sorted(found.problems) == [FEEDINGS - 1, FEEDINGS]
+    assert all(f"{FEEDINGS}.delta does not exist" in problem for problem in found.problems.values())
+    assert found.batches == tuple(range(FEEDINGS - 1))
+    assert {part.batch for part in found.parts} == set(found.batches)
+
+
+def test_what_is_wrong_with_something_else_says_nothing_of_state(
+    spark: SparkSession, tmp_path: Path, inputs: InputLog
+) -> None:
+    command, _ = run_sums(spark, inputs, tmp_path, "hashmap")
+    wrong = msgspec.structs.replace(command, meaning="json:loads")
+    assert read(spark, wrong) == StateRead(command.query)
