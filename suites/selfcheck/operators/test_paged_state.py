@@ -45,7 +45,8 @@ def batch(codes: list[int], lane: int) -> PartialSums:
 def content(stored: bytes) -> Sums:
     """What a snapshot holds, by key."""
     rows = StoredSums.decode(stored)
-    columns = zip(rows.key.to_pylist(), rows.value.tolist(), rows.counts.tolist(), rows.digest.tolist(), strict=True)
+    counts = np.stack(rows.counts, axis=1).tolist()
+    columns = zip(rows.key.to_pylist(), rows.value.tolist(), counts, rows.digest.tolist(), strict=True)
     assert np.all(np.diff(rows.group) >= 0)
     return {key: (value, counts, digest) for key, value, counts, digest in columns}
 
