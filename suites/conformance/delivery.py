@@ -8,9 +8,11 @@ from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     COORDINATOR,
     EVERYWHERE,
+    FAILOVER,
     LATE_CHANNELS,
     WORKERS,
     each_of,
+    gate,
     kill,
     plan,
     slow,
@@ -18,6 +20,12 @@ from holdfast.suites.conformance.plans import (
     with_needs,
 )
 
+READ_AHEAD = plan(
+    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+    job=FORWARD,
+    options={FAILOVER: "full"},
+)
+"""A worker dies when more was read than any completed checkpoint covers, and both sources go back."""
 FAULTS = (
     storage_error("commit", after_checkpoint=1),
     kill(WORKERS[0], after_checkpoint=2),
@@ -64,6 +72,19 @@ CASES = with_needs(
             ]
         ),
         runs=len(COMMON_JOBS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="delivery/published-positions",
+        purpose="Do sources go on from the checkpoint, whatever positions of theirs are known elsewhere?",
+        method="A worker dies when more was read than the last checkpoint covers. The wrong source goes on behind what "
+        "it has published, as one does that follows the offsets of its consumer group.",
+        passes="No record is lost.",
+        decides=(
+            Decision("E2E-07", "NOLOSS", ("input-lost",), "source-follows-published-positions"),
+            Decision("E2E-07", "EXACT", ("input-missing",), "source-follows-published-positions"),
+        ),
+        plan=READ_AHEAD,
         tiers=EVERYWHERE,
     ),
     Case(

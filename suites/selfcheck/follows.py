@@ -26,6 +26,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
+    "source-follows-published-positions": ("RESTORE/position-differs", "EXACT/input-missing", "NOLOSS/input-lost"),
     "leaves-a-file": ("PACE/triggered-with-backlog",),
     "keeps-every-second": ("SNAPSHOT/versions-kept", "TREND/versions-grow"),
     "D2": ("RESTORE/audit-failed", *STUCK),
