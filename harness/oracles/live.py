@@ -12,6 +12,8 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
+    JobStatus,
+    JobSwitched,
     NodeDied,
     NotificationReceived,
     TaskStopped,
@@ -63,9 +65,10 @@ class LiveOracle:
 
 
 def _not_brought_about(history: History) -> bool:
-    """An end that only the faults of the plan lead to is not owed where one of them never acted."""
+    """An end that only the faults of the plan lead to is not owed where one of them never acted on a job that ran."""
     by_faults = history.plan.expected_end not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
-    return by_faults and None in history.end.faults_landed
+    ran = [event.status for event in history.of(JobSwitched)][-1:] == [JobStatus.RUNNING]
+    return by_faults and ran and None in history.end.faults_landed
 
 
 def _judge_checkpoints(history: History, findings: Findings) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import AttemptStarted
-from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.events import AttemptStarted, JobStatus, JobSwitched
+from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.oracles.builder import story
@@ -17,15 +17,23 @@ def test_exhibit(name: str) -> None:
     check_exhibit(name)
 
 
-def test_an_end_is_not_owed_whose_fault_never_acted() -> None:
-    for landed, outcome in ((None, Outcome.INCONCLUSIVE), (False, Outcome.FAIL), (True, Outcome.FAIL)):
-        assert BY_NAME["LIVE"].judge(killed(landed)).outcome is outcome
-
-
-def killed(landed: bool | None) -> History:
+@pytest.mark.parametrize(
+    ("landed", "status", "outcome"),
+    [
+        (None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
+        (None, JobStatus.RESTARTING, Outcome.FAIL),
+        (False, JobStatus.RUNNING, Outcome.FAIL),
+        (True, JobStatus.RUNNING, Outcome.FAIL),
+    ],
+)
+def test_an_end_is_not_owed_whose_fault_never_acted_on_a_job_that_ran(
+    landed: bool | None, status: JobStatus, outcome: Outcome
+) -> None:
     """One kill, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(landed,))
-    return story(AttemptStarted(), faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
+    told = [AttemptStarted(), JobSwitched(status=status)]
+    history = story(*told, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
+    assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
 def test_every_clause_is_shown_broken_and_kept() -> None:
