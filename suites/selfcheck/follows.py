@@ -22,7 +22,7 @@ OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wr
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
-    "A3": ("CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
+    "A3": ("CUT/copies-differ", "CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
