@@ -10,6 +10,7 @@ from holdfast.harness.model.events import (
     BatchProcessed,
     Event,
     FileWritten,
+    JobSubmitted,
     NodeDied,
     SnapshotTaken,
     StorageFailed,
@@ -190,9 +191,11 @@ def _judge_errors(history: History, trace: SnapshotTrace, findings: Findings) ->
 
 
 def _judge_files(history: History, findings: Findings) -> None:
-    """Only where no worker died: what it was about to write it leaves to nobody."""
+    """Only where no worker died, nor left with a cluster whose place another one took: what it was about to write it
+    leaves to nobody."""
     workers = {event.node for event in history.of(SnapshotTaken)}
-    if any(died.dead_node in workers for died in history.of(NodeDied)) or not history.of(StorageListed):
+    gone = any(died.dead_node in workers for died in history.of(NodeDied)) or len(history.of(JobSubmitted)) > 1
+    if gone or not history.of(StorageListed):
         return
     files = leaked_files(history)
     if files is None:
