@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from holdfast.fixtures.reference.drivers.spark.stage_supervisor import PROGRAM_LIMIT_S
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.registry import toolbox
 from holdfast.harness.engine.run import Run, run_plan
@@ -28,6 +29,9 @@ OPTIONS = {
 RECORDS: dict[str, int | str] = {"records": 1_200, "records_per_second": 300, "preloaded_percent": 10}
 """The last one arrives almost two seconds after the first attempt began."""
 
+BOUNDS = Bounds(safety_ms=40_000, liveness_ms=int(PROGRAM_LIMIT_S * 1_000) + 60_000, settle_ms=200)
+"""A driver program that is killed has as long to come up again as the first one had, and then a minute."""
+
 
 def plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
     """A keyed sum on two executors."""
@@ -35,7 +39,7 @@ def plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> 
         "job": KEYED_SUM,
         "topology": Topology(2),
         "workload": WorkloadSpec("synthetic", RECORDS),
-        "bounds": Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=200),
+        "bounds": BOUNDS,
     }
     return Plan(options={**OPTIONS, **options}, faults=faults, **{**given, **fields})
 
