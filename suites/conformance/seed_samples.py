@@ -39,15 +39,19 @@ def tolerant(*faults: FaultSpec, end: ExpectedEnd) -> Plan:
     )
 
 
+def stays_down(sample: Sample) -> bool:
+    """Whether a job with it does not restart."""
+    return sample.settings.get("restart-strategy.type") == "none"
+
+
 def run_of(sample: Sample) -> Plan:
     """A sample runs, a worker is killed, and what its restart strategy says happens."""
-    stays_down = sample.settings.get("restart-strategy.type") == "none"
     return replace(
         plan(kill(WORKERS[0], after_checkpoint=1), records=FEW, bounds=LONG if sample.name == "large-state" else SHORT),
         options=PROFILE | {"source.max-batch-records": "4"},
         calls=(PRELUDE, *sample.program),
         configuration_file=sample.cluster,
-        expected_end=ExpectedEnd.FAILED if stays_down else ExpectedEnd.RUNNING,
+        expected_end=ExpectedEnd.FAILED if stays_down(sample) else ExpectedEnd.RUNNING,
     )
 
 
@@ -88,7 +92,13 @@ CASES = with_needs(
     *(
         question(
             [run_of(sample)],
-            Decision("CFG-09", "LIVE", ("end-not-reached",), "ignores-calls"),
+            # Without the calls there is no checkpoint, and so no kill, which the end of what stays down rests on.
+            Decision(
+                "CFG-09",
+                "LIVE",
+                ("end-not-reached",),
+                "restarts-after-none" if stays_down(sample) else "ignores-calls",
+            ),
             id=f"samples/run-{sample.name}",
             purpose=f"Does a job run under the seed's sample {sample.name}?",
             method="A job runs with it on the virtual clock, and a worker is killed.",

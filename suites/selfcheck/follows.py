@@ -134,7 +134,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "STATE/state-missing",
         "NOLOSS/extra-not-a-repeat",
     ),
-    "restarts-after-none": ("LIVE/end-not-reached",),
+    "restarts-after-none": ("COUNT/restarted-after-none", "LIVE/end-not-reached"),
     "restarts-at-once": ("COUNT/delay-wrong",),
     "loses-kind-of-failure": ("LIVE/end-not-reached",),
     "restarts-after-unrecoverable": ("LIVE/end-not-reached",),
