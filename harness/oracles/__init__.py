@@ -37,6 +37,7 @@ from holdfast.harness.oracles.pace import PaceOracle
 from holdfast.harness.oracles.queue import QueueOracle
 from holdfast.harness.oracles.reach import ReachOracle
 from holdfast.harness.oracles.region import RegionOracle
+from holdfast.harness.oracles.reread import RereadOracle
 from holdfast.harness.oracles.restore import RestoreOracle
 from holdfast.harness.oracles.retain import RetainOracle
 from holdfast.harness.oracles.snapshot import SnapshotOracle
@@ -67,6 +68,7 @@ ORACLES = (
     RegionOracle(),
     MetricsOracle(),
     TrendOracle(),
+    RereadOracle(),
     ExactOracle(),
     NoLossOracle(),
     NoRepeatOracle(),

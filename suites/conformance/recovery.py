@@ -8,8 +8,10 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import Target
 from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
     COORDINATOR,
     EVERYWHERE,
+    FAILOVER,
     RESTART,
     STATE_IN_FILES,
     TWO_RETAINED,
@@ -110,6 +112,17 @@ BACKLOGS = tuple(
     )
     for rate in (100, 200, 400)
 )
+REREADS = tuple(
+    plan(
+        kill(WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
+        kill(WORKERS[1], after_checkpoint=4, gate=gate("acknowledge", WORKERS[1], "sink")),
+        kill(WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
+        options={**TWO_RETAINED, FAILOVER: "full", f"{CHECKPOINTING}.interval": f"{interval_ms} ms"},
+        records={"records": 16 * interval_ms // 2, "preloaded_percent": 0},
+    )
+    for interval_ms in (40, 80, 160)
+)
+"""Input arrives for as long as ten checkpoints or more take."""
 
 CASES = with_needs(
     Case(
@@ -191,5 +204,15 @@ CASES = with_needs(
         decides=(Decision("REC-10", "LIVE", ("input-not-drained",), "stops-after-restore"),),
         plan=each_of(BACKLOGS),
         runs=len(BACKLOGS),
+    ),
+    Case(
+        id="recovery/read-again",
+        purpose="How much is read again after a failure, and how much more where checkpoints come less often?",
+        method="Workers die behind, between and in front of the completion of checkpoints; the interval is 40, 80 and "
+        "160 ms. Every run says how many records were read again.",
+        passes="No failure costs more records than arrive in the interval and the time of a checkpoint.",
+        decides=(Decision("REC-11", "REREAD", ("too-much",), "restores-older"),),
+        plan=each_of(REREADS),
+        runs=len(REREADS),
     ),
 )

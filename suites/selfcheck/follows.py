@@ -163,7 +163,14 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "restores-in-flight-late": ("CUT/channel-state-missing", "EXACT/row-wrong", "EXACT/counts-stepped-back"),
     "restores-in-flight-twice": ("CUT/restored-order", "CUT/channel-state-extra", *EXTRA),
     "restores-nothing-in-flight": ("CUT/restored-order", "RESTORE/channel-state-differs", *LOST),
-    "restores-older": ("RETAIN/too-many-retained", "LOUD/started-older", *STUCK),
+    "restores-older": (
+        "RETAIN/too-many-retained",
+        "LOUD/started-older",
+        "COORD/restored-not-latest",
+        "EXACT/row-repeated",
+        "EXACT/counts-stepped-back",
+        *STUCK,
+    ),
     "snapshots-chain-apart": (
         "EXACT/order-broken",
         "METRICS/start-delay-wrong",
