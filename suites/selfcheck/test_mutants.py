@@ -15,7 +15,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 
 SWARM_SEEDS = 2_000
-"""The command may try 5,000; that many here would mean that the swarm got worse. B2 takes the most, 1,020."""
+"""The command may try 5,000; that many here would mean that the swarm got worse."""
 
 
 def test_the_first_wave_is_there() -> None:
