@@ -8,24 +8,28 @@ from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken, Sp
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.submissions import Submissions
 
 
 def judge_splits(history: History, findings: Findings) -> None:
     """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
-    left: dict[int, list[SplitsLeft]] = {}
+    job_of = Submissions(history).of  # The next job uses ids again that the last one drew and never completed.
+    left: dict[tuple[int, int], list[SplitsLeft]] = {}
     for part in history.of(SplitsLeft):
-        left.setdefault(part.checkpoint, []).append(part)
+        left.setdefault((job_of(part), part.checkpoint), []).append(part)
     if not left:
         return
     sources = set(layout_of(history.plan).sources)
-    taken: dict[int, list[SnapshotTaken]] = {}
+    taken: dict[tuple[int, int], list[SnapshotTaken]] = {}
     for snapshot in history.of(SnapshotTaken):
-        if snapshot.subtask in sources and snapshot.checkpoint in left:
-            taken.setdefault(snapshot.checkpoint, []).append(snapshot)
+        checkpoint = job_of(snapshot), snapshot.checkpoint
+        if snapshot.subtask in sources and checkpoint in left:
+            taken.setdefault(checkpoint, []).append(snapshot)
     for completed in history.of(CheckpointCompleted):
-        snapshots = taken.get(completed.checkpoint, [])
-        if completed.checkpoint in left and {each.subtask for each in snapshots} == sources:
-            _judge(history, completed, left[completed.checkpoint], snapshots, findings)
+        checkpoint = job_of(completed), completed.checkpoint
+        snapshots = taken.get(checkpoint, [])
+        if checkpoint in left and {each.subtask for each in snapshots} == sources:
+            _judge(history, completed, left[checkpoint], snapshots, findings)
 
 
 def _judge(
