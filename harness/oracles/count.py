@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.events import (
+    OVER,
     AttemptStarted,
     Event,
     FailureCounted,
+    JobStatus,
+    JobSwitched,
     NodeDied,
     RestartRefused,
     RestartScheduled,
@@ -35,6 +38,8 @@ from holdfast.harness.oracles.restart_model import (
     Unknown,
     restart_model,
 )
+
+_BY_USERS = frozenset({JobStatus.CANCELLING, JobStatus.CANCELED, JobStatus.SUSPENDED})
 
 
 class CountOracle:
@@ -239,9 +244,17 @@ def _judge_deaths(history: History, findings: Findings) -> None:
         for attempt, task in running.items():  # Regions that restart alone are in attempts of their own.
             if _counted(history, task):
                 findings.check("failure-not-counted")
-            elif not _coordinator_lost(history, task):
+            elif not _coordinator_lost(history, task) and not _over(history, death):
                 message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
                 findings.violated("failure-not-counted", message, task, death)
+
+
+def _over(history: History, death: NodeDied) -> bool:
+    """Whether the job was ending when a worker died, or before anybody noticed: then it is no failure."""
+    place = history.position(death)
+    before = [told for told in history.of(JobSwitched) if history.position(told) < place]
+    after = [told for told in history.of(JobSwitched) if history.position(told) > place]
+    return any(told.status in OVER for told in before[-1:]) or any(told.status in _BY_USERS for told in after[:1])
 
 
 def _counted(history: History, task: TaskStarted) -> bool:
