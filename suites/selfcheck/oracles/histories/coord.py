@@ -402,6 +402,12 @@ def expires_late_on_a_machine_that_let_it_wait() -> History:
 
 
 @near("not-expired")
+def expires_in_the_turn_in_which_an_ack_is_read_first() -> History:
+    expired = (aborted(1), told(1, completed=False), whole(2))
+    return _in_real_time(story(triggered(1), 400, acked(1, ALL[0]), 2, *expired, options=SHORT))
+
+
+@near("not-expired")
 def expires_in_time() -> History:
     return story(triggered(1), 200, aborted(1), told(1, completed=False), whole(2), options=SHORT)
 
