@@ -67,7 +67,8 @@ class Phases:
         self._safety(self._bounds.safety_ms)
         problem = self._heal()
         healed_ms = deployment.now_ms
-        progress.heal()
+        healed_ns = int(healed_ms * 1e6)
+        progress.heal(healed_ns)
         if not problem:
             self._liveness(ceil(healed_ms) + self._bounds.liveness_ms)
             missing = progress.missing()
@@ -80,7 +81,7 @@ class Phases:
         return RunEnd(
             reached=not missing,
             reason=missing,
-            healed_ns=int(healed_ms * 1e6),
+            healed_ns=healed_ns,
             ended_ns=int(deployment.now_ms * 1e6),
             problem=problem,
         )

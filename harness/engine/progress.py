@@ -48,7 +48,7 @@ class Progress:
         "_drained",
         "_expected",
         "_following",
-        "_healed",
+        "_healed_ns",
         "_lengths",
         "_lives",
         "_new_completed",
@@ -68,7 +68,7 @@ class Progress:
         self._lengths = inputs.lengths()
         self._behind = _behind(plan)
         self._following = 0
-        self._healed = False
+        self._healed_ns: int | None = None
         self._positions: tuple[int, ...] = ()
         self._completed: set[int] = set()
         self._new_triggered: set[int] = set()
@@ -88,9 +88,9 @@ class Progress:
         if notice is not None:
             notice(self, event)
 
-    def heal(self) -> None:
-        """The heal phase is over: what is owed afterwards counts from now."""
-        self._healed = True
+    def heal(self, healed_ns: int) -> None:
+        """The heal phase is over: what is owed counts from this time, whenever it is heard of."""
+        self._healed_ns = healed_ns
 
     def decided(self) -> bool:
         """Whether the expected end is reached, or cannot be reached any more."""
@@ -149,7 +149,7 @@ class Progress:
         )
 
     def _trigger(self, event: CheckpointTriggered) -> None:
-        if self._healed:
+        if self._healed_ns is not None and event.time_ns >= self._healed_ns:
             self._new_triggered.add(event.checkpoint)
 
     def _complete(self, event: CheckpointCompleted) -> None:

@@ -106,12 +106,13 @@ ZOMBIE = containers(
 
 
 def _worked_example() -> Plan:
-    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second."""
+    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second: it comes
+    when the first trigger, within the interval, has come, and before any barrier that is three seconds late."""
     return containers(
         slow(LATE_CHANNELS[0], 3_000, 12_000),
         slow(LATE_CHANNELS[1], 3_000, 12_000),
         kill(WORKERS[0], after_checkpoint=1),
-        workload=WorkloadSpec("worked-example", {"resumes_ms": 3_500, "records_per_second": 1}),
+        workload=WorkloadSpec("worked-example", {"resumes_ms": 2_500, "records_per_second": 1}),
         options={f"{CHECKPOINTING}.interval": "2 s", f"{CHECKPOINTING}.timeout": "20 s"},
     )
 

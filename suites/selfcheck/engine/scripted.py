@@ -156,17 +156,16 @@ class ScriptedDeployment:
         if self._now_ms >= self._system.dead_after_ms:
             raise OSError("the adapter answered garbage")
         if self._pending and not self.scripted.held:
-            self.record(event := self._pending.pop(0))
-            return (event,)
+            return (self._play(self._pending.pop(0)),)
         while self._next is not None and self._next[0] <= until_ms:
             self._now_ms, item = self._next
             self._next = next(self._script, None)
             if isinstance(item, Effect):
                 self._pending.extend(item.then)
                 return self._at_gate(item) or self.advance(until_ms)
-            self.record(item)
+            played = self._play(item)
             if str(item.__struct_config__.tag) in WATCHED:
-                return (item,)
+                return (played,)
         self._now_ms = until_ms
         return ()
 
@@ -179,11 +178,13 @@ class ScriptedDeployment:
         return ()
 
     def record(self, event: Event) -> None:
-        self.trace.append(
-            msgspec.structs.replace(
-                event, node="played.0", sequence=len(self.trace), time_ns=int(self._now_ms * 1_000_000)
-            )
-        )
+        self._play(event)
+
+    def _play(self, event: Event) -> Event:
+        """The event of the script as it happens now."""
+        time_ns = int(self._now_ms * 1_000_000)
+        self.trace.append(msgspec.structs.replace(event, node="played.0", sequence=len(self.trace), time_ns=time_ns))
+        return self.trace[-1]
 
     def drained(self) -> bool:
         return self._now_ms >= self._system.drained_at_ms
