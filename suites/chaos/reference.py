@@ -106,14 +106,18 @@ ZOMBIE = containers(
 
 
 def _worked_example() -> Plan:
-    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second: it comes
-    when the first trigger, within the interval, has come, and before any barrier that is three seconds late."""
+    """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second: the
+    first trigger comes between pause and interval, when both channels are slow, and the record a second later."""
     return containers(
         slow(LATE_CHANNELS[0], 3_000, 12_000),
         slow(LATE_CHANNELS[1], 3_000, 12_000),
         kill(WORKERS[0], after_checkpoint=1),
-        workload=WorkloadSpec("worked-example", {"resumes_ms": 2_500, "records_per_second": 1}),
-        options={f"{CHECKPOINTING}.interval": "2 s", f"{CHECKPOINTING}.timeout": "20 s"},
+        workload=WorkloadSpec("worked-example", {"resumes_ms": 3_000, "records_per_second": 1}),
+        options={
+            f"{CHECKPOINTING}.interval": "2 s",
+            f"{CHECKPOINTING}.min-pause": "1500 ms",
+            f"{CHECKPOINTING}.timeout": "20 s",
+        },
     )
 
 
