@@ -1,7 +1,8 @@
 """QUEUE: with buffer debloating, channels hold about what their receiver takes in the target time (RULES UNA-08).
 
 How long a batch waits is the receiver's clock less the sender's; it orders nothing. Sizes need time to settle, so what
-was sent soon after a start, a fault or its end is left out, and one buffer at either end there always is.
+was sent soon after a start, a fault or its end is left out, and one buffer at either end there always is. Sizes follow
+a receiver that is slow; while any other fault acts, of a link for one, batches wait for its sake.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ FEWEST = 20
 """Batches that say something about a size."""
 TOLERANCE = 2.0
 SPARE_PERIODS = 4
+SLOW_TASK = "slow-task"
 
 
 class QueueOracle:
@@ -67,6 +69,7 @@ class _Queues:
 
     Attributes:
         settled_ns: from then on sizes are right, unless something happens.
+        acting: faults on anything but a receiver.
         sent: batches that were sent when they were.
         taken: by attempt and subtask, those of them that were processed, with how many milliseconds each waited.
     """
@@ -81,14 +84,15 @@ class _Queues:
         periods = ceil(log(max(configured, 2)) / -log(1 - weight)) if weight < 1 else 1
         self.settling_ns = (periods + SPARE_PERIODS) * milliseconds(plan, f"{DEBLOAT}.period", 200) * NS_PER_MS
         self.settled_ns = 0
+        self.acting: set[int] = set()
         self.sent: dict[tuple[int, str, int], BatchSent] = {}
         self.taken: dict[tuple[int, str], list[tuple[BatchProcessed, float]]] = {}
         replay(
             history,
             {
                 TaskStarted: self._unsettle,
-                FaultInjected: self._unsettle,
-                FaultHealed: self._unsettle,
+                FaultInjected: self._injected,
+                FaultHealed: self._healed,
                 BatchSent: self._sent,
                 BatchProcessed: self._processed,
             },
@@ -97,8 +101,17 @@ class _Queues:
     def _unsettle(self, event: Event) -> None:
         self.settled_ns = event.time_ns + self.settling_ns
 
+    def _injected(self, event: FaultInjected) -> None:
+        self._unsettle(event)
+        if event.fault_kind != SLOW_TASK:
+            self.acting.add(event.fault)
+
+    def _healed(self, event: FaultHealed) -> None:
+        self._unsettle(event)
+        self.acting.discard(event.fault)
+
     def _sent(self, event: BatchSent) -> None:
-        if event.time_ns > self.settled_ns:
+        if event.time_ns > self.settled_ns and not self.acting:
             self.sent[event.attempt, event.channel, event.position] = event
 
     def _processed(self, event: BatchProcessed) -> None:

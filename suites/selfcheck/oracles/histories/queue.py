@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import AttemptStarted, BatchProcessed, BatchSent, BuffersResized, Event
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BatchProcessed,
+    BatchSent,
+    BuffersResized,
+    Event,
+    FaultInjected,
+)
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, exhibits, story
 
@@ -34,6 +41,16 @@ def _queue(length: int, *extra: Event) -> History:
 @bad("queued-too-long")
 def six_times_the_target() -> History:
     return _queue(300)
+
+
+@bad("queued-too-long")
+def six_times_the_target_at_a_receiver_that_is_slow() -> History:
+    return _queue(300, FaultInjected(fault=0, fault_kind="slow-task", target="task[2]"))
+
+
+def six_times_the_target_on_a_slow_link() -> History:
+    """Neither: the link makes them wait."""
+    return _queue(300, FaultInjected(fault=0, fault_kind="slow", target="channel[0]"))
 
 
 @near("queued-too-long")
