@@ -203,10 +203,10 @@ def test_a_refused_commit_is_taken_up_by_the_next_attempt(stack: Stack, tmp_path
 
 
 LEFT_UNCOVERED = (
-    slow_storage("publish-metadata", 1_500, 10_000, after_checkpoint=1),
-    FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=1, at_event="transaction_committed"), 0, {"unread": 1}),
+    slow_storage("publish-metadata", 1_500, 10_000),
+    FaultSpec("kill", COORDINATOR, Schedule(at_event="transaction_committed"), parameters={"unread": 1}),
 )
-"""Rows are committed while the metadata of their checkpoint are on their way, and then they never arrive."""
+"""Rows are committed while the metadata of the first checkpoint are on their way, and then they never arrive."""
 FULL = {"jobmanager.execution.failover-strategy": "full"}
 """So that whoever lives goes back to the last checkpoint, too."""
 
