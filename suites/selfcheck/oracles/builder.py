@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims, Guarantee
 from holdfast.harness.model.events import (
@@ -160,6 +161,13 @@ class Exhibit(NamedTuple):
 EXHIBITS: dict[str, Exhibit] = {}
 HISTORIES: dict[str, Callable[[], History]] = {}
 """By name, such as `cut/channel-order/batch-lost`: what a case may cite as `history:NAME`."""
+
+
+def in_real_time(history: History) -> History:
+    """As if it had happened on a machine that others use too."""
+    history.end = replace(history.end, real_time=True)
+    return history
+
 
 Tell = Callable[[], History]
 

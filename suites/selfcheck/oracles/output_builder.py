@@ -16,7 +16,7 @@ from holdfast.harness.model.records import (
     Output,
     WindowRow,
 )
-from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, Exhibit, input_log
+from holdfast.suites.selfcheck.oracles.builder import input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 
 INPUTS = input_log(6, 4)
@@ -45,11 +45,6 @@ def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = Fa
     return tuple(
         CommittedRows(f"unit-{poll}", poll, rows, final and poll == last) for poll, rows in enumerate(contents)
     )
-
-
-def exhibits_of(oracle: str) -> dict[str, Exhibit]:
-    """The registered histories of an oracle by name."""
-    return {name: exhibit for name, exhibit in EXHIBITS.items() if exhibit.oracle == oracle}
 
 
 def columnar(history: History) -> History:

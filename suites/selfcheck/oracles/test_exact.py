@@ -12,19 +12,17 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.exact import ExactOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.exact import folded
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     STOPPED,
     WHOLE_A,
     WHOLE_B,
-    columnar,
-    exhibits_of,
     fold,
     units,
 )
 
 ORACLE = ExactOracle()
-EXHIBITS = exhibits_of("EXACT")
 
 
 def message(history: History) -> str:
@@ -32,21 +30,13 @@ def message(history: History) -> str:
     return ORACLE.judge(history).anomalies[0].message
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", names("EXACT"))
 def test_exhibit(name: str) -> None:
-    exhibit = EXHIBITS[name]
-    history = exhibit.history()
-    assert ORACLE.applies(history)
-    verdict = ORACLE.judge(history)
-    assert {anomaly.clause for anomaly in verdict.anomalies} == ({exhibit.clause} if exhibit.bad else set())
-    assert verdict.outcome is (Outcome.FAIL if exhibit.bad else Outcome.PASS)
-    assert verdict.checked[exhibit.clause] > 0
-    assert ORACLE.judge(columnar(history)) == verdict
+    check_output_exhibit(name)
 
 
 def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    kinds = {(exhibit.clause, exhibit.bad) for exhibit in EXHIBITS.values()}
-    assert kinds == {(clause, bad) for clause in ORACLE.clauses for bad in (True, False)}
+    check_complete("EXACT")
 
 
 @pytest.mark.parametrize(

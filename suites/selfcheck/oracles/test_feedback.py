@@ -14,27 +14,19 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.feedback import FeedbackOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, crashed, what_was_in_the_loop
-from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, columnar, exhibits_of
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = FeedbackOracle()
-EXHIBITS = exhibits_of("FEEDBACK")
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", names("FEEDBACK"))
 def test_exhibit(name: str) -> None:
-    exhibit = EXHIBITS[name]
-    history = exhibit.history()
-    assert ORACLE.applies(history)
-    verdict = ORACLE.judge(history)
-    assert {anomaly.clause for anomaly in verdict.anomalies} == ({exhibit.clause} if exhibit.bad else set())
-    assert verdict.outcome is (Outcome.FAIL if exhibit.bad else Outcome.PASS)
-    assert verdict.checked[exhibit.clause] > 0
-    assert ORACLE.judge(columnar(history)) == verdict
+    check_output_exhibit(name)
 
 
 def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    kinds = {(exhibit.clause, exhibit.bad) for exhibit in EXHIBITS.values()}
-    assert kinds == {(clause, bad) for clause in ORACLE.clauses for bad in (True, False)}
+    check_complete("FEEDBACK")
 
 
 def test_what_was_to_be_expected_is_told() -> None:

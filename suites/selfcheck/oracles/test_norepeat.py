@@ -10,27 +10,18 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.norepeat import NoRepeatOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.norepeat import one_is_lost
-from holdfast.suites.selfcheck.oracles.output_builder import columnar, exhibits_of
+from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 
 ORACLE = NoRepeatOracle()
-EXHIBITS = exhibits_of("NOREPEAT")
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", names("NOREPEAT"))
 def test_exhibit(name: str) -> None:
-    exhibit = EXHIBITS[name]
-    history = exhibit.history()
-    assert ORACLE.applies(history)
-    verdict = ORACLE.judge(history)
-    assert {anomaly.clause for anomaly in verdict.anomalies} == ({exhibit.clause} if exhibit.bad else set())
-    assert verdict.outcome is (Outcome.FAIL if exhibit.bad else Outcome.PASS)
-    assert verdict.checked[exhibit.clause] > 0
-    assert ORACLE.judge(columnar(history)) == verdict
+    check_output_exhibit(name)
 
 
 def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    kinds = {(exhibit.clause, exhibit.bad) for exhibit in EXHIBITS.values()}
-    assert kinds == {(clause, bad) for clause in ORACLE.clauses for bad in (True, False)}
+    check_complete("NOREPEAT")
 
 
 def test_what_is_lost_is_told() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
@@ -32,7 +30,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("COORD")
@@ -385,26 +383,21 @@ def never_expires() -> History:
     return story(triggered(1), options=SHORT)
 
 
-def _in_real_time(history: History) -> History:
-    history.end = replace(history.end, real_time=True)
-    return history
-
-
 @bad("not-expired")
 def expires_late_though_it_had_a_turn() -> History:
     expired = (aborted(1), told(1, completed=False), whole(2))
-    return _in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
+    return in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
 
 
 @near("not-expired")
 def expires_late_on_a_machine_that_let_it_wait() -> History:
-    return _in_real_time(story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT))
+    return in_real_time(story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT))
 
 
 @near("not-expired")
 def expires_in_the_turn_in_which_an_ack_is_read_first() -> History:
     expired = (aborted(1), told(1, completed=False), whole(2))
-    return _in_real_time(story(triggered(1), 400, acked(1, ALL[0]), 2, *expired, options=SHORT))
+    return in_real_time(story(triggered(1), 400, acked(1, ALL[0]), 2, *expired, options=SHORT))
 
 
 @near("not-expired")

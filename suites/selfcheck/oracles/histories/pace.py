@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -29,7 +27,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("PACE")
@@ -184,11 +182,6 @@ def still_during_checkpoints() -> History:
 @near("records-stand-still")
 def flow_during_checkpoints() -> History:
     return story(slow(), begun(1), 150, processed(), 150, completed(1), processed())
-
-
-def in_real_time(history: History) -> History:
-    history.end = replace(history.end, real_time=True)
-    return history
 
 
 @bad("records-stand-still")
