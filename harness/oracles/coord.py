@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from itertools import pairwise
 
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
@@ -115,12 +116,15 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
 
 
 def _stood_still(history: History, triggered: Event, timeout_ns: int, ended: Event) -> bool:
-    """Whether, on a machine that others use too, the coordinator did nothing from the timeout to the turn in which it
-    ended the checkpoint late."""
+    """Whether, on a machine that others use too, the coordinator had no whole turn from the timeout to the turn in
+    which it ended the checkpoint late. What it did in one turn may itself stand still before the timer has its say, so
+    only a second turn shows that the first one was over."""
+    if not history.end.real_time:
+        return False
     due_ns, turn_ns = triggered.time_ns + timeout_ns, ended.time_ns - TURN_NS
-    return history.end.real_time and not any(
-        event.node == triggered.node and due_ns < event.time_ns < turn_ns for event in history.events
-    )
+    times = [event.time_ns for event in history.events if event.node == triggered.node]
+    did = sorted(time_ns for time_ns in times if due_ns < time_ns < turn_ns)
+    return not any(later - earlier > TURN_NS for earlier, later in pairwise(did))
 
 
 def _judge_slot(history: History, coordinator: CoordinatorModel, dead: Set[str], findings: Findings) -> None:

@@ -384,9 +384,10 @@ def never_expires() -> History:
 
 
 @bad("not-expired")
-def expires_late_though_it_had_a_turn() -> History:
+def expires_late_though_it_had_two_turns() -> History:
     expired = (aborted(1), told(1, completed=False), whole(2))
-    return in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
+    acks = (acked(1, ALL[0]), 50, acked(1, ALL[1]))
+    return in_real_time(story(triggered(1), 300, *acks, 50, *expired, options=SHORT))
 
 
 @near("not-expired")
@@ -398,6 +399,12 @@ def expires_late_on_a_machine_that_let_it_wait() -> History:
 def expires_in_the_turn_in_which_an_ack_is_read_first() -> History:
     expired = (aborted(1), told(1, completed=False), whole(2))
     return in_real_time(story(triggered(1), 400, acked(1, ALL[0]), 2, *expired, options=SHORT))
+
+
+@near("not-expired")
+def expires_in_a_turn_that_is_broken_off() -> History:
+    expired = (aborted(1), told(1, completed=False), whole(2))
+    return in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
 
 
 @near("not-expired")
