@@ -1,0 +1,159 @@
+"""The one table of event kinds: what the history of an accused can say.
+
+Rules of this package:
+- A kind is a class in the file of its subject, and stands in the table here; everybody imports it from here. Its tag is
+  the kind's name on disk. Header fields (node to evidence) are stamped by the driver.
+- A node is one life of one process: `worker-1.0` is the first life of worker 1. A subtask is `vertex[index]`,
+  a channel `vertex[index]->vertex[index]`.
+- Order is (node, sequence) plus MESSAGE_EDGES. `time_ns` is monotonic within a node and for display elsewhere.
+- An operation at a boundary is recorded before it is tried, then as ok or failed; neither means undecided.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from holdfast.harness.model.events.audit import CheckpointAudited, StorageListed, SubtaskAudited
+from holdfast.harness.model.events.channel import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    BuffersResized,
+    CancellationReceived,
+    CancellationSent,
+    ChannelBlocked,
+    ChannelUnblocked,
+    EndOfDataReceived,
+    EndOfDataSent,
+    EndOfPartitionReceived,
+)
+from holdfast.harness.model.events.checkpoint import (
+    AckOutcome,
+    AckReceived,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointDropped,
+    CheckpointRefused,
+    CheckpointRequested,
+    CheckpointRetained,
+    CheckpointTriggered,
+    DeclineReceived,
+    MetadataPublished,
+    NotificationSent,
+    TriggerSent,
+)
+from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
+from holdfast.harness.model.events.fault import FaultHealed, FaultInjected, NodeDied, NodeStarted
+from holdfast.harness.model.events.job import (
+    OVER,
+    AttemptStarted,
+    CoordinatorClaimed,
+    CoordinatorSuperseded,
+    FailureCounted,
+    JobConfigured,
+    JobStatus,
+    JobSubmitted,
+    JobSwitched,
+    RecoveryFailed,
+    RestartRefused,
+    RestartScheduled,
+)
+from holdfast.harness.model.events.output import ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events.snapshot import (
+    AckSent,
+    AlignmentTimedOut,
+    ChannelStateRestored,
+    ChannelStateTaken,
+    DeclineSent,
+    NotificationReceived,
+    SnapshotReleased,
+    SnapshotTaken,
+    TriggerReceived,
+)
+from holdfast.harness.model.events.splits import SplitsAssigned, SplitsLeft, SplitsReceived
+from holdfast.harness.model.events.state import BroadcastSummary, ChannelContent, FileReference, StateSummary
+from holdfast.harness.model.events.statistics import (
+    CheckpointCounts,
+    CheckpointStatistics,
+    CheckpointStatus,
+    CheckpointType,
+    RestoreStatistics,
+    SubtaskStatistics,
+)
+from holdfast.harness.model.events.storage import FileDeleted, FileWritten, StorageFailed, StorageSlowed
+from holdfast.harness.model.events.task import (
+    FinishReceived,
+    OperatorFinished,
+    RecordFailed,
+    SourceEmitted,
+    SubtaskFinished,
+    TaskStarted,
+    TaskStopped,
+)
+from holdfast.harness.model.events.transaction import (
+    CommitFailed,
+    CommitTried,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+
+AnyEvent = (
+    NodeStarted | NodeDied | FaultInjected | FaultHealed
+    | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
+    | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
+    | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
+    | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
+    | CheckpointRetained | NotificationSent
+    | SplitsAssigned | SplitsReceived | SplitsLeft
+    | TaskStarted | SourceEmitted | RecordFailed | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
+    | BatchSent | BatchProcessed | BarrierSent | BarrierReceived | CancellationSent | CancellationReceived
+    | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | ChannelBlocked | ChannelUnblocked | BuffersResized
+    | TriggerReceived | AlignmentTimedOut | SnapshotTaken | SnapshotReleased | ChannelStateTaken | ChannelStateRestored
+    | AckSent | DeclineSent | NotificationReceived
+    | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
+    | FileWritten | FileDeleted | StorageFailed | StorageSlowed
+    | RowsVisible | RowsChanged | ReaderPolled
+    | CheckpointStatistics | SubtaskStatistics | RestoreStatistics
+    | CheckpointAudited | SubtaskAudited | StorageListed
+)  # fmt: skip
+"""The union a line of a history decodes to."""
+
+EVENT_KINDS: dict[str, type[Event]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyEvent)}
+
+MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
+    (AttemptStarted, TaskStarted, ("attempt",)),
+    (TriggerSent, TriggerReceived, ("attempt", "checkpoint", "subtask")),
+    (SplitsAssigned, SplitsReceived, ("attempt", "subtask", "splits")),
+    (BarrierSent, BarrierReceived, ("attempt", "channel", "checkpoint")),
+    (CancellationSent, CancellationReceived, ("attempt", "channel", "checkpoint")),
+    (BatchSent, BatchProcessed, ("attempt", "channel", "position", "origin")),
+    (EndOfDataSent, EndOfDataReceived, ("attempt", "channel")),
+    (SubtaskFinished, FinishReceived, ("attempt", "subtask")),
+    (AckSent, AckReceived, ("attempt", "checkpoint", "subtask")),
+    (DeclineSent, DeclineReceived, ("attempt", "checkpoint", "subtask")),
+    (NotificationSent, NotificationReceived, ("attempt", "checkpoint", "subtask", "completed")),
+)
+"""(sent, received, fields that pair them): what orders events of different nodes. Of several sends with one pairing
+the first orders; a reception whose send was not recorded (its sender died first) is not ordered by it."""
+
+__all__ = [
+    "EVENT_KINDS", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived", "AckSent",
+    "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent",
+    "BroadcastSummary", "BuffersResized", "CancellationReceived", "CancellationSent", "ChannelBlocked",
+    "ChannelContent", "ChannelStateRestored", "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted",
+    "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped",
+    "CheckpointRefused", "CheckpointRequested", "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus",
+    "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
+    "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
+    "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
+    "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MetadataPublished",
+    "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "OperatorFinished", "ReaderPolled",
+    "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreStatistics", "RowsChanged",
+    "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
+    "SplitsReceived", "StateSummary", "StorageFailed", "StorageListed", "StorageSlowed", "SubtaskAudited",
+    "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TransactionAborted", "TransactionCommitted",
+    "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
+]  # fmt: skip

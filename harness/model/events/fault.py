@@ -1,0 +1,32 @@
+"""Lives of processes and what was done to them, recorded by the harness."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events.event import Event
+
+
+class NodeStarted(Event, tag="node_started"):
+    """A process (on the simulator: a node) began to live."""
+
+
+class NodeDied(Event, tag="node_died"):
+    """It ended; recorded by the harness under a node of its own, because the dead write nothing."""
+
+    dead_node: str
+    cause: str
+
+
+class FaultInjected(Event, tag="fault_injected"):
+    """A fault began to act. `fault` is its index in the plan."""
+
+    fault: int
+    fault_kind: str
+    target: str
+
+
+class FaultHealed(Event, tag="fault_healed"):
+    """A fault was undone and the undo was checked."""
+
+    fault: int
+    fault_kind: str
+    target: str

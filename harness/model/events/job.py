@@ -1,0 +1,104 @@
+"""The job, its attempts and recovery, recorded by the coordinator."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from holdfast.harness.model.configuration import EffectiveConfiguration
+from holdfast.harness.model.events.event import Event
+
+
+class JobStatus(StrEnum):
+    """Where a job can be."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    RESTARTING = "restarting"
+    CANCELLING = "cancelling"
+    """A user has ended it, and what is left of it goes."""
+    FINISHED = "finished"
+    CANCELED = "canceled"
+    """A user wanted no more of it."""
+    FAILED = "failed"
+    SUSPENDED = "suspended"
+    """A user wants it to go on later."""
+
+
+OVER = frozenset({JobStatus.CANCELLING, JobStatus.FINISHED, JobStatus.CANCELED, JobStatus.FAILED, JobStatus.SUSPENDED})
+"""From these no job comes back."""
+
+
+class CoordinatorClaimed(Event, tag="coordinator_claimed"):
+    """A coordinator has taken over a job: from now on nothing counts that one with a lower epoch does. No attempt of
+    the job is below `first_attempt`."""
+
+    epoch: int
+    first_attempt: int = 0
+
+
+class CoordinatorSuperseded(Event, tag="coordinator_superseded"):
+    """A coordinator was refused, because a successor has claimed a higher epoch than its own, and ends."""
+
+    epoch: int
+
+
+class JobConfigured(Event, tag="job_configured"):
+    """What is in force for the job, told whenever a coordinator begins to live, and at submit."""
+
+    configuration: EffectiveConfiguration
+
+
+class JobSubmitted(Event, tag="job_submitted"):
+    """A job begins that no coordinator has worked for yet, on a fresh cluster. It restores a checkpoint that an earlier
+    one left, by its `path`, or starts empty, without a path. Its attempts are above the `attempt` of this event."""
+
+    path: str = ""
+    checkpoint: int | None = None
+
+
+class JobSwitched(Event, tag="job_switched"):
+    """The job changed its status."""
+
+    status: JobStatus
+    reason: str = ""
+
+
+class AttemptStarted(Event, tag="attempt_started"):
+    """An execution attempt is deployed, from a checkpoint or, with None, from the initial state; `subtasks` are those
+    that it is one of, where it is not one of all."""
+
+    restored_checkpoint: int | None = None
+    subtasks: tuple[str, ...] = ()
+
+
+class FailureCounted(Event, tag="failure_counted"):
+    """A failure was handed to the restart strategy, or, as one that no restart can help, was not.
+
+    `subtask` failed; empty: a worker, or the coordinator's own work. `subtasks` go down with it; empty: all.
+    `failed_checkpoint` is the one whose failure was one more than tolerable; 0 where something else failed.
+    """
+
+    cause: str
+    subtask: str = ""
+    subtasks: tuple[str, ...] = ()
+    recoverable: bool = True
+    failed_checkpoint: int = 0
+
+
+class RestartScheduled(Event, tag="restart_scheduled"):
+    """The strategy allows a restart after a delay."""
+
+    delay_ms: int
+
+
+class RestartRefused(Event, tag="restart_refused"):
+    """The strategy refuses: the job fails."""
+
+    reason: str
+
+
+class RecoveryFailed(Event, tag="recovery_failed"):
+    """The checkpoint to restore cannot be used; said loudly."""
+
+    checkpoint: int
+    reason: str

@@ -1,0 +1,31 @@
+"""Committed output as the harness's own reader sees it."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events.event import Event
+
+
+class RowsVisible(Event, tag="rows_visible"):
+    """The committed reader saw a unit of output for the first time."""
+
+    name: str
+    poll: int
+    records: int
+    checksum: int
+    final: bool = False
+
+
+class RowsChanged(Event, tag="rows_changed"):
+    """A unit that was visible changed its content, or with `vanished` is not there any more."""
+
+    name: str
+    poll: int
+    vanished: bool
+    final: bool = False
+
+
+class ReaderPolled(Event, tag="reader_polled"):
+    """How often the reader looked, recorded when it ends."""
+
+    polls: int
+    interval_ms: int

@@ -1,0 +1,57 @@
+"""What events say of stored state: files, and what they hold."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class FileReference(msgspec.Struct, frozen=True, gc=False):
+    """A stored file as its writer knew it. `checksum` is the CRC-32 of the content."""
+
+    path: str
+    length: int
+    checksum: int
+
+
+class BroadcastSummary(msgspec.Struct, frozen=True):
+    """What one subtask's copy of broadcast state held: number, sum of values and of identity hashes of its records."""
+
+    records: int
+    value: int
+    digest: int
+
+
+class StateSummary(msgspec.Struct, frozen=True):
+    """What one subtask's state held, in a form that can be added up over subtasks.
+
+    Attributes:
+        keys: number of keys.
+        records: contributing inputs.
+        value: sum of values.
+        digest: sum modulo 2**64 of identity hashes (see Contract).
+        entries: value by key, given when there are at most 16 keys.
+        broadcast: the copy of broadcast state, which is the same in every subtask and in none of the sums above.
+    """
+
+    keys: int = 0
+    records: int = 0
+    value: int = 0
+    digest: int = 0
+    entries: dict[str, int] | None = None
+    broadcast: BroadcastSummary | None = None
+
+
+class ChannelContent(msgspec.Struct, frozen=True, gc=False):
+    """In-flight batches of one channel at a cut.
+
+    Attributes:
+        channel: which.
+        output: they waited at its sender; else at its receiver.
+        batches: (attempt that counted it, position), in order.
+        state: what they add up to, as far as it can be told.
+    """
+
+    channel: str
+    output: bool
+    batches: tuple[tuple[int, int], ...]
+    state: StateSummary | None = None

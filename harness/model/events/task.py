@@ -1,0 +1,67 @@
+"""The life of a subtask: from where it starts, what it reads, how it ends."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events.event import Event
+from holdfast.harness.model.events.state import StateSummary
+
+
+class TaskStarted(Event, tag="task_started"):
+    """A subtask runs, with the state that it starts from.
+
+    `positions` holds (partition, next offset) of a source subtask, `pending_transactions` those a sink found in its
+    state. `finished`: it had finished before the restored checkpoint, and only says so to those behind it.
+    """
+
+    subtask: str
+    restored_checkpoint: int | None = None
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
+    pending_transactions: tuple[str, ...] = ()
+    finished: bool = False
+
+
+class SourceEmitted(Event, tag="source_emitted"):
+    """A source subtask emitted the records [first_offset, next_offset) of a partition."""
+
+    subtask: str
+    partition: int
+    first_offset: int
+    next_offset: int
+
+
+class RecordFailed(Event, tag="record_failed"):
+    """A record made its operator fail. `recoverable` False: the operator says that no restart can help."""
+
+    subtask: str
+    partition: int
+    offset: int
+    cause: str
+    recoverable: bool = True
+
+
+class OperatorFinished(Event, tag="operator_finished"):
+    """finish() of a subtask was called: no input will come any more, and what it held back has been emitted."""
+
+    subtask: str
+
+
+class SubtaskFinished(Event, tag="subtask_finished"):
+    """A subtask ended well, with the state and positions that it had: from now on it takes part in nothing."""
+
+    subtask: str
+    state: StateSummary | None = None
+    positions: tuple[tuple[int, int], ...] = ()
+
+
+class FinishReceived(Event, tag="finish_received"):
+    """The coordinator heard that a subtask finished, or found it so in the checkpoint that an attempt starts from."""
+
+    subtask: str
+
+
+class TaskStopped(Event, tag="task_stopped"):
+    """A subtask was cancelled or failed."""
+
+    subtask: str
+    reason: str
