@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from holdfast.suites.selfcheck.oracles.histories import (
+    acknowledgements,
     alignment_timeout,
+    barriers,
     chain,
+    channel_order,
     config,
     coord,
     count,
@@ -14,6 +17,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     feedback,
     fence,
     final,
+    in_flight,
     live,
     loud,
     metrics,
@@ -23,6 +27,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     pace,
     queue,
     reach,
+    recovery,
     region,
     reread,
     restore,
@@ -37,8 +42,11 @@ from holdfast.suites.selfcheck.oracles.histories import (
 )
 
 __all__ = [
+    "acknowledgements",
     "alignment_timeout",
+    "barriers",
     "chain",
+    "channel_order",
     "config",
     "coord",
     "count",
@@ -48,6 +56,7 @@ __all__ = [
     "feedback",
     "fence",
     "final",
+    "in_flight",
     "live",
     "loud",
     "metrics",
@@ -57,6 +66,7 @@ __all__ = [
     "pace",
     "queue",
     "reach",
+    "recovery",
     "region",
     "reread",
     "restore",

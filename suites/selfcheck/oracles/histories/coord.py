@@ -1,97 +1,39 @@
-"""Histories for COORD: what a coordinator writes, over the forward job with one subtask of each vertex."""
+"""Histories for COORD: the life of a checkpoint, how many there may be, and for how long."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
-    AckSent,
     AttemptStarted,
     BarrierReceived,
-    CheckpointAborted,
-    CheckpointCompleted,
     CheckpointDrawn,
     CheckpointTriggered,
-    DeclineReceived,
-    Event,
-    FailureCounted,
-    FileReference,
     JobSubmitted,
-    MetadataPublished,
     NodeDied,
-    NotificationSent,
     SnapshotTaken,
-    StorageListed,
-    TaskStarted,
     TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time
-from holdfast.suites.selfcheck.oracles.builder import story as any_story
+from holdfast.suites.selfcheck.oracles.builder import at, exhibits, in_real_time
+from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
+    ALL,
+    SHORT,
+    TWO_AT_ONCE,
+    aborted,
+    acked,
+    completed,
+    declined,
+    failed_over,
+    published,
+    story,
+    told,
+    triggered,
+    whole,
+)
 
 bad, near = exhibits("COORD")
-
-ALL = ("source[0]", "map[0]", "sink[0]")
-FILE = FileReference("chk-1/source", 10, 7)
-SHORT = {"execution.checkpointing.interval": "100 ms", "execution.checkpointing.timeout": "200 ms"}
-TWO_AT_ONCE = {
-    "execution.checkpointing.interval": "100 ms",
-    "execution.checkpointing.max-concurrent-checkpoints": "2",
-}
-
-
-def story(*lines: Line, options: Mapping[str, str] | None = None) -> History:
-    return any_story(AttemptStarted(), *lines, job=FORWARD, parallelism=1, options=options)
-
-
-def triggered(checkpoint: int) -> CheckpointTriggered:
-    return CheckpointTriggered(checkpoint=checkpoint, participants=ALL)
-
-
-def acked(checkpoint: int, *subtasks: str, outcome: AckOutcome = AckOutcome.SUCCESS) -> list[Event]:
-    return [AckReceived(checkpoint=checkpoint, subtask=subtask, outcome=outcome) for subtask in subtasks]
-
-
-def published(checkpoint: int, *files: FileReference) -> MetadataPublished:
-    return MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=files)
-
-
-def completed(checkpoint: int) -> CheckpointCompleted:
-    return CheckpointCompleted(checkpoint=checkpoint)
-
-
-def aborted(checkpoint: int, reason: str = "expired") -> CheckpointAborted:
-    return CheckpointAborted(checkpoint=checkpoint, reason=reason)
-
-
-def declined(checkpoint: int) -> DeclineReceived:
-    return DeclineReceived(checkpoint=checkpoint, subtask="sink[0]", reason="disk full")
-
-
-def told(checkpoint: int, *, completed: bool, subtasks: tuple[str, ...] = ALL) -> list[Event]:
-    return [NotificationSent(checkpoint=checkpoint, subtask=subtask, completed=completed) for subtask in subtasks]
-
-
-def whole(checkpoint: int) -> list[Event]:
-    """A checkpoint as it should be."""
-    return [
-        triggered(checkpoint),
-        *acked(checkpoint, *ALL),
-        published(checkpoint),
-        completed(checkpoint),
-        *told(checkpoint, completed=True),
-    ]
-
-
-def failed_over() -> FailureCounted:
-    return FailureCounted(cause="worker lost")
-
-
-# --- the life of a checkpoint ----------------------------------------------------------------------------------------
 
 
 @bad("ids-not-increasing")
@@ -282,97 +224,6 @@ def told_after_publication() -> History:
     return story(whole(1))
 
 
-# --- acks and declines -----------------------------------------------------------------------------------------------
-
-
-@bad("ack-counted-wrongly")
-def repeated_ack_counted() -> History:
-    return story(triggered(1), acked(1, ALL[0], ALL[0]))
-
-
-@bad("ack-counted-wrongly")
-def late_ack_counted() -> History:
-    return story(whole(1), acked(1, ALL[0]))
-
-
-@bad("ack-counted-wrongly")
-def ack_of_older_attempt_counted() -> History:
-    return story(triggered(1), at("", acked(1, ALL[0])[0], attempt=7))
-
-
-@bad("ack-counted-wrongly")
-def ack_of_no_checkpoint_counted() -> History:
-    return story(whole(1), acked(2, ALL[0]))
-
-
-@near("ack-counted-wrongly")
-def repeated_ack_ignored() -> History:
-    return story(triggered(1), acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DUPLICATE))
-
-
-@bad("completed-after-decline")
-def completed_after_decline() -> History:
-    return story(triggered(1), declined(1), acked(1, *ALL), published(1), completed(1))
-
-
-@near("completed-after-decline")
-def aborted_after_decline() -> History:
-    return story(triggered(1), acked(1, ALL[0]), declined(1), aborted(1), told(1, completed=False), triggered(2))
-
-
-@near("completed-after-decline")
-def declined_when_all_had_acked() -> History:
-    overlap = (triggered(1), declined(1), aborted(1), told(1, completed=False))
-    return story(*overlap, triggered(2), acked(2, *ALL), declined(2), published(2), completed(2))
-
-
-@bad("abort-not-told")
-def abort_told_to_two_of_three() -> History:
-    late = acked(1, ALL[0], outcome=AckOutcome.DISCARDED)
-    return story(triggered(1), aborted(1), told(1, completed=False, subtasks=ALL[:2]), late, triggered(2))
-
-
-@near("abort-not-told")
-def abort_told_to_all() -> History:
-    late = acked(1, ALL[0], outcome=AckOutcome.DISCARDED)
-    return story(triggered(1), aborted(1), told(1, completed=False), late, triggered(2))
-
-
-@near("abort-not-told")
-def died_while_telling() -> History:
-    return story(
-        triggered(1), aborted(1), told(1, completed=False), triggered(2), aborted(2),
-        told(2, completed=False, subtasks=ALL[:1]), NodeDied(dead_node="coordinator", cause="killed"),
-        AttemptStarted(), acked(2, ALL[0], outcome=AckOutcome.UNKNOWN),
-    )  # fmt: skip
-
-
-def _discards(*left: FileReference, aborts: bool) -> History:
-    """The source's file of checkpoint 1 belongs to nobody, for the checkpoint is aborted or the ack comes late."""
-    sent = AckSent(subtask=ALL[0], checkpoint=1, files=(FILE,))
-    early, late = acked(1, ALL[0]), acked(1, ALL[0], outcome=AckOutcome.DISCARDED)
-    end = [aborted(1), *told(1, completed=False)]
-    return story(triggered(1), sent, [*early, *end] if aborts else [*end, *late], whole(2), StorageListed(files=left))
-
-
-@bad("state-not-discarded")
-def state_of_aborted_checkpoint_left() -> History:
-    return _discards(FILE, aborts=True)
-
-
-@bad("state-not-discarded")
-def state_of_late_ack_left() -> History:
-    return _discards(FILE, aborts=False)
-
-
-@near("state-not-discarded")
-def state_of_aborted_checkpoint_discarded() -> History:
-    return _discards(aborts=True)
-
-
-# --- time and number -------------------------------------------------------------------------------------------------
-
-
 @bad("not-expired")
 def expires_late() -> History:
     return story(triggered(1), 400, aborted(1), told(1, completed=False), whole(2), options=SHORT)
@@ -441,70 +292,3 @@ def nothing_after_abort() -> History:
 @near("slot-not-freed")
 def next_after_abort() -> History:
     return story(triggered(1), aborted(1), told(1, completed=False), triggered(2))
-
-
-# --- recovery --------------------------------------------------------------------------------------------------------
-
-
-@bad("restored-not-latest")
-def restores_older() -> History:
-    return story(whole(1), whole(2), failed_over(), AttemptStarted(restored_checkpoint=1))
-
-
-@bad("restored-not-latest")
-def restores_nothing() -> History:
-    return story(whole(1), failed_over(), AttemptStarted())
-
-
-@bad("restored-not-latest")
-def restores_what_never_was() -> History:
-    return story(whole(1), failed_over(), AttemptStarted(restored_checkpoint=2))
-
-
-@bad("restored-not-latest")
-def goes_back_behind_a_restored_one() -> History:
-    return story(
-        whole(1), triggered(2), acked(2, *ALL), published(2), NodeDied(dead_node="coordinator", cause="killed"),
-        AttemptStarted(restored_checkpoint=2), failed_over(), AttemptStarted(restored_checkpoint=1),
-    )  # fmt: skip
-
-
-@near("restored-not-latest")
-def restores_latest() -> History:
-    return story(
-        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), AttemptStarted(restored_checkpoint=1)
-    )
-
-
-@near("restored-not-latest")
-def restores_published_but_not_completed() -> History:
-    return story(
-        whole(1), triggered(2), acked(2, *ALL), published(2), NodeDied(dead_node="coordinator", cause="killed"),
-        AttemptStarted(restored_checkpoint=2),
-    )  # fmt: skip
-
-
-def _restart(*restored: int | None) -> History:
-    """The attempt restores checkpoint 1, its tasks what is given."""
-    tasks = [TaskStarted(subtask=name, restored_checkpoint=each) for name, each in zip(ALL, restored, strict=True)]
-    return story(whole(1), failed_over(), AttemptStarted(restored_checkpoint=1), tasks)
-
-
-@bad("tasks-restored-differently")
-def task_restores_nothing() -> History:
-    return _restart(1, None, 1)
-
-
-@near("tasks-restored-differently")
-def tasks_restore_the_same() -> History:
-    return _restart(1, 1, 1)
-
-
-@bad("started-late-attempt")
-def attempt_number_drawn_again() -> History:
-    return story(failed_over(), at("", AttemptStarted(), attempt=1))
-
-
-@near("started-late-attempt")
-def attempt_number_left_out() -> History:
-    return story(failed_over(), at("", AttemptStarted(), attempt=3))
