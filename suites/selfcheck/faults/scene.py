@@ -8,13 +8,15 @@ import numpy as np
 
 from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import Event, FaultHealed, FaultInjected
+from holdfast.harness.model.events import Event, FaultHealed, FaultInjected, SourceEmitted
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.job import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
+from holdfast.harness.model.target import Role, Target
 
 MILLISECOND_NS = 1_000_000
+WORKER = Target(Role.WORKER, 1)
 BY_KIND = {fault.kind: fault for fault in (factory() for factory in FAULTS)}
 
 
@@ -48,3 +50,7 @@ def at(time_ms: float, node: str, event: Event) -> Event:
     event.time_ns = int(time_ms * MILLISECOND_NS)
     event.node = node
     return event
+
+
+def emitted(time_ms: float, node: str) -> Event:
+    return at(time_ms, node, SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=1))
