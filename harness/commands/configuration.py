@@ -13,7 +13,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, Plan, WorkloadSpec
 from holdfast.harness.spi.system import ConfigurationAware
 

@@ -12,7 +12,8 @@ from holdfast.harness.engine.draw_end import draw_policy, draw_user_end
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
-from holdfast.harness.model.job import BOUNDED_JOBS, JOBS, REDUCED, STATEFUL, Job, VertexKind
+from holdfast.harness.model.job import STATEFUL, Job, VertexKind
+from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.units import duration_ms

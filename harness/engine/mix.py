@@ -6,7 +6,7 @@ import msgspec
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.demands import demands
-from holdfast.harness.model.job import JOBS
+from holdfast.harness.model.jobs import JOBS
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.system import System
 

@@ -42,7 +42,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -30,7 +30,7 @@ from holdfast.harness.engine.run import run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import FailureCounted, FaultInjected, SourceEmitted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -38,7 +38,8 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -32,7 +32,7 @@ from holdfast.harness.engine.timeline import timeline
 from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RunResult, Status, TierReport, Title
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target

@@ -18,7 +18,7 @@ from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.bench.final_sums import check_final_sums

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import (
-    DIAMOND,
-    FORWARD,
-    JOIN,
-    REBALANCE,
-    SELF_JOIN,
-    STEPS,
-    UNION,
-    Job,
-    VertexKind,
-)
+from holdfast.harness.model.job import Job, VertexKind
+from holdfast.harness.model.jobs import DIAMOND, FORWARD, JOIN, REBALANCE, SELF_JOIN, STEPS, UNION
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import subtasks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Decision
-from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.suites.conformance.plans import AT_LEAST_ONCE, COORDINATOR, EVERYWHERE, WORKERS, kill, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, question, refused, submitted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, Topology
 from holdfast.harness.model.target import Target
 from holdfast.harness.model.topology import subtasks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import COMMON_JOBS, FORWARD, REBALANCE
+from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, REBALANCE
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     COORDINATOR,

@@ -6,19 +6,8 @@ from typing import Any
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import (
-    FORWARD,
-    KEYED_SUM,
-    PIPELINE,
-    REDUCED,
-    UNION,
-    Edge,
-    Job,
-    Partitioning,
-    Vertex,
-    VertexKind,
-    bounded,
-)
+from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, PIPELINE, REDUCED, UNION, bounded
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,

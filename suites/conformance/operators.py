@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
+from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,

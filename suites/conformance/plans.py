@@ -15,7 +15,8 @@ from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, PlanGenerator, Tier
 from holdfast.harness.model.demands import demands
-from holdfast.harness.model.job import KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.fault import Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.suites.conformance.plans import WORKERS, with_needs
 

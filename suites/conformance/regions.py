@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, Contract, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Plan
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,

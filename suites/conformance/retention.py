@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import KEYED_SUM, bounded
+from holdfast.harness.model.jobs import KEYED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,

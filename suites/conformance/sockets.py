@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, REBALANCE
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome

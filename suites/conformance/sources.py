@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, REBALANCE, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, WINDOW_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Target
 from holdfast.harness.model.verdict import Outcome

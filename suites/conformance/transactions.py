@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     EVERYWHERE,

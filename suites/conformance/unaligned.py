@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import BROADCAST, UNION
+from holdfast.harness.model.jobs import BROADCAST, UNION
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks

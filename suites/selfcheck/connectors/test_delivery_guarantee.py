@@ -14,7 +14,8 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import TransactionPrecommitted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -14,7 +14,8 @@ from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.drivers.processes.rows import encode_rows, load_rows
 from holdfast.fixtures.reference.storage.file_layout import PENDING
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, Contract
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from holdfast.harness.engine.registry import toolbox
 from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, CommitFailed, Event, StorageFailed
-from holdfast.harness.model.job import COMMON_JOBS, FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target

@@ -24,7 +24,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target

@@ -33,7 +33,7 @@ from holdfast.harness.model.events import (
     StateSummary,
 )
 from holdfast.harness.model.history import FileDigest, History, Manifest, RunEnd
-from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.journal import RESULTS_VERSION
 from holdfast.harness.model.records import (
     CommittedRows,

@@ -20,7 +20,7 @@ from holdfast.harness.model.events import (
     TransactionPrecommitted,
 )
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.journal import Recovery
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output

@@ -6,7 +6,7 @@ from holdfast.harness.engine.timeline import timeline
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import Event, NodeDied, NodeStarted
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
 

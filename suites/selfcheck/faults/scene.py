@@ -10,7 +10,7 @@ from holdfast.faults import FAULTS
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import Event, FaultHealed, FaultInjected, SourceEmitted
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target

@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.target import Role, Target

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, REBALANCE, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import (

@@ -18,7 +18,7 @@ from holdfast.fixtures.reference.operators.partial_sums import InputColumns, Par
 from holdfast.fixtures.reference.operators.stored_sums import StoredSums
 from holdfast.fixtures.reference.protocol.execution_graph import graph_of
 from holdfast.fixtures.reference.protocol.submission import configure
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 
 PLAN = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic", {}))

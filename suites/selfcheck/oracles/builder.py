@@ -38,7 +38,8 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import CommittedRows, InputLog, Output, Partition
 

@@ -53,7 +53,7 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.records import CommittedRows, FoldRow
 from holdfast.suites.selfcheck.oracles.builder import Line, input_log, story

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from holdfast.harness.model.events import AttemptStarted
-from holdfast.harness.model.job import REBALANCE, Edge, Partitioning
+from holdfast.harness.model.job import Edge, Partitioning
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.capability import AT_MOST_ONCE, EXACTLY_ONCE
-from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.noloss import NoLossOracle

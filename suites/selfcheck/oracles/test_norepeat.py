@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
-from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.norepeat import NoRepeatOracle
 from holdfast.suites.selfcheck.oracles.builder import story

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import KEYED_SUM, REBALANCE, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import KEYED_SUM, REBALANCE
 from holdfast.harness.model.records import FoldRow, IdentityRow, InputLog, Partition
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.exact import ExactOracle

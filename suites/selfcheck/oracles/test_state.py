@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, WINDOW_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.oracles.state import StateOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.state import (

@@ -18,7 +18,7 @@ from holdfast.harness.engine.judge import judge
 from holdfast.harness.engine.output_file import OutputFile
 from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, REBALANCE
+from holdfast.harness.model.jobs import FORWARD, REBALANCE
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.exact import ExactOracle

@@ -34,7 +34,7 @@ from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Records
-from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns
 

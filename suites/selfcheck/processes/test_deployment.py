@@ -34,7 +34,8 @@ from holdfast.harness.model.events import (
     StorageListed,
     SubtaskAudited,
 )
-from holdfast.harness.model.job import FORWARD, JOBS, KEYED_SUM, REBALANCE, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, JOBS, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -19,7 +19,7 @@ from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
 from holdfast.fixtures.reference.drivers.processes.sockets import Address
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.records import IdentityColumns
 

@@ -11,7 +11,7 @@ from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.registry import toolbox
 from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -11,7 +11,8 @@ from holdfast.fixtures.systems.structured_streaming.system import StructuredStre
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.capability import Guarantee
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, Job
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.system import OptionUse
 

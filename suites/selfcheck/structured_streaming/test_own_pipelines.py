@@ -18,7 +18,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.job import FORWARD, KEYED_SUM
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome

@@ -10,7 +10,7 @@ from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.system import JsonLines
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.job import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import FoldRow, InputLog, Output
 from holdfast.harness.spi.system import Recording

@@ -13,7 +13,7 @@ from holdfast.fixtures.systems.json_lines.messages import Ack, Garbage, Ready, d
 from holdfast.fixtures.systems.json_lines.system import JsonLines, acknowledges_first, persists_first
 from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.system import System

@@ -14,7 +14,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
 from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
     ACROSS,

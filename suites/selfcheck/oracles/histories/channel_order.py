@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 from holdfast.suites.selfcheck.oracles.histories.channel_lines import LEFT, LONE, RIGHT, delivers, sends
 

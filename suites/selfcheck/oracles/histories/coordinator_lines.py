@@ -19,7 +19,7 @@ from holdfast.harness.model.events import (
     NotificationSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 

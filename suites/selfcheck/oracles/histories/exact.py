@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, REBALANCE
+from holdfast.harness.model.jobs import FORWARD, REBALANCE
 from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units

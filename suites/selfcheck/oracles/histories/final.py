@@ -32,7 +32,8 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD, KEYED_SUM, REDUCED, Job, Vertex, VertexKind, bounded
+from holdfast.harness.model.job import Job, Vertex, VertexKind
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REDUCED, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, story

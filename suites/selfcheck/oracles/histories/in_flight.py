@@ -12,7 +12,7 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 from holdfast.suites.selfcheck.oracles.histories.channel_lines import ACROSS, LEFT, LONE, RIGHT, delivers, sends
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import REBALANCE
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units

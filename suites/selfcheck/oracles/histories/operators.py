@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.events import BroadcastSummary, SnapshotTaken
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import BROADCAST, DIAMOND, JOIN, PIPELINE, RIGHT_WEIGHT, SELF_JOIN, STEPS, UNION, Job
+from holdfast.harness.model.job import RIGHT_WEIGHT, Job
+from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import MASK, identity_hash, summary

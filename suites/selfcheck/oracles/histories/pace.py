@@ -26,7 +26,7 @@ from holdfast.harness.model.events import (
     StorageFailed,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 

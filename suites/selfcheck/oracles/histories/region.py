@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import AttemptStarted, FailureCounted, NodeDied, TaskStarted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 

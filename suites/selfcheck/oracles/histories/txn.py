@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
     TransactionPrecommitted,
 )
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import FORWARD
+from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.records import CommittedRows, IdentityRow
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.builder import story as any_story

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS, WINDOW_SUM
+from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS
+from holdfast.harness.model.jobs import WINDOW_SUM
 from holdfast.harness.model.records import CommittedRows, InputLog, Partition, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 from holdfast.suites.selfcheck.oracles.legal import fold_row

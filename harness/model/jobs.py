@@ -1,0 +1,240 @@
+"""The jobs of plans, drawn and written: each is a shape of its own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
+
+KEYED_SUM = Job(
+    name="keyed-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(Edge("source", "sum", Partitioning.HASH), Edge("sum", "sink", Partitioning.FORWARD)),
+    contract=Contract.FOLD,
+)
+"""Sources, a hash exchange, a running keyed sum, a sink: the smallest job that must align barriers."""
+
+FORWARD = Job(
+    name="forward",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("map", VertexKind.MAP),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(Edge("source", "map", Partitioning.FORWARD), Edge("map", "sink", Partitioning.FORWARD)),
+    contract=Contract.RECORDS,
+)
+"""One input channel everywhere: nothing ever aligns, so it is exactly-once in either mode (BAR-08)."""
+
+REBALANCE = Job(
+    name="rebalance",
+    vertices=FORWARD.vertices,
+    edges=(Edge("source", "map", Partitioning.REBALANCE), Edge("map", "sink", Partitioning.FORWARD)),
+    contract=Contract.RECORDS,
+)
+"""Identity rows over an exchange that aligns; no state but offsets and transactions."""
+
+WINDOW_SUM = Job(
+    name="window-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.WINDOW_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Sums of event-time windows, each of which is told once: state that must survive until its window is over."""
+
+UNION = Job(
+    name="union",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("union", VertexKind.UNION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("left", "union", Partitioning.REBALANCE),
+        Edge("right", "union", Partitioning.REBALANCE),
+        Edge("union", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""Two sources flow together: twice as many input channels as an exchange has."""
+
+DIAMOND = Job(
+    name="diamond",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("even", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("odd", VertexKind.FILTER, modulus=2, remainder=1),
+        Vertex("union", VertexKind.UNION),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "even", Partitioning.REBALANCE),
+        Edge("source", "odd", Partitioning.REBALANCE),
+        Edge("even", "union", Partitioning.FORWARD),
+        Edge("odd", "union", Partitioning.REBALANCE),
+        Edge("union", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""One source on two ways that meet again: what blocks one way holds up the other."""
+
+JOIN = Job(
+    name="join",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("join", VertexKind.JOIN),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("left", "join", Partitioning.HASH),
+        Edge("right", "join", Partitioning.HASH),
+        Edge("join", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Two inputs with state for each."""
+
+SELF_JOIN = Job(
+    name="self-join",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("left", VertexKind.MAP),
+        Vertex("right", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("join", VertexKind.JOIN),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "left", Partitioning.FORWARD),
+        Edge("source", "right", Partitioning.FORWARD),
+        Edge("left", "join", Partitioning.HASH),
+        Edge("right", "join", Partitioning.HASH),
+        Edge("join", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""One source that meets the even half of itself."""
+
+BROADCAST = Job(
+    name="broadcast",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("rules", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.BROADCAST_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "sum", Partitioning.HASH),
+        Edge("rules", "sum", Partitioning.BROADCAST),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Keyed state beside broadcast state, of which every subtask has the same."""
+
+PIPELINE = Job(
+    name="pipeline",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("map", VertexKind.MAP),
+        Vertex("flat-map", VertexKind.FLAT_MAP, copies=3),
+        Vertex("filter", VertexKind.FILTER, modulus=2, remainder=0),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "map", Partitioning.FORWARD),
+        Edge("map", "flat-map", Partitioning.FORWARD),
+        Edge("flat-map", "filter", Partitioning.FORWARD),
+        Edge("filter", "sum", Partitioning.HASH),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""A run of operators on either side of an exchange."""
+
+STEPS = Job(
+    name="steps",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("flat-map", VertexKind.FLAT_MAP, copies=2),
+        Vertex("filter", VertexKind.FILTER, modulus=3, remainder=1),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "flat-map", Partitioning.FORWARD),
+        Edge("flat-map", "filter", Partitioning.FORWARD),
+        Edge("filter", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.RECORDS,
+)
+"""As FORWARD, with operators that make more or fewer records."""
+
+MINI_BATCH = Job(
+    name="mini-batch",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("buffer", VertexKind.MINI_BATCH, latency_ms=15),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "buffer", Partitioning.FORWARD),
+        Edge("buffer", "sum", Partitioning.HASH),
+        Edge("sum", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""KEYED_SUM with an operator that holds records back: at most barriers it has some, which its snapshot must hold."""
+
+REDUCED = Job(
+    name="reduced",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE, bounded=True),
+        Vertex("sum", VertexKind.KEYED_SUM),
+        Vertex("reduce", VertexKind.REDUCE, held=24),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=(
+        Edge("source", "sum", Partitioning.HASH),
+        Edge("sum", "reduce", Partitioning.FORWARD),
+        Edge("reduce", "sink", Partitioning.FORWARD),
+    ),
+    contract=Contract.FOLD,
+)
+"""Bounded, with an operator that holds rows back until its input ends."""
+
+
+def bounded(job: Job, *sources: str) -> Job:
+    """The job with an input that ends.
+
+    Args:
+        job: any.
+        sources: those whose input ends; none named: all.
+    """
+    vertices = tuple(
+        msgspec.structs.replace(vertex, bounded=True)
+        if vertex.kind is VertexKind.SOURCE and (not sources or vertex.name in sources)
+        else vertex
+        for vertex in job.vertices
+    )
+    return msgspec.structs.replace(job, name=f"bounded-{job.name}", vertices=vertices)
+
+
+COMMON_JOBS = {job.name: job for job in (KEYED_SUM, FORWARD, REBALANCE)}
+"""By name, what every runtime is asked to run."""
+JOBS = COMMON_JOBS | {
+    job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS, MINI_BATCH)
+}
+"""By name, all that can be drawn to run on and on."""
+BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
+"""By name, all that can be drawn to finish."""
