@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.reference.connectors.checkpoint_store import read_checked
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.processes.file_store import halves
+from holdfast.fixtures.reference.drivers.processes.file_store import FileStore, halves
 from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
@@ -58,13 +59,13 @@ def test_it_refuses_what_the_layout_never_means(disk: FileDisk, steps: tuple[Ste
 
 
 def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(disk: FileDisk) -> None:
-    disk.apply(LAYOUT.publish(PATH, b"metadata"))
-    file = disk.reference(PATH)
+    store = FileStore(disk, LAYOUT)
+    file = store.publish(PATH, b"metadata")
     assert file == FileReference(PATH, 8, zlib.crc32(b"metadata"))
-    assert disk.read_checked(file) == b"metadata"
+    assert read_checked(store, file) == b"metadata"
     disk.apply((Append(PATH, b"!"),))
     with pytest.raises(OSError, match="is not what was stored"):
-        disk.read_checked(file)
+        read_checked(store, file)
 
 
 def test_listing_goes_by_the_beginning_of_a_name(disk: FileDisk) -> None:
