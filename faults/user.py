@@ -12,6 +12,7 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
 
@@ -85,13 +86,17 @@ class Submit(UserCommand):
     """Another job of the same program, which may be edited, is submitted on the same root, to a cluster that knows
     nothing of the last."""
 
-    kind = command = "submit"
+    kind = command = SUBMIT
     parameters: Mapping[str, tuple[type, str]] = {
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
+        PARALLELISM: (int, "how wide it is, at most as the plan's max parallelism; as the last if not given"),
         "edit": (str, "an edge, such as `source->sum`, that has a new operator in it; none if not given"),
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.RESCALE if PARALLELISM in spec.parameters else Capability.JOB_CONTROL
 
     def landed(self, history: History, fault: int) -> bool:
         """A coordinator began to work for a new job after the injection."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.engine.draw_faults import Scene, draw_faults
-from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Schedule
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
+from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.sim.streams import Stream
 
 RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
 POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
@@ -15,6 +17,23 @@ _ENDS = {"cancel": ExpectedEnd.CANCELED, "suspend": ExpectedEnd.SUSPENDED}
 _COORDINATOR = Target(Role.COORDINATOR)
 _CALM = 2
 """So many checkpoints after the last fault there is a coordinator that can be asked."""
+
+
+WIDTHS = (1, 2, 3, 4)
+"""Of a job that goes on from what another one has left."""
+
+
+def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """The same plan, but a job that is submitted in it may be of another parallelism, unless its checkpoints are
+    unaligned: what these hold in flight cannot be spread over other subtasks."""
+    if plan.options.get("execution.checkpointing.unaligned.enabled") == "true":
+        return plan
+    faults = []
+    for spec in plan.faults:
+        if spec.kind == SUBMIT and stream.chance(percent / 100):
+            spec = replace(spec, parameters={**spec.parameters, PARALLELISM: stream.choice(WIDTHS)})
+        faults.append(spec)
+    return replace(plan, faults=tuple(faults))
 
 
 def draw_policy(scene: Scene) -> dict[str, str]:

@@ -15,6 +15,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.plan import PLAN_VERSION, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
@@ -137,6 +138,9 @@ def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: 
     _check_parameters(
         f"{place}.parameters", spec.parameters, {name: kind for name, (kind, _) in fault.parameters.items()}
     )
+    if spec.kind == SUBMIT and PARALLELISM in spec.parameters:
+        width = int(spec.parameters[PARALLELISM])
+        _in_range(f"{place}.parameters.{PARALLELISM}", width, 1, plan.topology.max_parallelism)
     _in_range(f"{place}.duration_ms", spec.duration_ms, 0)
     _require(
         fault.lasting or not spec.duration_ms,

@@ -36,6 +36,8 @@ class Capability(StrEnum):
     """The job can be asked for what its users may ask for, such as a checkpoint."""
     JOB_CONTROL = "job-control"
     """A job can be cancelled and suspended, and another submitted, from a retained checkpoint or empty."""
+    RESCALE = "rescale"
+    """The other job may be of another parallelism."""
     SLOW_TASK = "slow-task"
     """A batch can be made to keep a subtask busy for a while."""
     UNALIGNED_CHECKPOINTS = "unaligned-checkpoints"

@@ -20,7 +20,7 @@ from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import widest_layout
 from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, overtakes
 
 CLAUSES = {
@@ -66,7 +66,7 @@ class _Timeout:
             for fault in plan.faults
             if fault.target.role is Role.CHANNEL and fault.kind in _HOLDING
         }
-        self.aside = layout_of(plan).pointwise | disturbed
+        self.aside = widest_layout(plan).pointwise | disturbed
         self.steady = not any(fault.kind in _STOPPING or fault.schedule.gate for fault in plan.faults)
         replay(
             history,

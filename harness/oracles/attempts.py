@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from holdfast.harness.model.events import AttemptStarted, FailureCounted
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layouts
 
 
 def members(history: History, event: AttemptStarted | FailureCounted) -> tuple[str, ...]:
     """The subtasks that an attempt is one of, or that go down with a failure."""
-    return event.subtasks or layout_of(history.plan).subtasks
+    return event.subtasks or Layouts(history).of(event).subtasks
 
 
 def newest_attempts(history: History, attempts: Iterable[AttemptStarted]) -> dict[str, int]:

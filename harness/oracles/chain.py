@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import Layout, layout_of
+from holdfast.harness.oracles.layout import Layout, Layouts, widest_layout
 
 Crossing = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
 
@@ -46,16 +46,17 @@ class ChainOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        layout = layout_of(history.plan)
-        _Trace(history, layout, findings)
+        layouts = Layouts(history)
+        _Trace(history, widest_layout(history.plan), findings)
         completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
         for published in history.of(MetadataPublished):
             if published.checkpoint in completed:
                 findings.check("operator-missing")
-                if published.states != len(layout.subtasks):
+                operators = len(layouts.of(published).subtasks)
+                if published.states != operators:
                     message = (
-                        f"checkpoint {published.checkpoint} holds the state of {published.states} of "
-                        f"{len(layout.subtasks)} operators"
+                        f"checkpoint {published.checkpoint} holds the state of {published.states} of {operators} "
+                        "operators"
                     )
                     findings.violated("operator-missing", message, published)
         return findings.verdict(history)

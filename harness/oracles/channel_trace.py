@@ -25,7 +25,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
-from holdfast.harness.oracles.layout import Layout, layout_of
+from holdfast.harness.oracles.layout import Layout, Layouts
 
 ORIGIN = 1 << 32
 """A batch that was counted in an older attempt is its position plus so many times that attempt."""
@@ -113,10 +113,11 @@ class Subtask:
 class Attempt:
     """The channels and subtasks of one attempt, and whether barriers overtook records in it."""
 
-    __slots__ = ("channels", "overtaken", "subtasks")
+    __slots__ = ("channels", "layout", "overtaken", "subtasks")
 
     def __init__(self, number: int, layout: Layout) -> None:
         self.overtaken = False
+        self.layout = layout
         self.subtasks = {name: Subtask(name, len(inputs)) for name, inputs in layout.inputs.items()}
         self.channels = {
             name: Channel(name, number, self.subtasks[receiver])
@@ -130,12 +131,12 @@ class Attempt:
 class Attempts(dict[int, Attempt]):
     """Attempts by number, each made when first asked for."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layouts: Layouts) -> None:
         super().__init__()
-        self.layout = layout
+        self._layouts = layouts
 
     def __missing__(self, number: int) -> Attempt:
-        attempt = self[number] = Attempt(number, self.layout)
+        attempt = self[number] = Attempt(number, self._layouts.at(number))
         return attempt
 
 
@@ -183,7 +184,7 @@ class ChannelTrace:
     """
 
     def __init__(self, history: History) -> None:
-        self.attempts = Attempts(layout_of(history.plan))
+        self.attempts = Attempts(Layouts(history))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
         self.misplaced: list[tuple[SnapshotTaken, dict[int, int]]] = []
@@ -334,8 +335,9 @@ class ChannelTrace:
         if subtask.aligning == event.checkpoint:
             self._end(subtask)
             subtask.settled = event.checkpoint
-        channels = self.attempts[event.attempt].channels
-        for name in self.attempts.layout.inputs[subtask.name]:
+        attempt = self.attempts[event.attempt]
+        channels = attempt.channels
+        for name in attempt.layout.inputs[subtask.name]:
             channel = channels[name]
             channel.processed[event.checkpoint] = sum(element >= 0 for element in channel.received)
 

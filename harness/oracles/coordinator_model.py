@@ -30,7 +30,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layouts
 from holdfast.harness.oracles.options import MAX_CONCURRENT, checkpoints_after_finish, number
 
 NOTHING = -1
@@ -108,7 +108,7 @@ class CoordinatorModel:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.limit = number(history.plan, MAX_CONCURRENT, 1)
-        self.upstream = layout_of(history.plan).upstream
+        self.layouts = Layouts(history)
         self.finished: set[str] = set()
         self.ending = False
         self.goes_on = checkpoints_after_finish(history.plan)
@@ -125,7 +125,6 @@ class CoordinatorModel:
         self.restored: JobSubmitted | None = None
         self.attempts: dict[int, AttemptStarted] = {}
         self.present: dict[str, int] = {}
-        self.subtasks = layout_of(history.plan).subtasks
         self.last_attempt: AttemptStarted | None = None
         self.latest = NOTHING
         self.durable: set[int] = set()
@@ -194,7 +193,7 @@ class CoordinatorModel:
 
     def _trigger_sent(self, event: TriggerSent) -> None:
         self.findings.check("triggered-not-a-source")
-        if not self.upstream.get(event.subtask, set()) <= self.finished:
+        if not self.layouts.of(event).upstream.get(event.subtask, set()) <= self.finished:
             message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
             self.findings.violated("triggered-not-a-source", message, event)
 
@@ -412,8 +411,8 @@ class CoordinatorModel:
                 message = f"attempt {event.attempt} starts after attempt {last.attempt}"
                 findings.violated("started-late-attempt", message, last, event)
         self.last_attempt = self.attempts[event.attempt] = event
-        self.present.update(dict.fromkeys(event.subtasks or self.subtasks, event.attempt))
-        self.finished.difference_update(event.subtasks or self.subtasks)
+        self.present.update(dict.fromkeys(event.subtasks or self.layouts.of(event).subtasks, event.attempt))
+        self.finished.difference_update(event.subtasks or self.layouts.of(event).subtasks)
         restored = NOTHING if event.restored_checkpoint is None else event.restored_checkpoint
         if last is not None or self.durable or self.latest != NOTHING or restored != NOTHING:
             findings.check("restored-not-latest")

@@ -43,7 +43,7 @@ from holdfast.harness.oracles.channel_trace import (
 )
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.held_state import held_by, judge_held
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import layout_of, widest_layout
 from holdfast.harness.oracles.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once
 from holdfast.harness.oracles.state_fold import StateFold
@@ -90,7 +90,7 @@ class CutOracle:
                 _judge_order(history, channel, findings, aligned_mode)
             for subtask in attempt.subtasks.values():
                 _judge_barriers(history, subtask, findings)
-            judge_channel_states(attempt, trace.attempts.layout, findings)
+            judge_channel_states(attempt, attempt.layout, findings)
             if aligned_mode:
                 judge_copies(attempt, findings)
         if aligned_mode:
@@ -189,7 +189,7 @@ def _judge_alignment(history: History, alignment: Alignment, findings: Findings)
 
 def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, aligned_mode: bool) -> None:
     """Who never waits: anybody in at-least-once mode, and a subtask with one input in either."""
-    inputs = layout_of(history.plan).inputs
+    inputs = widest_layout(history.plan).inputs
     if not aligned_mode:
         findings.check("blocked-in-at-least-once", len(trace.begun))
     lone = [
@@ -258,16 +258,16 @@ def _positions(positions: Mapping[int, int]) -> str:
 
 def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> None:
     """Source positions and keyed sums of one checkpoint and attempt denote one cut."""
-    layout = layout_of(history.plan)
     job = history.plan.job
     if len(job.of_kind(*STATEFUL)) != 1:
         return  # Sums of sums are not a fold of the input
-    needed = layout.sources + layout.buffers + layout.sums
-    holding = len(layout.buffers) + len(layout.sums)
     fold: StateFold | None = None
     switches = alignment_timeout_ms(history.plan) > 0
-    skipped = skipped_in(history, trace, layout)
+    skipped = skipped_in(history, trace, layout_of(history.plan))
     for number, attempt in trace.attempts.items():
+        layout = attempt.layout
+        needed = layout.sources + layout.buffers + layout.sums
+        holding = len(layout.buffers) + len(layout.sums)
         taken: dict[int, list[SnapshotTaken]] = {}
         for name in needed:
             for snapshot, _ in attempt.subtasks[name].snapshots:

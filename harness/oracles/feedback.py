@@ -21,7 +21,7 @@ from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.identity_rows import listed
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import widest_layout
 from holdfast.harness.oracles.lineage import owed_rows
 from holdfast.harness.oracles.loss import owes_everything
 from holdfast.harness.oracles.two_bit_counters import NAMED
@@ -96,7 +96,7 @@ class _Loop:
     """One pass over a history. A subtask takes a batch and sends it on before it takes another one."""
 
     def __init__(self, history: History) -> None:
-        layout = layout_of(history.plan)
+        layout = widest_layout(history.plan)
         self._heads = {member: chain[0] for chain in layout.chains for member in chain}
         self._feedback = frozenset(layout.feedback)
         self._in_hand: dict[tuple[int, str], _Batch] = {}

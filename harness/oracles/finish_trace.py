@@ -29,7 +29,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layouts, widest_layout
 from holdfast.harness.oracles.options import checkpoints_after_finish
 
 
@@ -84,9 +84,9 @@ class FinishTrace:
         self.findings = findings
         self.goes_on = checkpoints_after_finish(history.plan)
         self.lengths = history.inputs.lengths()
-        layout = layout_of(history.plan)
-        self.layout = layout
-        self.sources = frozenset(layout.sources)
+        self.layout_of = Layouts(history).of
+        layout = widest_layout(history.plan)
+        self.sources, self.sinks = frozenset(layout.sources), frozenset(layout.sinks)
         job, width = history.plan.job, range(history.plan.topology.parallelism)
         reducing = {vertex.name for vertex in job.of_kind(VertexKind.REDUCE)}
         self.reducing = {f"{name}[{i}]" for name in reducing for i in width}
@@ -142,12 +142,13 @@ class FinishTrace:
         task.open = set(event.pending_transactions)
         if event.restored_checkpoint is not None:
             task.told = event.restored_checkpoint
-        for subtask in self.layout.subtasks:
+        layout = self.layout_of(event)
+        for subtask in layout.subtasks:
             other = self.tasks.get((event.attempt, subtask))
             if other is None or other.started is None:
                 continue
             for before, behind in ((other.started, event), (event, other.started)):
-                if behind.finished and before.subtask in self.layout.upstream[behind.subtask]:
+                if behind.finished and before.subtask in layout.upstream[behind.subtask]:
                     self.findings.check("running-before-finished")
                     if not before.finished:
                         message = f"{behind.subtask} starts as finished behind {before.subtask}, which runs"
@@ -180,7 +181,7 @@ class FinishTrace:
             return
         task.called = event
         findings.check("finished-early")
-        missing = sorted(set(self.layout.inputs.get(event.subtask, ())) - task.ended_inputs)
+        missing = sorted(set(self.layout_of(event).inputs.get(event.subtask, ())) - task.ended_inputs)
         unread = [
             f"offset {position} of partition {partition}"
             for partition, position in sorted(task.positions.items())
@@ -228,7 +229,7 @@ class FinishTrace:
             taken = "none" if task.taken_after is None else f"checkpoint {task.taken_after} first"
             message = f"{event.subtask} ends; after finish() it took {taken}, and it heard of {task.told}"
             findings.violated("exit-before-final", message, event)
-        if event.subtask in self.layout.sinks:
+        if event.subtask in self.sinks:
             findings.check("exit-uncommitted")
             if task.open:
                 message = f"{event.subtask} ends, and {min(task.open)} is not committed"
@@ -239,7 +240,7 @@ class FinishTrace:
     def _attempt_started(self, event: AttemptStarted) -> None:
         self.running = False
         self.pending.clear()
-        for subtask in event.subtasks or self.layout.subtasks:
+        for subtask in event.subtasks or self.layout_of(event).subtasks:
             self.attempts[subtask] = event.attempt
             self.known.discard(subtask)
 
@@ -251,7 +252,7 @@ class FinishTrace:
 
     def _judge_calls(self, over: JobSwitched) -> None:
         """Who has called finish() is known when every node has been heard."""
-        for subtask in self.layout.subtasks:
+        for subtask in self.layout_of(over).subtasks:
             task = self.tasks.get((self.ended_attempts.get(subtask, 0), subtask))
             if task is None or task.started is None:
                 continue
@@ -265,8 +266,9 @@ class FinishTrace:
             self.known.add(event.subtask)
 
     def _triggered(self, event: CheckpointTriggered) -> None:
-        findings, running = self.findings, set(self.layout.subtasks) - self.known
-        first = {subtask for subtask in running if self.layout.upstream[subtask] <= self.known}
+        layout = self.layout_of(event)
+        findings, running = self.findings, set(layout.subtasks) - self.known
+        first = {subtask for subtask in running if layout.upstream[subtask] <= self.known}
         self.pending[event.checkpoint] = _Checkpoint(first, frozenset(self.known))
         if not self.known:
             return
@@ -290,7 +292,7 @@ class FinishTrace:
             self.findings.violated("triggered-not-first", message, event)
 
     def _refused(self, event: CheckpointRefused) -> None:
-        some = 0 < len(self.known) < len(self.layout.subtasks)
+        some = 0 < len(self.known) < len(self.layout_of(event).subtasks)
         if event.reason is not FailureReason.TASKS_NOT_RUNNING or not some or not self.running:
             return
         clause = "refused-after-finish" if self.goes_on else "triggered-after-finish"

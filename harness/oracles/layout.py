@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Plan, Topology
+from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.options import chained
+from holdfast.harness.oracles.submissions import Submissions
 
 _PASSING = (VertexKind.MAP, VertexKind.MINI_BATCH, VertexKind.UNION)
 
@@ -98,5 +102,36 @@ def _layout(job: Job, topology: Topology, *, chaining: bool) -> Layout:
 
 
 def layout_of(plan: Plan) -> Layout:
-    """The layout of a plan's job; never modified, so that it can be shared."""
+    """The layout of a plan's first job; never modified, so that it can be shared."""
     return _layout(plan.job, plan.topology, chaining=chained(plan))
+
+
+def widest_layout(plan: Plan) -> Layout:
+    """That of the widest of a plan's jobs: it has the names of all of them."""
+    topology = max(topologies(plan), key=lambda each: each.parallelism)
+    return _layout(plan.job, topology, chaining=chained(plan))
+
+
+class Layouts:
+    """The layout that an event is one of: a job that is submitted later can be of another parallelism.
+
+    Args:
+        history: of the run.
+    """
+
+    def __init__(self, history: History) -> None:
+        plan = history.plan
+        widths = topologies(plan)
+        self._all = [_layout(plan.job, topology, chaining=chained(plan)) for topology in widths]
+        self._submissions = Submissions(history) if len(set(widths)) > 1 else None
+
+    def of(self, event: Event) -> Layout:
+        """The layout of the job of an event."""
+        return self._all[0] if self._submissions is None else self._numbered(self._submissions.of(event))
+
+    def at(self, attempt: int) -> Layout:
+        """The layout of the job of an attempt."""
+        return self._all[0] if self._submissions is None else self._numbered(self._submissions.at(attempt))
+
+    def _numbered(self, job: int) -> Layout:
+        return self._all[min(max(job, 1), len(self._all)) - 1]

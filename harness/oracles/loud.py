@@ -24,6 +24,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.layout import Layouts
 
 REACH_DIRECTORY = "reach-directory"
 """The storage operation by which a worker finds out whether it can store checkpoints."""
@@ -160,7 +161,9 @@ class _Starts:
 
 
 def _judge_subtasks(history: History, findings: Findings) -> None:
-    """Subtasks whose restored checkpoint held state."""
+    """Subtasks whose restored checkpoint held state. Where parallelism changed it may be another's now: RESTORE decides
+    that of all of them together."""
+    layouts = Layouts(history)
     recorded: dict[tuple[int, str], SnapshotTaken] | None = None
     for started in history.of(TaskStarted):
         if started.restored_checkpoint is None or started.state is None:
@@ -169,6 +172,8 @@ def _judge_subtasks(history: History, findings: Findings) -> None:
             recorded = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
         snapshot = recorded.get((started.restored_checkpoint, started.subtask))
         if snapshot is None or snapshot.state is None or not snapshot.state.records:
+            continue
+        if layouts.of(snapshot) is not layouts.of(started):
             continue
         findings.check("started-empty")
         if not started.state.records:

@@ -25,7 +25,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import widest_layout
 from holdfast.harness.oracles.options import NS_PER_MS, milliseconds, number
 from holdfast.harness.oracles.stated_options import texts
 
@@ -78,7 +78,7 @@ class _Queues:
         plan = history.plan
         self.findings = findings
         self.clocks = Clocks(history)
-        self.inputs = layout_of(plan).inputs
+        self.inputs = widest_layout(plan).inputs
         self.target_ms = milliseconds(plan, f"{DEBLOAT}.target", 1_000)
         weight = 2 / (number(plan, f"{DEBLOAT}.samples", 20) + 1)
         periods = ceil(log(max(configured, 2)) / -log(1 - weight)) if weight < 1 else 1

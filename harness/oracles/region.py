@@ -23,7 +23,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layout, Layouts, layout_of
 from holdfast.harness.oracles.stated_options import texts
 
 FAILOVER = "jobmanager.execution.failover-strategy"
@@ -61,9 +61,8 @@ class RegionOracle:
         return findings.verdict(history)
 
 
-def regions(plan: Plan) -> tuple[frozenset[str], ...]:
-    """The regions of a plan's job."""
-    layout = layout_of(plan)
+def regions(plan: Plan, layout: Layout) -> tuple[frozenset[str], ...]:
+    """The regions of a job of a plan."""
     if texts(plan).get(FAILOVER, "").lower() == "full":
         return (frozenset(layout.subtasks),)
     root = {subtask: subtask for subtask in layout.subtasks}
@@ -98,13 +97,19 @@ class _Walk:
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
-        self.regions = regions(history.plan)
-        self.hit: set[frozenset[str]] = set(self.regions)
-        subtasks = layout_of(history.plan).subtasks
-        self.single = {tuple(each for each in subtasks if each in region) for region in self.regions}
+        self.plan = history.plan
+        self.layouts = Layouts(history)
+        self._begin(layout_of(history.plan))
         self.hosted: dict[str, set[str]] = {}
         self.shaken_by: Event | None = None
         self.coordinator = ""
+
+    def _begin(self, layout: Layout) -> None:
+        """A job of this layout is the one that runs."""
+        self.layout = layout
+        self.regions = regions(self.plan, layout)
+        self.hit: set[frozenset[str]] = set(self.regions)
+        self.single = {tuple(each for each in layout.subtasks if each in region) for region in self.regions}
 
     def task_started(self, event: TaskStarted) -> None:
         self.hosted.setdefault(event.node, set()).add(event.subtask)
@@ -132,6 +137,8 @@ class _Walk:
     def attempt_started(self, event: AttemptStarted) -> None:
         whole = event.node != self.coordinator
         self.coordinator = event.node
+        if self.layouts.of(event) is not self.layout:
+            self._begin(self.layouts.of(event))
         started = set(event.subtasks) or set().union(*self.regions)
         touched = [region for region in self.regions if region & started]
         if len(self.regions) > 1 and not whole:

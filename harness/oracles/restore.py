@@ -24,6 +24,8 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.layout import Layouts
+from holdfast.harness.oracles.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.submissions import Submissions
 
 
@@ -60,6 +62,7 @@ class RestoreOracle:
         "audit-differs": "a checkpoint restored after the run gives something else than was recorded",
         "audit-failed": "a retained checkpoint cannot be restored after the run",
         "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
+        **CLAUSES,
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, SnapshotTaken, SourceEmitted)
 
@@ -69,8 +72,10 @@ class RestoreOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         snapshots = Recorded(history)
-        _judge_starts(history, snapshots, findings)
+        rescaled = RescaledRestores(history)
+        _judge_starts(history, snapshots, rescaled, findings)
         _judge_channel_states(history, findings)
+        rescaled.judge(findings)
         _judge_audits(history, snapshots, findings)
         _judge_repetition(history, findings)
         return findings.verdict(history)
@@ -93,7 +98,7 @@ def _summary(state: StateSummary | None) -> str:
     return f"{state.records} records of {state.keys} keys, value {state.value}, digest {state.digest:#018x}"
 
 
-def _judge_starts(history: History, snapshots: Recorded, findings: Findings) -> None:
+def _judge_starts(history: History, snapshots: Recorded, rescaled: RescaledRestores, findings: Findings) -> None:
     """States and positions of starting subtasks, and where their sources then really go on."""
     firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
     sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
@@ -108,8 +113,11 @@ def _judge_starts(history: History, snapshots: Recorded, findings: Findings) -> 
             snapshot = snapshots.of(started, checkpoint, started.subtask)
             if snapshot is None:
                 continue
-            wanted = dict(snapshot.positions)
-            _judge_restored(started, snapshot, findings)
+            if rescaled.is_rescaled(started, snapshot):
+                wanted = dict(started.positions)  # Whether these are right is decided for all readers together.
+            else:
+                wanted = dict(snapshot.positions)
+                _judge_restored(started, snapshot, findings)
         if started.subtask.partition("[")[0] in sockets:
             continue  # It goes on wherever the socket is by then.
         for partition, offset in wanted.items():
@@ -169,10 +177,15 @@ def _judge_channel_states(history: History, findings: Findings) -> None:
     if not taken:
         return
     restored = {(event.attempt, event.subtask): event for event in history.of(ChannelStateRestored)}
+    layouts = Layouts(history)
     for started in history.of(TaskStarted):
         recorded = taken.get((started.restored_checkpoint or 0, started.subtask))
         put_back = restored.get((started.attempt, started.subtask))
-        if recorded is None or (put_back is not None and put_back.skipped):
+        if (
+            recorded is None
+            or layouts.of(recorded) is not layouts.of(started)
+            or (put_back is not None and put_back.skipped)
+        ):
             continue
         wanted = [(each.channel, each.output, each.batches) for each in recorded.channels]
         found = [(each.channel, each.output, each.batches) for each in put_back.channels] if put_back else []

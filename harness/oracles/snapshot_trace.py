@@ -24,7 +24,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import widest_layout
 
 LONG = 3
 """So many times the longest other pause: batches that come at random leave longer pauses now and then."""
@@ -242,7 +242,7 @@ class SnapshotTrace:
 
 def _heads(plan: Plan) -> dict[str, str]:
     """By subtask, the first of its chain."""
-    layout = layout_of(plan)
+    layout = widest_layout(plan)
     heads = {subtask: subtask for subtask in layout.subtasks}
     for chain in layout.chains:
         heads.update(dict.fromkeys(chain, chain[0]))

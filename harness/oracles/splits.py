@@ -7,7 +7,7 @@ from collections import Counter
 from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken, SplitsLeft
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layouts
 from holdfast.harness.oracles.submissions import Submissions
 
 
@@ -19,16 +19,16 @@ def judge_splits(history: History, findings: Findings) -> None:
         left.setdefault((job_of(part), part.checkpoint), []).append(part)
     if not left:
         return
-    sources = set(layout_of(history.plan).sources)
+    layouts = Layouts(history)
     taken: dict[tuple[int, int], list[SnapshotTaken]] = {}
     for snapshot in history.of(SnapshotTaken):
         checkpoint = job_of(snapshot), snapshot.checkpoint
-        if snapshot.subtask in sources and checkpoint in left:
+        if snapshot.subtask in layouts.of(snapshot).sources and checkpoint in left:
             taken.setdefault(checkpoint, []).append(snapshot)
     for completed in history.of(CheckpointCompleted):
         checkpoint = job_of(completed), completed.checkpoint
         snapshots = taken.get(checkpoint, [])
-        if checkpoint in left and {each.subtask for each in snapshots} == sources:
+        if checkpoint in left and {each.subtask for each in snapshots} == set(layouts.of(completed).sources):
             _judge(history, completed, left[checkpoint], snapshots, findings)
 
 

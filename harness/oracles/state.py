@@ -25,7 +25,7 @@ from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.held_state import held_by, judge_held
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import Layouts
 from holdfast.harness.oracles.lineage import is_plain
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold
 from holdfast.harness.oracles.submissions import Submissions
@@ -62,14 +62,14 @@ class StateOracle:
             return findings.verdict(history)  # Something was left out on purpose
         unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
         audited: dict[_Checkpoint, list[SubtaskAudited]] = {}
-        sums = frozenset(layout_of(history.plan).sums)
+        layouts = Layouts(history)
         for subtask in history.of(SubtaskAudited):
-            if subtask.subtask in sums and subtask.checkpoint not in unaligned:
+            if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
                 audited.setdefault((submissions.of(subtask), subtask.checkpoint), []).append(subtask)
         fold: StateFold | None = None
         for checkpoint, subtasks in audited.items():
             done = completed.get(checkpoint)
-            if done is not None and len(subtasks) == len(sums):
+            if done is not None and len(subtasks) == len(layouts.of(done).sums):
                 fold = fold or StateFold(history.inputs, history.plan.digest_key)
                 _judge_state(history, fold, done, subtasks, findings)
         return findings.verdict(history)

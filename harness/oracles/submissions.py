@@ -16,4 +16,8 @@ class Submissions:
 
     def of(self, event: Event) -> int:
         """The number of the job."""
-        return bisect_right(self._first_attempts, event.attempt) if len(self._first_attempts) > 1 else 0
+        return self.at(event.attempt)
+
+    def at(self, attempt: int) -> int:
+        """The number of the job of an attempt."""
+        return bisect_right(self._first_attempts, attempt) if len(self._first_attempts) > 1 else 0

@@ -26,7 +26,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import layout_of
+from holdfast.harness.oracles.layout import widest_layout
 from holdfast.harness.oracles.submissions import Submissions
 
 Checkpoint = tuple[int, int]
@@ -105,7 +105,7 @@ class TransactionTrace:
         self.findings = findings
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
-        self.sink_names = frozenset(layout_of(history.plan).sinks)
+        self.sink_names = frozenset(widest_layout(history.plan).sinks)
         self._job_of = Submissions(history).of
         self.durable: set[Checkpoint] = set()
         self.completed = {self.checkpoint(event) for event in history.of(CheckpointCompleted)}

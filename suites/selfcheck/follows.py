@@ -62,6 +62,18 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "counts-stale-acks": ("COORD/completed-without-ack",),
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
+    "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
+    "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", *EXTRA),
+    "restores-by-index": (
+        "RESTORE/rescaled-state-differs",
+        "RESTORE/rescaled-positions-differ",
+        "RESTORE/rescaled-transactions-differ",
+        *EXTRA,
+        *LOST,
+        *STUCK,
+    ),
+    "leaves-splits-of-others": LOST + STUCK,
+    "leaves-transactions-of-others": LOST + STUCK,
     "exits-at-once": ("FINAL/exit-before-final", "FINAL/record-not-committed", *LOST),
     "exits-before-commit": ("LIVE/end-not-reached",),
     "falls-back": (

@@ -1,0 +1,128 @@
+"""Restores at another parallelism (RULES RSC)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    WORKERS,
+    command,
+    each_of,
+    gate,
+    kill,
+    plan,
+    slow_task,
+    with_needs,
+)
+from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
+
+SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}
+"""So that the reader of real output keeps up with four sinks."""
+RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+QUIET = {**RETAIN, **SELDOM}
+IN_FILES = {**RETAIN, f"{CHECKPOINTING}.data-inline-threshold": "0"}
+ENUMERATED = {"source.split-assignment": "enumerator"}
+
+
+def rescaled(
+    first: int, *then: int, faults: tuple[FaultSpec, ...] = (), options: Mapping[str, str] = RETAIN, **fields: Any
+) -> Plan:
+    """A job is cancelled, and another of another parallelism submitted, which goes on from what the first has left; and
+    so again."""
+    commands = [
+        spec
+        for number, width in enumerate(then)
+        for spec in (
+            command("cancel", after_checkpoint=3 + 3 * number),
+            command("submit", {"parallelism": width}, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
+        )
+    ]
+    return plan(
+        *commands,
+        *faults,
+        topology=Topology(parallelism=first),
+        options=options,
+        **{"records": {"partitions": 4, "records": 400}, **fields},
+    )
+
+
+KEYED = (
+    rescaled(2, 3),
+    rescaled(3, 2),
+    rescaled(1, 3, options=IN_FILES),
+    rescaled(3, 1, options=IN_FILES),
+    rescaled(2, 3, job=JOIN),
+    rescaled(3, 2, job=BROADCAST),
+    rescaled(3, 5, 1),
+    rescaled(2, 3, faults=(kill(COORDINATOR, after_checkpoint=4, gate=gate("send-trigger", COORDINATOR)),)),
+    rescaled(
+        3, 2, faults=(kill(WORKERS[1], after_checkpoint=3, gate=gate("read-state", WORKERS[1])),), options=IN_FILES
+    ),
+)
+SPREAD = (
+    rescaled(2, 4, job=FORWARD, options=QUIET),
+    rescaled(4, 2, job=FORWARD, options=QUIET),
+    rescaled(2, 4, job=REBALANCE, options={**QUIET, **ENUMERATED}),
+    rescaled(4, 2, faults=(kill(WORKERS[0], after_checkpoint=5),), job=REBALANCE, options=QUIET),
+    rescaled(3, 2, job=MINI_BATCH),
+    rescaled(2, 3, job=MINI_BATCH, options=IN_FILES),
+)
+IN_FLIGHT = rescaled(
+    2,
+    3,
+    faults=(slow_task(Target(Role.TASK, 2), 12, 1_500),),
+    options={**RETAIN, **UNALIGNED, **FEW_BUFFERS},
+    records=BUSY,
+    expected_end=ExpectedEnd.FAILED,
+    bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
+)
+"""A sum is slow, so that its inputs are full at every barrier."""
+
+CASES = with_needs(
+    Case(
+        id="rescaling/keyed-state",
+        purpose="Is each key in exactly one subtask, with its value, when a job goes on at another parallelism?",
+        method="A job is cancelled, and another, wider or narrower, restores what it has left, with kills in it.",
+        passes="What the subtasks start with together is what was recorded, no key is in two of them, and the output "
+        "of both jobs is the right one, once.",
+        decides=(
+            Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),
+            Decision("RSC-01", "RESTORE", ("key-in-two",), "keeps-foreign-keys"),
+        ),
+        plan=each_of(KEYED),
+        runs=len(KEYED),
+        mutant_plan=KEYED[1],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/splits-and-transactions",
+        purpose="Do the splits and pending transactions of a job go on, each once, at another parallelism?",
+        method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in it.",
+        passes="Each partition goes on where it was, at one reader; each pending transaction is committed once.",
+        decides=(
+            Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
+            Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
+        ),
+        plan=each_of(SPREAD),
+        runs=len(SPREAD),
+        mutant_plan=SPREAD[1],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-flight",
+        purpose="Is another parallelism refused where that cannot be had without losing what was in flight?",
+        method="A job is cancelled that leaves an unaligned checkpoint, and a wider one is to restore it.",
+        passes="No attempt starts without all that was in flight; the reference refuses, and says what to do.",
+        decides=(Decision("RSC-04", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),),
+        plan=IN_FLIGHT,
+        tiers=EVERYWHERE,
+    ),
+)

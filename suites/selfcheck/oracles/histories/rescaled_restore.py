@@ -1,0 +1,145 @@
+"""Histories for RESTORE: a job of three subtasks for each vertex goes on from checkpoint 1 of one of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    ChannelContent,
+    ChannelStateRestored,
+    ChannelStateTaken,
+    CheckpointCompleted,
+    JobSubmitted,
+    SnapshotTaken,
+    StateSummary,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+
+bad, near = exhibits("RESTORE")
+
+WIDER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 3})
+LEFT, RIGHT = {"a": 3, "b": 4}, {"c": 5}
+SPLITS = (((0, 4),), ((1, 6),), ())
+PENDING = (("t",), ("u",), ())
+BATCHES = (ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
+
+
+def state(entries: dict[str, int]) -> StateSummary:
+    """Each key with one record of its value."""
+    return StateSummary(len(entries), len(entries), sum(entries.values()), sum(entries.values()), entries=entries)
+
+
+def rescaled(
+    *held: dict[str, int],
+    splits: Sequence[tuple[tuple[int, int], ...]] = SPLITS,
+    pending: Sequence[tuple[str, ...]] = PENDING,
+    in_flight: Sequence[Line] = (),
+    behind: Sequence[Line] = (),
+) -> History:
+    """What the three sums, sources and sinks start with."""
+    taken = [
+        line
+        for index, entries in enumerate((LEFT, RIGHT))
+        for line in (
+            SnapshotTaken(subtask=f"source[{index}]", checkpoint=1, positions=SPLITS[index]),
+            SnapshotTaken(subtask=f"sum[{index}]", checkpoint=1, state=state(entries)),
+            SnapshotTaken(subtask=f"sink[{index}]", checkpoint=1, pending_transactions=PENDING[index]),
+        )
+    ]
+    starts = [
+        line
+        for index, entries in enumerate(held)
+        for line in (
+            TaskStarted(subtask=f"source[{index}]", restored_checkpoint=1, positions=splits[index]),
+            TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=state(entries)),
+            TaskStarted(subtask=f"sink[{index}]", restored_checkpoint=1, pending_transactions=pending[index]),
+        )
+    ]
+    return story(
+        JobSubmitted(),
+        AttemptStarted(),
+        *taken,
+        *in_flight,
+        CheckpointCompleted(checkpoint=1),
+        JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        AttemptStarted(attempt=1_001, restored_checkpoint=1) if held else (),
+        *starts,
+        *behind,
+        faults=(WIDER,),
+    )
+
+
+@bad("rescaled-state-differs")
+def a_key_is_with_nobody() -> History:
+    return rescaled({"a": 3}, {"b": 4}, {})
+
+
+@bad("rescaled-state-differs")
+def a_key_has_another_value() -> History:
+    return rescaled({"a": 3}, {"b": 7}, {"c": 5})
+
+
+@near("rescaled-state-differs")
+def each_key_is_somewhere() -> History:
+    return rescaled({"a": 3}, {"b": 4}, {"c": 5})
+
+
+@bad("key-in-two")
+def a_key_is_in_two_and_another_in_none() -> History:
+    """As many keys and records, of the same sum, as were recorded."""
+    return rescaled({"a": 4}, {"a": 3}, {"c": 5})
+
+
+@near("key-in-two")
+def all_keys_are_in_one() -> History:
+    return rescaled({}, {"a": 3, "b": 4, "c": 5}, {})
+
+
+@bad("rescaled-positions-differ")
+def a_split_is_read_twice() -> History:
+    return rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), ((1, 6),), ((1, 6),)))
+
+
+@bad("rescaled-positions-differ")
+def a_split_is_read_by_nobody() -> History:
+    return rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), (), ()))
+
+
+@near("rescaled-positions-differ")
+def a_split_moves() -> History:
+    return rescaled(LEFT, RIGHT, {}, splits=(((0, 4),), (), ((1, 6),)))
+
+
+@bad("rescaled-transactions-differ")
+def a_transaction_is_dropped() -> History:
+    return rescaled(LEFT, RIGHT, {}, pending=(("t",), (), ()))
+
+
+@near("rescaled-transactions-differ")
+def a_transaction_moves() -> History:
+    return rescaled(LEFT, RIGHT, {}, pending=(("t",), (), ("u",)))
+
+
+TAKEN = ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=BATCHES)
+
+
+@bad("rescaled-in-flight")
+def what_was_in_flight_is_dropped() -> History:
+    return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,))
+
+
+@near("rescaled-in-flight")
+def no_attempt_starts() -> History:
+    return rescaled(in_flight=(TAKEN,))
+
+
+@near("rescaled-in-flight")
+def what_was_in_flight_moves() -> History:
+    moved = (ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6))),)
+    put_back = ChannelStateRestored(subtask="sum[2]", checkpoint=1, channels=moved)
+    return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,), behind=(put_back,))
