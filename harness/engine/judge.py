@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from holdfast.harness.model.events import KIND_NAMES
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import of_the_job
@@ -18,8 +19,8 @@ def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
 
 def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
     """The event kinds that an oracle needs and a system does not supply."""
-    kinds = (str(kind.__struct_config__.tag) for kind in oracle.evidence)
-    return tuple(kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE)
+    kinds = [KIND_NAMES[kind] for kind in oracle.evidence]
+    return tuple([kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE])
 
 
 def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:

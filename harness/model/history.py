@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -55,7 +56,7 @@ class History:
         end: how the phases went.
     """
 
-    __slots__ = ("_by_kind", "_position", "claims", "end", "events", "inputs", "output", "plan")
+    __slots__ = ("_by_kind", "_places", "_position", "claims", "end", "events", "inputs", "output", "plan")
 
     def __init__(
         self, plan: Plan, claims: Claims, inputs: InputLog, output: Output, events: Sequence[Event], end: RunEnd
@@ -66,21 +67,34 @@ class History:
         self.output = output
         self.events = events
         self.end = end
-        self._by_kind: dict[type[Event], list[Event]] | None = None
+        self._places: dict[type[Event], list[int]] | None = None
+        self._by_kind: dict[type[Event], list[Event]] = {}
         self._position: dict[int, int] | None = None
 
     def of(self, kind: type[EventKind]) -> list[EventKind]:
         """All events of one kind in causal order (indexed on first use)."""
-        if self._by_kind is None:
-            index: dict[type[Event], list[Event]] = {}
-            for event in self.events:
-                found = index.get(type(event))
+        found = self._by_kind.get(kind)
+        if found is None:
+            events = self.events
+            found = self._by_kind[kind] = [events[place] for place in self._index().get(kind, ())]
+        return found  # type: ignore[return-value]
+
+    def of_kinds(self, kinds: Iterable[type[Event]]) -> list[Event]:
+        """All events of several kinds in causal order."""
+        index, events = self._index(), self.events
+        return [events[place] for place in sorted(chain.from_iterable(index.get(kind, ()) for kind in kinds))]
+
+    def _index(self) -> dict[type[Event], list[int]]:
+        """By kind, the places of its events."""
+        if self._places is None:
+            self._places = {}
+            for place, event in enumerate(self.events):
+                found = self._places.get(type(event))
                 if found is None:
-                    index[type(event)] = [event]
+                    self._places[type(event)] = [place]
                 else:
-                    found.append(event)
-            self._by_kind = index
-        return self._by_kind.get(kind, [])  # type: ignore[return-value]
+                    found.append(place)
+        return self._places
 
     def position(self, event: Event) -> int:
         """Index of an event of this history in `events`, to compare two events of different kinds."""

@@ -94,11 +94,8 @@ def line(event: events.Event) -> str:
 
 def replay(history: History, handlers: Mapping[type[events.Event], Callable[[Any], None]]) -> None:
     """Hand every event of the named kinds to its handler, in causal order."""
-    find = handlers.get
-    for event in history.events:
-        handler = find(type(event))
-        if handler is not None:
-            handler(event)
+    for event in history.of_kinds(handlers):
+        handlers[type(event)](event)
 
 
 class Findings:

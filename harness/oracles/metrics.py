@@ -28,7 +28,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.checkpoint_types import CheckpointTypes
-from holdfast.harness.oracles.clocks import Clocks, Range
+from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.reported_checkpoint import Checkpoint, Life, Owed
 from holdfast.harness.oracles.subtask_times import SubtaskTimes
@@ -115,12 +115,9 @@ class _Reports:
 
     def _triggered(self, event: CheckpointTriggered) -> None:
         life = self._life(event)
-        idle = None
-        if life.ongoing:
-            idle = Range(0.0, 0.0)
-        elif life.last_end is not None:
-            idle = self.clocks.between(life.last_end, event)
-        checkpoint = life.ongoing[event.checkpoint] = Checkpoint(event, idle)
+        beside_others = bool(life.ongoing)
+        checkpoint = Checkpoint(event, None if beside_others else life.last_end, beside_others=beside_others)
+        life.ongoing[event.checkpoint] = checkpoint
         self._owe(life, event, CheckpointStatus.IN_PROGRESS, checkpoint)
 
     def _acknowledged(self, event: AckReceived) -> None:
@@ -290,13 +287,18 @@ class _Reports:
             self.findings.violated("size-wrong", message, cause, event)
 
     def _compare_idle(self, owed: Owed, event: CheckpointStatistics) -> None:
-        idle, said = owed.checkpoint.idle, event.idle_ms
-        if idle is not None:
-            self.findings.check("idle-gap-wrong")
-        if (idle is None) is not (said is None) or (idle is not None and said is not None and not idle.holds(said)):
+        checkpoint, said = owed.checkpoint, event.idle_ms
+        since, triggered = checkpoint.idle_since, checkpoint.triggered
+        self.findings.check("idle-gap-wrong", since is not None or checkpoint.beside_others)
+        if since is not None:
+            right = said is not None and self.clocks.agree(said, since, triggered)
+        else:
+            right = said == (0.0 if checkpoint.beside_others else None)
+        if not right:
+            idle = "no time" if since is None else self.clocks.between(since, triggered)
             words = "none" if said is None else f"{said:.3f} ms"
             message = f"before checkpoint {event.checkpoint} nothing was in progress for {idle}, reported: {words}"
-            self.findings.violated("idle-gap-wrong", message, owed.checkpoint.triggered, event)
+            self.findings.violated("idle-gap-wrong", message, triggered, event)
 
     def _part_reported(self, event: SubtaskStatistics) -> None:
         life = self._life(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Mapping
 
 from holdfast.harness.model.events import (
@@ -130,6 +131,7 @@ class _Retention:
     Attributes:
         known: by id, the event that made it a recovery point. What was dropped stays, for it does not make an older
             one newer; what was aborted after its publication goes.
+        ids: the same ids in ascending order.
         over: the job is ending for good, and what becomes of its checkpoints is RETAIN's to judge.
     """
 
@@ -137,6 +139,7 @@ class _Retention:
         self.findings = findings
         self.retained = max(number(history.plan, RETAINED, 1), 1)
         self.known: dict[int, Event] = {}
+        self.ids: list[int] = []
         self.over = False
         replay(
             history,
@@ -153,30 +156,38 @@ class _Retention:
     def _submitted(self, event: JobSubmitted) -> None:
         """What earlier jobs have left is not this one's to drop."""
         self.known.clear()
+        self.ids.clear()
         self.over = False
 
     def _switched(self, event: JobSwitched) -> None:
         self.over = event.status in OVER
 
     def _published(self, event: MetadataPublished) -> None:
-        self.known.setdefault(event.checkpoint, event)
+        if event.checkpoint not in self.known:
+            self._recoverable(event)
 
     def _completed(self, event: CheckpointCompleted) -> None:
+        self._recoverable(event)
+
+    def _recoverable(self, event: MetadataPublished | CheckpointCompleted) -> None:
+        if event.checkpoint not in self.known:
+            insort(self.ids, event.checkpoint)
         self.known[event.checkpoint] = event
 
     def _aborted(self, event: CheckpointAborted) -> None:
         if isinstance(self.known.get(event.checkpoint), MetadataPublished):
             del self.known[event.checkpoint]
+            self.ids.remove(event.checkpoint)
 
     def _dropped(self, event: CheckpointDropped) -> None:
         recoverable = self.known.get(event.checkpoint)
         if recoverable is None or self.over:
             return
         self.findings.check("dropped-too-early")
-        newest = sorted(self.known)[-self.retained :]
-        if event.checkpoint in newest:
+        newer = len(self.ids) - bisect_right(self.ids, event.checkpoint)
+        if newer < self.retained:
             message = (
-                f"checkpoint {event.checkpoint} is dropped, {self.retained} must be retained and only "
-                f"{len(newest) - newest.index(event.checkpoint) - 1} newer are there"
+                f"checkpoint {event.checkpoint} is dropped, {self.retained} must be retained and only {newer} newer "
+                "are there"
             )
             self.findings.violated("dropped-too-early", message, recoverable, event)

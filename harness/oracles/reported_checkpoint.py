@@ -15,24 +15,27 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     Event,
 )
-from holdfast.harness.oracles.clocks import Range
 
 
 class Checkpoint:
     """A checkpoint in progress, as the trace tells it.
 
     Attributes:
-        idle: how long nothing was in progress before; None: it was the first.
+        idle_since: the end since which nothing was in progress before; None: it was the first, or not the only one.
+        beside_others: something else was in progress.
         acknowledged: by subtask, the ack that was counted.
         reported: subtasks whose part was reported.
         delta_bytes, full_bytes: of the acks; None: one of them cannot be told.
     """
 
-    __slots__ = ("acknowledged", "delta_bytes", "full_bytes", "idle", "reported", "triggered")
+    __slots__ = (
+        "acknowledged", "beside_others", "delta_bytes", "full_bytes", "idle_since", "reported", "triggered",
+    )  # fmt: skip
 
-    def __init__(self, triggered: CheckpointTriggered, idle: Range | None) -> None:
+    def __init__(self, triggered: CheckpointTriggered, idle_since: Event | None, *, beside_others: bool) -> None:
         self.triggered = triggered
-        self.idle = idle
+        self.idle_since = idle_since
+        self.beside_others = beside_others
         self.acknowledged: dict[str, AckReceived] = {}
         self.reported: set[str] = set()
         self.delta_bytes: int | None = 0

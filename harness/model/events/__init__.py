@@ -122,6 +122,7 @@ AnyEvent = (
 """The union a line of a history decodes to."""
 
 EVENT_KINDS: dict[str, type[Event]] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyEvent)}
+KIND_NAMES: dict[type[Event], str] = {kind: name for name, kind in EVENT_KINDS.items()}
 
 MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
     (AttemptStarted, TaskStarted, ("attempt",)),
