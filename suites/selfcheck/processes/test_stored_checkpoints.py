@@ -1,0 +1,61 @@
+"""A damaged checkpoint is mended as long as somebody may read it, and does not come back when it was discarded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
+from holdfast.fixtures.reference.storage.file_layout import FileLayout
+
+LAYOUT = FileLayout()
+DAMAGES = [(part, way) for part in ("metadata", "state") for way in ("remove", "truncate", "flip")]
+
+
+def store(folder: Path, checkpoint: int) -> None:
+    """A checkpoint of one file of state."""
+    for path in (LAYOUT.state_path(checkpoint, "sum[0]", 1), LAYOUT.metadata_path(checkpoint, 0)):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(f"content of {path}".encode())
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(("part", "way"), DAMAGES)
+def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
+    store(tmp_path, 1)
+    whole = files(tmp_path)
+    stored = StoredCheckpoints(tmp_path)
+    stored.damage(part, way)
+    assert files(tmp_path) != whole
+    stored.mend()
+    assert files(tmp_path) == whole
+
+
+@pytest.mark.parametrize(("part", "way"), [each for each in DAMAGES if each != ("metadata", "remove")])
+def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part: str, way: str) -> None:
+    """A recovery reads the metadata of all that are retained."""
+    store(tmp_path, 1)
+    stored = StoredCheckpoints(tmp_path)
+    stored.damage(part, way)
+    store(tmp_path, 2)
+    stored.mend()
+    mended = files(tmp_path)
+    assert all(content == f"content of {path}".encode() for path, content in mended.items())
+    assert len(mended) == 4
+
+
+@pytest.mark.parametrize(("part", "way"), DAMAGES)
+def test_one_that_was_discarded_does_not_come_back(tmp_path: Path, part: str, way: str) -> None:
+    store(tmp_path, 1)
+    stored = StoredCheckpoints(tmp_path)
+    stored.damage(part, way)
+    store(tmp_path, 2)
+    for path in files(tmp_path):
+        if "chk-1" in path:
+            (tmp_path / path).unlink()
+    stored.mend()
+    assert not [path for path in files(tmp_path) if "chk-1" in path]
