@@ -72,9 +72,10 @@ class Phases:
         if not problem:
             self._liveness(ceil(healed_ms) + self._bounds.liveness_ms)
             missing = progress.missing()
-            self.timed_out = bool(missing) and progress.failure is None
+            self.timed_out = not progress.decided()
             self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
-            missing = missing or progress.taken_back()
+            if not self.timed_out:
+                missing = progress.taken_back()
             problem = self._interrupted()
         else:
             missing = problem

@@ -35,6 +35,7 @@ class Progress:
         plan: what is run.
         inputs: how much there is to drain.
         drained: asks a system that tells of no checkpoints whether all input has taken effect; None for one that does.
+        waits_out: a failure that is expected is waited for until its bound, also where the job shows that it runs on.
 
     Attributes:
         failure: why the job went to FAILED; None while it has not.
@@ -58,13 +59,17 @@ class Progress:
         "_precommitted",
         "_status",
         "_unavailable",
+        "_waits_out",
         "failure",
         "finished",
     )
 
-    def __init__(self, plan: Plan, inputs: InputLog, drained: Callable[[], bool] | None) -> None:
+    def __init__(
+        self, plan: Plan, inputs: InputLog, drained: Callable[[], bool] | None, *, waits_out: bool = True
+    ) -> None:
         self._expected = plan.expected_end
         self._drained = drained
+        self._waits_out = waits_out
         self._lengths = inputs.lengths()
         self._behind = _behind(plan)
         self._following = 0
@@ -94,7 +99,7 @@ class Progress:
 
     def decided(self) -> bool:
         """Whether the expected end is reached, or cannot be reached any more."""
-        return self.failure is not None or not self.missing()
+        return self.failure is not None or not self.missing() or self._runs_on()
 
     def missing(self) -> str:
         """What the expected end still wants, in words; empty when it is reached."""
@@ -122,6 +127,12 @@ class Progress:
         if self._expected is ExpectedEnd.RUNNING:
             return "" if self.failure is None else f"the job failed: {self.failure}"
         return self.missing()
+
+    def _runs_on(self) -> bool:
+        """Whether a job that was expected to fail has outlived every fault: all that a running one owes is there."""
+        if self._expected is not ExpectedEnd.FAILED or self._waits_out:
+            return False
+        return self.finished or not self._missing_to_run()
 
     def _missing_to_finish(self) -> str:
         if not self.finished:

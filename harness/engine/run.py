@@ -200,8 +200,10 @@ def _execute(setting: _Setting) -> _Execution:
         return _Execution(RunEnd(reached=False, problem=f"it cannot be stood up: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
     tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
-    progress = Progress(plan, setting.inputs, None if tells_checkpoints else deployment.drained)
-    slice_ms = NEVER if setting.tier is Tier.SIM and tells_checkpoints else REAL_SLICE_MS
+    simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
+    drained = None if tells_checkpoints else deployment.drained
+    progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
+    slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
     phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms)
     try:
         end = phases.run()

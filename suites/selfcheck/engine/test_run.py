@@ -162,6 +162,16 @@ def test_a_failure_that_comes_after_its_bound_comes_too_late() -> None:
     assert run.history.end.reason == "the job did not fail"
 
 
+@pytest.mark.parametrize(("failed_ms", "reason"), [(9_999, "the job did not fail"), (260, "")], ids=["never", "late"])
+def test_in_real_time_a_job_that_runs_on_is_not_waited_for(failed_ms: float, reason: str, tmp_path: Path) -> None:
+    """It has outlived its faults at 240 ms; what comes within the settle window still counts."""
+    system = ScriptedSystem(Checkpoints(), [failed(failed_ms)])
+    run = run_plan(plan(kill(), expected_end=ExpectedEnd.FAILED), system, toolbox(), Tier.PROCESS, tmp_path)
+    assert (run.history.end.reason, run.history.end.problem) == (reason, "")
+    assert run.history.end.ended_ns < 1_000_000_000
+    assert len(system.deployments) == 1  # No bound was exceeded, so no control is asked.
+
+
 def test_a_transaction_under_way_when_the_settle_window_closes_is_not_missed() -> None:
     late = [(305.0, TransactionPrecommitted(subtask="sink[0]", transaction="t3", checkpoint=3, records=1))]
     run, _ = played(ScriptedSystem(Checkpoints(), late), plan(bounds=Bounds(1_000, 2_000, 100)))
