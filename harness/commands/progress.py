@@ -23,7 +23,6 @@ class CaseProgress:
     """Shows cases as they run (certify.Observer); a context manager, because a bar must be taken down again."""
 
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
-        self._console = console
         self._quiet = quiet
         self._progress = Progress(
             SpinnerColumn(),

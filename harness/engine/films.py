@@ -28,9 +28,6 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import Film, Scene
 from holdfast.harness.model.topology import all_channels, channel_ends, subtasks
 
-MOST_SUBTASKS = 16
-"""More are not a picture."""
-
 
 class Alignment(NamedTuple):
     """The longest one that held anything back.

@@ -56,12 +56,6 @@ def network_channels(job: Job, topology: Topology) -> tuple[str, ...]:
 
 
 @cache
-def input_channels(job: Job, topology: Topology, subtask: str) -> tuple[str, ...]:
-    """The channels that end at a subtask, in the order of `all_channels`."""
-    return tuple(channel for channel in all_channels(job, topology) if channel_ends(channel)[1] == subtask)
-
-
-@cache
 def output_channels(job: Job, topology: Topology, subtask: str) -> tuple[str, ...]:
     """The channels that begin at a subtask, in the order of `all_channels`."""
     return tuple(channel for channel in all_channels(job, topology) if channel_ends(channel)[0] == subtask)

@@ -67,5 +67,4 @@ class Fault(Protocol):
         """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing."""
 
 
-FaultRegistry = Mapping[str, Fault]
 FaultFactory = Callable[[], Fault]
