@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import RecoveryFailed, TaskStarted, TaskStopped
+from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, RecoveryFailed, TaskStarted, TaskStopped
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -40,9 +40,14 @@ class DamageCheckpoint:
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return True
 
-    def landed(self, history: History, fault: int) -> bool:
-        """After the injection a recovery failed, or a subtask ended before it had started."""
+    def landed(self, history: History, fault: int) -> bool | None:
+        """After the injection a recovery failed, or a subtask ended before it had started. Nothing can come of it once
+        a newer checkpoint is complete and the job begins with that."""
         if since(history, fault, RecoveryFailed):
             return True
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
-        return any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped))
+        if any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped)):
+            return True
+        completed = since(history, fault, CheckpointCompleted)[:1]
+        begun = since(history, fault, AttemptStarted)[:1]
+        return None if completed and (not begun or completed[0].time_ns < begun[0].time_ns) else False

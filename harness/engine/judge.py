@@ -58,7 +58,8 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
     for index, landed in enumerate(history.end.faults_landed):
         if not landed:
             trouble = history.end.fault_troubles[index]
-            what = "did not land" if landed is False else f"could not act: {trouble}" if trouble else "never acted"
+            never = f"could not act: {trouble}" if trouble else "never acted, or too late"
+            what = "did not land" if landed is False else never
             return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
     for verdict in verdicts:
         if verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide:

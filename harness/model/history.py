@@ -29,7 +29,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
         real_time: the machine had other things to do: who is late may only have had to wait.
-        faults_landed: by index in the plan, proved from durable facts; None: this fault never acted.
+        faults_landed: by index in the plan, proved from durable facts; None: this fault never acted, or too late.
         fault_troubles: by index in the plan, why a fault could not act when it was due; else empty.
     """
 

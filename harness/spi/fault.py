@@ -63,8 +63,11 @@ class Fault(Protocol):
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         """Whether the undo has taken effect. Polled by the engine until a bound."""
 
-    def landed(self, history: History, fault: int) -> bool:
-        """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing."""
+    def landed(self, history: History, fault: int) -> bool | None:
+        """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing.
+
+        None: nothing could come of it any more when it acted, which is no better than if it had never acted.
+        """
 
 
 FaultFactory = Callable[[], Fault]

@@ -28,7 +28,7 @@ def landed(
     end_ms: float | None = 200,
     records: int = 0,
     records_per_second: int = 0,
-) -> bool:
+) -> bool | None:
     """Whether the fault landed in a run with these events and one partition of so many records, which are there or
     arrive at a rate; it acted from `start_ms` to `end_ms`."""
     column = np.zeros(records, dtype=np.int64)

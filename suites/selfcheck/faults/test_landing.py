@@ -60,7 +60,7 @@ class TestPoison:
 class TestSurge:
     spec = FaultSpec("surge", Target(Role.SOURCE_SYSTEM))
 
-    def emitted(self, next_offset: int, time_ms: float) -> bool:
+    def emitted(self, next_offset: int, time_ms: float) -> bool | None:
         """Whether it lands where a record arrives every ten milliseconds and so many are emitted at a time."""
         event = SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
         return landed(self.spec, [at(time_ms, "worker-0.0", event)], records=100, records_per_second=100)

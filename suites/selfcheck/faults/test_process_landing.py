@@ -77,7 +77,7 @@ def test_a_kill_while_input_is_unread(records: int, unread: bool) -> None:
 class TestKillsOfOneProcess:
     """A death is the work of one kill."""
 
-    def landed(self, deaths_ms: Iterable[float], kills: Iterable[tuple[Target, float]]) -> list[bool]:
+    def landed(self, deaths_ms: Iterable[float], kills: Iterable[tuple[Target, float]]) -> list[bool | None]:
         """Whether each of several kills landed, given when it acted and when lives of worker 1 ended."""
         events: list[Event] = []
         specs = []

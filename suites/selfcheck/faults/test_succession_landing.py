@@ -11,7 +11,7 @@ SPEC = FaultSpec("supersede", Target(Role.COORDINATOR))
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
 
 
-def story(*events: Event) -> bool:
+def story(*events: Event) -> bool | None:
     return landed(SPEC, [at(0, FORMER, NodeStarted()), *events])
 
 
