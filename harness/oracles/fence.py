@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
+    CheckpointDropped,
     CheckpointTriggered,
     CoordinatorClaimed,
     CoordinatorSuperseded,
     Event,
+    FileDeleted,
     FileWritten,
     MetadataPublished,
     NotificationReceived,
@@ -36,6 +38,7 @@ class FenceOracle:
         "epoch-not-higher": "a coordinator claims an epoch that is not above all that were claimed before",
         "superseded-acted": "a superseded coordinator triggers a checkpoint, starts an attempt or stores something",
         "superseded-completed": "a superseded coordinator completes a checkpoint that its successor did not find",
+        "superseded-deleted": "a superseded coordinator deletes what a checkpoint needs that its successor found",
         "superseded-heard": "a task hears of the end of a checkpoint from a superseded coordinator",
     }
     evidence: tuple[type[Event], ...] = (CoordinatorClaimed, CoordinatorSuperseded)
@@ -54,8 +57,10 @@ class FenceOracle:
         }
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, CoordinatorSuperseded):
-                for clause in ("superseded-acted", "superseded-completed", "superseded-heard"):
+                for clause in ("superseded-acted", "superseded-completed", "superseded-deleted", "superseded-heard"):
                     findings.check(clause)
+            elif isinstance(event, FileDeleted):
+                _judge_deletion(history, claim, event, findings)
             elif isinstance(event, _DEEDS):
                 findings.violated("superseded-acted", f"{event.node} acts after {claim.node} took over", claim, event)
             elif isinstance(event, CheckpointCompleted) and (claim.node, event.checkpoint) not in found:
@@ -67,6 +72,21 @@ class FenceOracle:
                     message = f"{event.subtask} hears of checkpoint {event.checkpoint} from {event.node}"
                     findings.violated("superseded-heard", message, claim, event, received)
         return findings.verdict(history)
+
+
+def _judge_deletion(history: History, claim: CoordinatorClaimed, deleted: FileDeleted, findings: Findings) -> None:
+    """What the successor found it needs until it drops it itself."""
+    behind = history.position(deleted)
+    over = {
+        each.checkpoint
+        for each in history.of(CheckpointDropped)
+        if each.node == claim.node and history.position(each) < behind
+    }
+    for found in history.of(MetadataPublished):
+        named = any(file.path == deleted.path for file in found.files)
+        if found.node == claim.node and named and found.checkpoint not in over:
+            message = f"{deleted.node} deletes {deleted.path}, and {claim.node} found checkpoint {found.checkpoint}"
+            findings.violated("superseded-deleted", message, claim, found, deleted)
 
 
 def _judge_epochs(history: History, findings: Findings) -> None:

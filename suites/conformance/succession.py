@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import Bounds
 from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
     COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
+    TWO_RETAINED,
     each_of,
     gate,
     plan,
+    slow_storage,
     supersede,
     with_needs,
 )
@@ -24,6 +28,25 @@ STOPPED = tuple(
     plan(supersede(INTERVALS_MS, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options=STATE_IN_FILES)
     for effect in STOPS_AT
 )
+DELETES_LATE = plan(
+    slow_storage("publish-metadata", 50, 1_000, 1, after_checkpoint=1),
+    slow_storage("confirm-epoch", 50, 1_000, after_checkpoint=1),
+    supersede(100, after_checkpoint=1, gate=gate("delete", COORDINATOR)),
+    options={**STATE_IN_FILES, f"{CHECKPOINTING}.interval": "200 ms", f"{CHECKPOINTING}.min-pause": "150 ms"},
+    bounds=Bounds(safety_ms=4_000, liveness_ms=4_000),
+)
+"""The former goes on before its successor has dropped anything itself, and hears late that it is refused."""
+DELETING = (
+    DELETES_LATE,
+    *(
+        plan(
+            supersede(INTERVALS_MS, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
+            options={**STATE_IN_FILES, **retained},
+        )
+        for effect in ("delete", "during-delete")
+        for progress, retained in ((1, {}), (3, TWO_RETAINED))
+    ),
+)
 
 CASES = with_needs(
     Case(
@@ -36,11 +59,23 @@ CASES = with_needs(
         decides=(
             Decision("CRD-13", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
             Decision("CRD-13", "FENCE", ("superseded-heard",), "history:fence/superseded-heard/task-hears-of-it"),
-            Decision("CRD-13", "FENCE", ("epoch-not-higher",), "history:fence/epoch-not-higher/claims-what-is-claimed"),
+            Decision("CRD-13", "FENCE", ("epoch-not-higher",), "claims-epoch-again"),
         ),
         plan=each_of(STOPPED),
         runs=len(STOPPED),
         tiers=EVERYWHERE,
         mutant_plan=STOPPED[0],
+    ),
+    Case(
+        id="succession/deletes",
+        purpose="Does a coordinator that stood still leave alone what its successor found?",
+        method="It stands still in front of a deletion, or in the middle of one; a successor takes over; then it "
+        "goes on where it stood.",
+        passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
+        decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "deletes-unasked"),),
+        plan=each_of(DELETING),
+        runs=len(DELETING),
+        tiers=EVERYWHERE,
+        mutant_plan=DELETES_LATE,
     ),
 )

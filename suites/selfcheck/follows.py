@@ -62,6 +62,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "counts-stale-acks": ("COORD/completed-without-ack",),
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
+    "deletes-unasked": ("REACH/file-missing", "REACH/dropped-too-early"),
+    "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
     "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", *EXTRA),
     "restores-by-index": (

@@ -5,9 +5,11 @@ from __future__ import annotations
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
+    CheckpointDropped,
     CheckpointTriggered,
     CoordinatorClaimed,
     CoordinatorSuperseded,
+    FileDeleted,
     FileReference,
     FileWritten,
     MetadataPublished,
@@ -82,6 +84,27 @@ def superseded_completes() -> History:
 @near("superseded-completed")
 def superseded_learns_what_its_successor_found() -> History:
     return superseded(at(FORMER, CheckpointCompleted(checkpoint=1)), found=(1,))
+
+
+def deleted(*lines: Line) -> History:
+    """The successor found checkpoint 1 and does this; then the former deletes its metadata."""
+    found = MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA,), states=len(SUBTASKS))
+    return superseded(at(SUCCESSOR, found), *lines, at(FORMER, FileDeleted(path=METADATA.path)), found=(), learns=True)
+
+
+@bad("superseded-deleted")
+def superseded_deletes_what_was_found() -> History:
+    return deleted()
+
+
+@near("superseded-deleted")
+def superseded_deletes_what_its_successor_dropped() -> History:
+    return deleted(at(SUCCESSOR, CheckpointDropped(checkpoint=1)))
+
+
+@near("superseded-deleted")
+def superseded_deletes_what_nobody_found() -> History:
+    return superseded(at(FORMER, FileDeleted(path="chk-1/sum-0")))
 
 
 def told(*, received: bool) -> list[Line]:
