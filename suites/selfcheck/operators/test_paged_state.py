@@ -71,14 +71,14 @@ def test_snapshots_are_the_state_at_their_cut(keys: int, steps: list[tuple[str, 
             open_versions.append((accused.snapshot(), dict(model)))
         elif open_versions:
             version, expected = open_versions.pop(data.draw(st.integers(0, len(open_versions) - 1)))
-            assert content(version.encode()) == expected
+            assert content(bytes(version.encode())) == expected
             version.release()
         assert accused.open_versions() == len(open_versions)
     summary = accused.summary()
     assert summary.keys == len(model)
     assert summary.records == sum(sum(counts) for _, counts, _ in model.values())
     restored = operator(keys)
-    restored.restore((accused.snapshot().encode(),))
+    restored.restore((bytes(accused.snapshot().encode()),))
     assert restored.summary() == summary
 
 
@@ -88,10 +88,10 @@ def test_what_is_written_while_a_snapshot_is_stored_is_not_in_it() -> None:
     for _ in range(4):
         accused.process(batch(draw.permutation(20_000)[:15_000].tolist(), 0))
     for _ in range(10):
-        expected = content(accused.snapshot().encode())
+        expected = content(bytes(accused.snapshot().encode()))
         version = accused.snapshot()
         stored: list[bytes] = []
-        writer = threading.Thread(target=lambda version=version, stored=stored: stored.append(version.encode()))
+        writer = threading.Thread(target=lambda version=version, stored=stored: stored.append(bytes(version.encode())))
         writer.start()
         while writer.is_alive():
             accused.process(batch(draw.permutation(20_000)[:3_000].tolist(), 1))
@@ -130,6 +130,6 @@ def test_state_of_another_input_is_refused() -> None:
     accused = operator(40)
     accused.process(batch([1, 39], 0))
     with pytest.raises(ValueError, match="damaged"):
-        operator(10).restore((accused.snapshot().encode(),))
+        operator(10).restore((bytes(accused.snapshot().encode()),))
     with pytest.raises(ValueError, match="damaged"):
         operator(40).restore((b"nonsense",))
