@@ -122,6 +122,7 @@ CASES = with_needs(
             Decision("ASY-06", "SNAPSHOT", ("freed-too-early",), "frees-at-once"),
             Decision("ASY-06", "SNAPSHOT", ("versions-kept",), "keeps-every-second"),
             Decision("ASY-06", "SNAPSHOT", ("kept-wrong",), "copies-everything"),
+            Decision("ASY-06", "SNAPSHOT", ("kept-wrong",), "copies-one-page"),
         ),
         plan=UPLOADING,
         tiers=EVERYWHERE,

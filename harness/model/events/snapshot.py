@@ -40,7 +40,8 @@ class SnapshotReleased(Event, tag="snapshot_released"):
     Attributes:
         kept_entries: entries that had been kept for it beside the present state.
         open_versions: versions that are still kept for other snapshots.
-        page_entries: how many entries are kept together at most, because one of them changes.
+        page_entries: how many entries are kept together at most, because one of them changes; believed as far as that
+            is a small part of all keys.
     """
 
     subtask: str

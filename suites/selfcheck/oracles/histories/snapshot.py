@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
@@ -25,7 +27,8 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+from holdfast.harness.model.records import InputLog
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import summary
 
 bad, near = exhibits("SNAPSHOT")
@@ -212,6 +215,11 @@ def another_is_open() -> History:
     return story(AttemptStarted(), taken(), taken(2), written(), released(still_open=1), acked(), released(2))
 
 
+def many_keys() -> InputLog:
+    """Enough for pages of four."""
+    return replace(input_log(10, 10), keys=tuple(f"key-{number}" for number in range(4_000)))
+
+
 @bad("kept-wrong")
 def keeps_more_than_was_changed() -> History:
     return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=3), acked())
@@ -224,12 +232,25 @@ def keeps_nothing_of_what_was_changed() -> History:
 
 @bad("kept-wrong")
 def keeps_more_pages_than_entries_were_changed() -> History:
-    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=12, page=4), acked())
+    lines = (AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=12, page=4), acked())
+    return story(*lines, inputs=many_keys())
+
+
+@bad("kept-wrong")
+def calls_the_whole_state_a_page() -> History:
+    return story(AttemptStarted(), taken(), batch(0), written(), released(kept=2, page=2), acked())
+
+
+@bad("kept-wrong")
+def calls_a_large_part_of_many_keys_a_page() -> History:
+    lines = (AttemptStarted(), taken(), batch(0), written(), released(kept=1_000, page=1_000), acked())
+    return story(*lines, inputs=many_keys())
 
 
 @near("kept-wrong")
 def keeps_whole_pages() -> History:
-    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=8, page=4), acked())
+    lines = (AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=8, page=4), acked())
+    return story(*lines, inputs=many_keys())
 
 
 @near("kept-wrong")
