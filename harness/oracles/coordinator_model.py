@@ -29,8 +29,10 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.attempt_trace import AttemptTrace, restored_name
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import Layouts
+from holdfast.harness.oracles.notice_trace import NoticeTrace
 from holdfast.harness.oracles.options import MAX_CONCURRENT, checkpoints_after_finish, number
 
 NOTHING = -1
@@ -72,22 +74,6 @@ class Checkpoint:
         self.ended: CheckpointCompleted | CheckpointAborted | None = None
 
 
-class _Abort:
-    """An abort that the participants of a running attempt must hear of.
-
-    Attributes:
-        untold: who has not been told yet.
-        went_on: the coordinator has reacted to something else since, so it was not interrupted here.
-    """
-
-    __slots__ = ("event", "untold", "went_on")
-
-    def __init__(self, event: CheckpointAborted, untold: set[str]) -> None:
-        self.event = event
-        self.untold = untold
-        self.went_on = False
-
-
 class CoordinatorModel:
     """The state machine.
 
@@ -95,10 +81,9 @@ class CoordinatorModel:
         node: the coordinator's present life.
         pending: ids of the present attempt that have not ended.
         failing: the job has failed over and the next attempt has not started.
-        aborts: those that may still have to be told.
-        present: by subtask, the attempt that it is in.
+        notices: of how checkpoints end.
+        attempts: of the job.
         to_subsume: pending ones that are older than what has just completed, with that.
-        told: by attempt and subtask, the last completion that it was told of.
         restored: a new job that has not drawn an id yet.
         slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
         latest: highest id that completed or was restored.
@@ -118,14 +103,11 @@ class CoordinatorModel:
         self.highest: CheckpointTriggered | None = None
         self.pending: set[int] = set()
         self.failing = False
-        self.aborts: dict[int, _Abort] = {}
+        self.notices = NoticeTrace(findings)
         self.slot_awaits: CheckpointAborted | None = None
         self.to_subsume: dict[int, CheckpointCompleted] = {}
-        self.told: dict[tuple[int, str], NotificationSent] = {}
         self.restored: JobSubmitted | None = None
-        self.attempts: dict[int, AttemptStarted] = {}
-        self.present: dict[str, int] = {}
-        self.last_attempt: AttemptStarted | None = None
+        self.attempts = AttemptTrace(findings, self.layouts)
         self.latest = NOTHING
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
@@ -147,10 +129,10 @@ class CoordinatorModel:
                 JobSwitched: self._switched,
                 CheckpointDrawn: self._drawn,
                 AttemptStarted: self._attempt_started,
-                TaskStarted: self._task_started,
+                TaskStarted: self.attempts.task_started,
             },
         )
-        self._settle_aborts()
+        self.notices.settle()
 
     def _of(self, checkpoint: int) -> Checkpoint:
         known = self.checkpoints.get(checkpoint)
@@ -225,7 +207,8 @@ class CoordinatorModel:
         checkpoint = self.checkpoints.get(event.checkpoint)
         if checkpoint is None or checkpoint.ended is not None or checkpoint.full_ns is not None:
             return
-        if checkpoint.triggered is not None and self._present(checkpoint.triggered, event.subtask) == event.attempt:
+        triggered = checkpoint.triggered
+        if triggered is not None and self.attempts.present(triggered, event.subtask) == event.attempt:
             checkpoint.declined = checkpoint.declined or event
 
     def _published(self, event: MetadataPublished) -> None:
@@ -272,7 +255,7 @@ class CoordinatorModel:
         if not self._end(checkpoint, event) or self.failing:
             return
         if checkpoint.triggered is not None:
-            self.aborts[event.checkpoint] = _Abort(event, set(checkpoint.triggered.participants))
+            self.notices.owe(event, checkpoint.triggered.participants)
         if checkpoint.full_ns is None and (self.goes_on or not self.finished):
             self.slot_awaits = event
 
@@ -316,27 +299,9 @@ class CoordinatorModel:
                 self.findings.violated("not-subsumed", message, newer, event)
         self.to_subsume.clear()
 
-    def _judge_order(self, event: NotificationSent) -> None:
-        """Completions are told in ascending order."""
-        last = self.told.get((event.attempt, event.subtask))
-        if last is not None:
-            self.findings.check("notices-not-increasing")
-            if last.checkpoint >= event.checkpoint:
-                message = (
-                    f"{event.subtask} is told that checkpoint {event.checkpoint} is complete after checkpoint "
-                    f"{last.checkpoint}"
-                )
-                self.findings.violated("notices-not-increasing", message, last, event)
-        self.told[(event.attempt, event.subtask)] = event
-
     def _notified(self, event: NotificationSent) -> None:
-        if event.completed:
-            self._judge_order(event)
-        if not event.completed:
-            abort = self.aborts.get(event.checkpoint)
-            if abort is not None:
-                abort.untold.discard(event.subtask)
-        elif self.durability_seen:
+        self.notices.sent(event)
+        if event.completed and self.durability_seen:
             self.findings.check("told-before-durable")
             if event.checkpoint not in self.durable:
                 message = f"{event.subtask} is told that checkpoint {event.checkpoint} is complete, it is not durable"
@@ -345,36 +310,19 @@ class CoordinatorModel:
     def _went_on(self, event: Event) -> None:
         """The coordinator reacts to something: whatever it did before is done."""
         self._settle_subsumed(event)
-        for abort in self.aborts.values():
-            abort.went_on = abort.went_on or abort.event.node == event.node
-
-    def _settle_aborts(self) -> None:
-        """Nobody will be told of an abort any more. An abort that the coordinator was interrupted in says nothing."""
-        for abort in self.aborts.values():
-            if not abort.untold:
-                self.findings.check("abort-not-told")
-            elif abort.went_on:
-                self.findings.check("abort-not-told")
-                named = ", ".join(sorted(abort.untold))
-                message = f"checkpoint {abort.event.checkpoint} is aborted and {named} never told"
-                self.findings.violated("abort-not-told", message, abort.event)
-        self.aborts.clear()
+        self.notices.went_on(event)
 
     def _objection(self, checkpoint: Checkpoint | None, ack: AckReceived) -> str:
         """Why an ack must not be counted; empty if it must."""
         if checkpoint is None or checkpoint.triggered is None:
             return "which was never triggered"
-        if ack.attempt != self._present(checkpoint.triggered, ack.subtask):
+        if ack.attempt != self.attempts.present(checkpoint.triggered, ack.subtask):
             return f"although it comes from attempt {ack.attempt}"
         if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
             return "which is over"
         if ack.subtask in checkpoint.acked:
             return "the second time"
         return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"
-
-    def _present(self, triggered: CheckpointTriggered, subtask: str) -> int:
-        """The attempt that a subtask takes part from: a region that was restarted has a newer one than the others."""
-        return min(self.present.get(subtask, triggered.attempt), triggered.attempt)
 
     # --- attempts ---
 
@@ -395,7 +343,7 @@ class CoordinatorModel:
     def _failed_over(self, event: Event) -> None:
         self.failing = True
         self.slot_awaits = None
-        self._settle_aborts()
+        self.notices.settle()
 
     def _attempt_started(self, event: AttemptStarted) -> None:
         self._judge_pending(event)
@@ -404,23 +352,16 @@ class CoordinatorModel:
         self.failing = False
         self.node = event.node
         self.pending.clear()
-        findings, last = self.findings, self.last_attempt
-        if last is not None:
-            findings.check("started-late-attempt")
-            if event.attempt <= last.attempt:
-                message = f"attempt {event.attempt} starts after attempt {last.attempt}"
-                findings.violated("started-late-attempt", message, last, event)
-        self.last_attempt = self.attempts[event.attempt] = event
-        self.present.update(dict.fromkeys(event.subtasks or self.layouts.of(event).subtasks, event.attempt))
-        self.finished.difference_update(event.subtasks or self.layouts.of(event).subtasks)
+        first = self.attempts.started(event)
+        self.finished.difference_update(self.attempts.members(event))
         restored = NOTHING if event.restored_checkpoint is None else event.restored_checkpoint
-        if last is not None or self.durable or self.latest != NOTHING or restored != NOTHING:
-            findings.check("restored-not-latest")
+        if not first or self.durable or self.latest != NOTHING or restored != NOTHING:
+            self.findings.check("restored-not-latest")
         # What was published without having completed (the coordinator died in between) may be restored
         if restored != self.latest and not (restored > self.latest and restored in self.durable):
             latest = "no checkpoint has" if self.latest == NOTHING else f"checkpoint {self.latest} was the last that"
-            message = f"attempt {event.attempt} restores {_name(event.restored_checkpoint)}, {latest} completed"
-            findings.violated("restored-not-latest", message, event)
+            message = f"attempt {event.attempt} restores {restored_name(event)}, {latest} completed"
+            self.findings.violated("restored-not-latest", message, event)
         self.latest = max(self.latest, restored)
 
     def _judge_pending(self, event: AttemptStarted) -> None:
@@ -432,19 +373,3 @@ class CoordinatorModel:
             if triggered is not None and triggered.node == event.node and checkpoint.full_ns is None:
                 message = f"attempt {event.attempt} starts while checkpoint {pending} is pending"
                 self.findings.violated("pending-at-restart", message, triggered, event)
-
-    def _task_started(self, event: TaskStarted) -> None:
-        attempt = self.attempts.get(event.attempt)
-        if attempt is None or (attempt.restored_checkpoint is None and event.restored_checkpoint is None):
-            return
-        self.findings.check("tasks-restored-differently")
-        if attempt.restored_checkpoint != event.restored_checkpoint:
-            message = (
-                f"{event.subtask} restores {_name(event.restored_checkpoint)}, "
-                f"attempt {event.attempt} {_name(attempt.restored_checkpoint)}"
-            )
-            self.findings.violated("tasks-restored-differently", message, attempt, event)
-
-
-def _name(checkpoint: int | None) -> str:
-    return "nothing" if checkpoint is None else f"checkpoint {checkpoint}"
