@@ -1,8 +1,10 @@
-"""What this machine can run. Nothing is imported or started to find out, but Java is asked for its version."""
+"""What this machine can run, and how busy it is. Nothing is imported or started to find out, but Java is asked for its
+version."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket  # noqa: TID251 - asks whether an engine answers; no run depends on it
 import subprocess
@@ -15,6 +17,8 @@ from holdfast.harness.model.case import Tier
 
 JAVA_VERSIONS = (17, 21)
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
+_PRESSURE = Path("/proc/pressure/cpu")
+_TOTAL = re.compile(rb"some .*total=(\d+)")
 _ANSWER_S = 2.0
 _CLIENTS = ("pyspark", "testcontainers", "confluent_kafka", "minio", "boto3", "toxiproxy")
 """What the services and their clients are reached with."""
@@ -30,6 +34,16 @@ def lacking(tier: Tier) -> str:
     if tier is Tier.SPARK:
         return _lacking_for_spark()
     return _lacking_for_containers()
+
+
+def stalled_ms() -> float:
+    """For how long since it was started something on this machine has waited for a processor; 0 where that is not
+    told (Linux does, as pressure stall information)."""
+    try:
+        told = _TOTAL.match(_PRESSURE.read_bytes())
+    except OSError:
+        return 0.0
+    return int(told[1]) / 1_000 if told else 0.0
 
 
 def _lacking_for_spark() -> str:

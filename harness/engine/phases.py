@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import ceil
 
 from holdfast.harness.engine.conductor import Conductor
+from holdfast.harness.engine.patience import Patience
 from holdfast.harness.engine.progress import Progress
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import Bounds
@@ -27,6 +28,7 @@ class Phases:
         progress: towards the expected end.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
         slice_ms: the longest single step, so that an interruption is heard.
+        stalled_ms: for how long something on this machine has waited for a processor; bounds are longer by that.
 
     Attributes:
         timed_out: the expected end was still possible when its bound passed.
@@ -39,6 +41,7 @@ class Phases:
         "_interrupted",
         "_progress",
         "_slice_ms",
+        "_stalled_ms",
         "_standing_still",
         "timed_out",
     )
@@ -51,6 +54,7 @@ class Phases:
         progress: Progress,
         interrupted: Callable[[], str],
         slice_ms: float,
+        stalled_ms: Callable[[], float],
     ) -> None:
         self._bounds = bounds
         self._deployment = deployment
@@ -58,19 +62,20 @@ class Phases:
         self._progress = progress
         self._interrupted = interrupted
         self._slice_ms = slice_ms
+        self._stalled_ms = stalled_ms
         self._standing_still = 0
         self.timed_out = False
 
     def run(self) -> RunEnd:
         """All phases. An interruption skips to the heal and ends there."""
         deployment, progress = self._deployment, self._progress
-        self._safety(self._bounds.safety_ms)
+        self._safety(self._patience(0, self._bounds.safety_ms))
         problem = self._heal()
         healed_ms = deployment.now_ms
         healed_ns = int(healed_ms * 1e6)
         progress.heal(healed_ns)
         if not problem:
-            self._liveness(ceil(healed_ms) + self._bounds.liveness_ms)
+            self._liveness(self._patience(healed_ms, self._bounds.liveness_ms))
             missing = progress.missing()
             self.timed_out = not progress.decided()
             self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
@@ -87,13 +92,16 @@ class Phases:
             problem=problem,
         )
 
-    def _safety(self, until_ms: float) -> None:
+    def _patience(self, start_ms: float, bound_ms: float) -> Patience:
+        return Patience(start_ms, bound_ms, self._stalled_ms)
+
+    def _safety(self, patience: Patience) -> None:
         conductor, progress = self._conductor, self._progress
         conductor.start()
         while (
             not conductor.settled
             and progress.failure is None
-            and self._deployment.now_ms < until_ms
+            and self._deployment.now_ms < (until_ms := patience.until_ms)
             and not self._interrupted()
         ):
             self._step(min(until_ms, conductor.next_ms))
@@ -102,8 +110,9 @@ class Phases:
         """Undo everything and wait until that is true; returns the problem, or an empty text."""
         conductor, deployment = self._conductor, self._deployment
         conductor.heal()
-        until_ms = ceil(deployment.now_ms) + self._bounds.liveness_ms
+        patience = self._patience(deployment.now_ms, self._bounds.liveness_ms)
         while not conductor.check_healed():
+            until_ms = patience.until_ms
             if deployment.now_ms >= until_ms:
                 return f"not healed within {self._bounds.liveness_ms} ms: {conductor.unhealed()}"
             if interruption := self._interrupted():
@@ -111,9 +120,11 @@ class Phases:
             self._step(min(until_ms, deployment.now_ms + HEAL_POLL_MS))
         return self._interrupted()
 
-    def _liveness(self, until_ms: float) -> None:
+    def _liveness(self, patience: Patience) -> None:
         progress, deployment = self._progress, self._deployment
-        while not progress.decided() and deployment.now_ms < until_ms and not self._interrupted():
+        while (
+            not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._interrupted()
+        ):
             self._step(until_ms)
 
     def _settle(self, until_ms: float) -> None:

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine import run_folder
+from holdfast.harness.engine import machine, run_folder
 from holdfast.harness.engine.conductor import NEVER, Conductor
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.judge import judge, observed, outcome_of
+from holdfast.harness.engine.patience import never_stalled
 from holdfast.harness.engine.phases import Phases
 from holdfast.harness.engine.progress import Progress
 from holdfast.harness.engine.registry import Toolbox
@@ -204,7 +205,8 @@ def _execute(setting: _Setting) -> _Execution:
     drained = None if tells_checkpoints else deployment.drained
     progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
-    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms)
+    stalled_ms = never_stalled if setting.tier is Tier.SIM else machine.stalled_ms
+    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms, stalled_ms)
     try:
         end = phases.run()
         recording = deployment.stop(audit=not end.problem)

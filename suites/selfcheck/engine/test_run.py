@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from holdfast.harness.engine import machine
 from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -402,6 +403,19 @@ def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp
     run = run_plan(plan(kill()), StuckAfterFault(), toolbox(), Tier.PROCESS, tmp_path / "second")
     assert not run.history.end.reached
     assert run.history.end.problem == ""
+
+
+def test_on_a_machine_that_stands_still_most_of_the_time_the_bounds_are_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Checkpoints(every_ms=2_500)
+    (tmp_path / "free").mkdir()
+    monkeypatch.setattr(machine, "stalled_ms", lambda: 0.0)
+    assert not run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "free").history.end.reached
+    (tmp_path / "busy").mkdir()
+    stalled_ms = iter(range(0, 1_000_000_000, 1_000))
+    monkeypatch.setattr(machine, "stalled_ms", lambda: float(next(stalled_ms)))
+    assert run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "busy").history.end.reached
 
 
 def test_positions_of_the_fake_cover_its_workload() -> None:

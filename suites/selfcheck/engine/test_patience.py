@@ -1,0 +1,48 @@
+"""A bound counts the time in which the machine could run everything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness.engine import machine
+from holdfast.harness.engine.patience import MOST_TIMES, Patience, never_stalled
+
+
+def test_on_a_machine_that_is_free_the_bound_is_the_bound() -> None:
+    assert Patience(10.5, 100, never_stalled).until_ms == 111
+
+
+def test_what_was_stalled_before_the_wait_is_not_granted() -> None:
+    assert Patience(0, 100, lambda: 5_000.0).until_ms == 100
+
+
+def test_what_is_stalled_meanwhile_is_granted_up_to_a_limit() -> None:
+    stalled = [5_000.0]
+    patience = Patience(0, 100, lambda: stalled[0])
+    stalled[0] += 30
+    assert patience.until_ms == 130
+    stalled[0] += 1_000_000
+    assert patience.until_ms == MOST_TIMES * 100
+
+
+@pytest.mark.parametrize(
+    ("told", "stalled_ms"),
+    [
+        ("some avg10=98.54 avg60=90.05 avg300=93.19 total=17630\nfull avg10=0.00 total=0\n", 17.63),
+        ("", 0.0),
+        ("full avg10=0.00 avg60=0.00 avg300=0.00 total=9\n", 0.0),
+    ],
+)
+def test_pressure_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, stalled_ms: float) -> None:
+    (tmp_path / "cpu").write_text(told)
+    monkeypatch.setattr(machine, "_PRESSURE", tmp_path / "cpu")
+    assert machine.stalled_ms() == stalled_ms
+
+
+def test_a_machine_that_does_not_tell_its_pressure_is_taken_for_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "_PRESSURE", tmp_path / "nothing")
+    assert machine.stalled_ms() == 0.0
