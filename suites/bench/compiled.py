@@ -25,18 +25,14 @@ COMPILED = (
     "harness/sim/streams.py",
     "harness/oracles/*.py",
     "fixtures/reference/protocol/*.py",
-    "fixtures/reference/operators/plain.py",
     "fixtures/reference/drivers/simulated/*.py",
 )
 INTERPRETED = (
     "__init__.py",
     "messages.py",
-    "effects.py",
     "checkpoint_metrics.py",
-    "succession.py",
 )
-"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen; mypyc
-compiles no class that extends a built-in error."""
+"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen."""
 SETUP = """
 import sys
 from mypyc.build import mypycify
