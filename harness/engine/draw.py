@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.engine.draw_end import draw_policy, draw_user_end, rescaled
+from holdfast.harness.engine.draw_end import afresh, draw_policy, draw_user_end, rescaled
 from holdfast.harness.engine.draw_faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.draw_layers import state_elsewhere
 from holdfast.harness.engine.mix import SWARM, Mix
@@ -99,6 +99,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(job, options, interval_ms)),
     )
     plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
+    plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
     rereads = ends or latest or "source.split-assignment" in options
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
         plan = replace(plan, job=over_sockets(job))

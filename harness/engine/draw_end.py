@@ -36,6 +36,17 @@ def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
     return replace(plan, faults=tuple(faults))
 
 
+def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
+    """The same plan, but a job that is submitted in it may start empty, whatever the last one has left."""
+    faults = tuple(
+        replace(spec, parameters={**spec.parameters, "restore": 0})
+        if spec.kind == SUBMIT and stream.chance(percent / 100)
+        else spec
+        for spec in plan.faults
+    )
+    return replace(plan, faults=faults)
+
+
 def draw_policy(scene: Scene) -> dict[str, str]:
     """What is to become of checkpoints when the job is over."""
     return {RETENTION: scene.stream.choice(POLICIES)}

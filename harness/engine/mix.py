@@ -60,6 +60,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
         retention_percent: what a job leaves is said.
         rescaled_percent: of jobs that are submitted behind another, and may be so: of another parallelism.
+        afresh_percent: of all that are submitted so: it starts empty.
         socket_percent: input comes over sockets, which say everything once.
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
@@ -99,6 +100,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     user_end_percent: int = 0
     retention_percent: int = 0
     rescaled_percent: int = 0
+    afresh_percent: int = 0
     socket_percent: int = 0
     switching_percent: int = 0
     debloat_percent: int = 0
@@ -184,6 +186,7 @@ SWARM = Mix(
     user_end_percent=8,
     retention_percent=30,
     rescaled_percent=50,
+    afresh_percent=25,
     socket_percent=3,
     switching_percent=50,
     debloat_percent=20,
@@ -212,6 +215,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "user_end_percent": Capability.JOB_CONTROL,
         "retention_percent": Capability.JOB_CONTROL,
         "rescaled_percent": Capability.RESCALE,
+        "afresh_percent": Capability.JOB_CONTROL,
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,

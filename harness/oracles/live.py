@@ -26,6 +26,7 @@ from holdfast.harness.oracles.attempts import newest_attempts
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import INTERVAL
 from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.submissions import Submissions
 
 OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
@@ -90,12 +91,15 @@ def _judge_checkpoints(history: History, findings: Findings) -> None:
 
 
 def _judge_channels(history: History, findings: Findings) -> None:
-    """Channels of the last attempts: the alignment of a checkpoint that is over has ended everywhere."""
+    """Channels of the last attempts of the last job, which uses ids of checkpoints again: the alignment of a checkpoint
+    that is over has ended everywhere."""
     blocked = history.of(ChannelBlocked)
     attempts = history.of(AttemptStarted)
     if not blocked or not attempts:
         return
     present = newest_attempts(history, attempts)
+    job_of = Submissions(history).of
+    last = job_of(attempts[-1])
     unblocked = {
         (event.channel, event.checkpoint)
         for event in history.of(ChannelUnblocked)
@@ -106,12 +110,14 @@ def _judge_channels(history: History, findings: Findings) -> None:
         for event in blocked
         if event.attempt == present[channel_ends(event.channel)[1]]
         and (event.channel, event.checkpoint) not in unblocked
+        and job_of(event) == last
     ]
     findings.check("channel-left-blocked", len(unblocked))
     if not stuck:
         return
-    completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
-    newest = max(completed.union(event.checkpoint for event in history.of(CheckpointAborted)), default=-1)
+    completed = {event.checkpoint for event in history.of(CheckpointCompleted) if job_of(event) == last}
+    aborted = {event.checkpoint for event in history.of(CheckpointAborted) if job_of(event) == last}
+    newest = max(completed | aborted, default=-1)
     dead = {event.dead_node for event in history.of(NodeDied)}
     stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == present[event.subtask]}
     told = {

@@ -25,6 +25,7 @@ from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import Layouts
+from holdfast.harness.oracles.recorded import Recorded
 
 REACH_DIRECTORY = "reach-directory"
 """The storage operation by which a worker finds out whether it can store checkpoints."""
@@ -164,13 +165,13 @@ def _judge_subtasks(history: History, findings: Findings) -> None:
     """Subtasks whose restored checkpoint held state. Where parallelism changed it may be another's now: RESTORE decides
     that of all of them together."""
     layouts = Layouts(history)
-    recorded: dict[tuple[int, str], SnapshotTaken] | None = None
+    recorded: Recorded[SnapshotTaken] | None = None
     for started in history.of(TaskStarted):
         if started.restored_checkpoint is None or started.state is None:
             continue
         if recorded is None:
-            recorded = {(event.checkpoint, event.subtask): event for event in history.of(SnapshotTaken)}
-        snapshot = recorded.get((started.restored_checkpoint, started.subtask))
+            recorded = Recorded(history, SnapshotTaken)
+        snapshot = recorded.of(started, started.restored_checkpoint, started.subtask)
         if snapshot is None or snapshot.state is None or not snapshot.state.records:
             continue
         if layouts.of(snapshot) is not layouts.of(started):

@@ -25,28 +25,9 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import Layouts
+from holdfast.harness.oracles.recorded import Recorded
 from holdfast.harness.oracles.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.submissions import Submissions
-
-
-class Recorded:
-    """Snapshots, by what restores them. A job that starts empty draws the ids of an earlier one again."""
-
-    def __init__(self, history: History) -> None:
-        self._submissions = Submissions(history)
-        self._by_checkpoint: dict[tuple[int, str], list[tuple[int, SnapshotTaken]]] = {}
-        for event in history.of(SnapshotTaken):
-            found = self._by_checkpoint.setdefault((event.checkpoint, event.subtask), [])
-            found.append((self._submissions.of(event), event))
-
-    def of(self, restored: Event, checkpoint: int, subtask: str) -> SnapshotTaken | None:
-        """The last one of the job of an event, or of one before it."""
-        job = self._submissions.of(restored)
-        known = self._by_checkpoint.get((checkpoint, subtask), ())
-        return next((snapshot for number, snapshot in reversed(known) if number <= job), None)
-
-
-"""The snapshots of a run by checkpoint and subtask."""
 
 
 class RestoreOracle:
@@ -71,7 +52,7 @@ class RestoreOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        snapshots = Recorded(history)
+        snapshots = Recorded(history, SnapshotTaken)
         rescaled = RescaledRestores(history)
         _judge_starts(history, snapshots, rescaled, findings)
         _judge_channel_states(history, findings)
@@ -98,7 +79,9 @@ def _summary(state: StateSummary | None) -> str:
     return f"{state.records} records of {state.keys} keys, value {state.value}, digest {state.digest:#018x}"
 
 
-def _judge_starts(history: History, snapshots: Recorded, rescaled: RescaledRestores, findings: Findings) -> None:
+def _judge_starts(
+    history: History, snapshots: Recorded[SnapshotTaken], rescaled: RescaledRestores, findings: Findings
+) -> None:
     """States and positions of starting subtasks, and where their sources then really go on."""
     firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
     sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
@@ -173,13 +156,13 @@ def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Fin
 
 def _judge_channel_states(history: History, findings: Findings) -> None:
     """What was in flight, batch by batch."""
-    taken = {(event.checkpoint, event.subtask): event for event in history.of(ChannelStateTaken)}
+    taken = Recorded(history, ChannelStateTaken)
     if not taken:
         return
     restored = {(event.attempt, event.subtask): event for event in history.of(ChannelStateRestored)}
     layouts = Layouts(history)
     for started in history.of(TaskStarted):
-        recorded = taken.get((started.restored_checkpoint or 0, started.subtask))
+        recorded = taken.of(started, started.restored_checkpoint or 0, started.subtask)
         put_back = restored.get((started.attempt, started.subtask))
         if (
             recorded is None
@@ -203,7 +186,7 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
     return ", ".join(f"{len(batches)} batches of {channel}" for channel, _, batches in channels) or "nothing"
 
 
-def _judge_audits(history: History, snapshots: Recorded, findings: Findings) -> None:
+def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
     """Retained checkpoints restored once more, after the run."""
     for audit in history.of(CheckpointAudited):
         findings.check("audit-failed")
@@ -225,7 +208,8 @@ def _judge_audits(history: History, snapshots: Recorded, findings: Findings) -> 
 
 
 def _judge_repetition(history: History, findings: Findings) -> None:
-    """An attempt that fails before all its tasks run is followed by one from the same checkpoint, or a newer one."""
+    """An attempt that fails before all its tasks run is followed by one from the same checkpoint, or a newer one, of
+    the same job."""
     attempts = history.of(AttemptStarted)
     if len(attempts) < 2:
         return
@@ -234,7 +218,10 @@ def _judge_repetition(history: History, findings: Findings) -> None:
     running: dict[int, int] = {}
     for started in history.of(TaskStarted):
         running[started.attempt] = running.get(started.attempt, 0) + 1
+    job_of = Submissions(history).of
     for attempt, following in pairwise(attempts):
+        if job_of(attempt) != job_of(following):
+            continue
         checkpoint, repeated = attempt.restored_checkpoint, following.restored_checkpoint
         if checkpoint is None or running.get(attempt.attempt, 0) >= len(members(history, attempt)):
             continue

@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
     StorageSlowed,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.submissions import Submissions
 
 SETTLED = 2
 """So many checkpoints must complete after a file was written: its own may be pending until the first, and what is to be
@@ -34,10 +35,12 @@ def leaked_files(history: History) -> list[str] | None:
     settled = history.position(completed[-SETTLED])
     aborted = history.of(CheckpointAborted)
     triggered = history.of(CheckpointTriggered)
-    ended = {event.checkpoint for event in completed} | {event.checkpoint for event in aborted}
-    ended |= {event.checkpoint for event in triggered if _given_up(history, event, settled)}
+    job_of = Submissions(history).of
+    ended = {(job_of(event), event.checkpoint) for event in completed}
+    ended |= {(job_of(event), event.checkpoint) for event in aborted}
+    ended |= {(job_of(event), event.checkpoint) for event in triggered if _given_up(history, event, settled)}
     if any(history.position(event) > settled for event in aborted) or any(
-        history.position(event) < settled and event.checkpoint not in ended for event in triggered
+        history.position(event) < settled and (job_of(event), event.checkpoint) not in ended for event in triggered
     ):
         return None  # What was given up just now may be on its way out
     named = {file.path for event in history.of(MetadataPublished) for file in event.files}

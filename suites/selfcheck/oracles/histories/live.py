@@ -9,6 +9,7 @@ from holdfast.harness.model.events import (
     CheckpointAborted,
     CheckpointCompleted,
     CheckpointTriggered,
+    JobSubmitted,
     NotificationReceived,
 )
 from holdfast.harness.model.history import History, RunEnd
@@ -93,6 +94,16 @@ def blocked_though_a_later_one_completed() -> History:
 @near("channel-left-blocked")
 def unblocked() -> History:
     return _blocks(ChannelUnblocked(channel=LEFT, checkpoint=3))
+
+
+@near("channel-left-blocked")
+def blocked_for_an_id_that_an_earlier_job_completed() -> History:
+    """The next job starts empty; the run ends while its checkpoint 3 is under way."""
+    first = (JobSubmitted(), *completed(1), *completed(2), *completed(3), *completed(4))
+    next_job = (JobSubmitted(attempt=1_000), AttemptStarted(attempt=1_001), *completed(1), *completed(2))
+    before = (ChannelBlocked(channel=LEFT, checkpoint=2), ChannelUnblocked(channel=LEFT, checkpoint=2))
+    triggered = CheckpointTriggered(checkpoint=3, participants=SUBTASKS)
+    return ended(*first, *next_job, *before, triggered, ChannelBlocked(channel=LEFT, checkpoint=3))
 
 
 @near("channel-left-blocked")

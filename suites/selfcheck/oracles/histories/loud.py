@@ -8,6 +8,7 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     FailureCounted,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
     MetadataPublished,
     RecoveryFailed,
@@ -64,6 +65,26 @@ def subtask_starts_empty() -> History:
 @near("started-empty")
 def subtask_starts_with_state() -> History:
     return sum_starts((0, 0))
+
+
+@near("started-empty")
+def the_next_job_uses_the_id_again() -> History:
+    """In checkpoint 1 of the first job the sum holds nothing, in that of the next, which starts empty, a record."""
+    nothing = SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(()))
+    another = TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary([(0, 1)]))
+    held = SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([(0, 1)]))
+    published = MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=len(SUBTASKS))
+    return story(
+        JobSubmitted(),
+        AttemptStarted(),
+        *(CheckpointTriggered(checkpoint=1, participants=SUBTASKS), nothing, held, published),
+        *(CheckpointCompleted(checkpoint=1), FailureCounted(cause="worker lost")),
+        AttemptStarted(restored_checkpoint=1),
+        TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(())),
+        another,
+        *(JobSwitched(status=JobStatus.CANCELED), JobSubmitted(attempt=1_000), AttemptStarted(attempt=1_001)),
+        *completed(1),
+    )
 
 
 @bad("started-older")

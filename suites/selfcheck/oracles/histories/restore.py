@@ -13,6 +13,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     FailureCounted,
+    JobSubmitted,
     MetadataPublished,
     SnapshotTaken,
     SourceEmitted,
@@ -89,12 +90,13 @@ def goes_on_where_it_stood() -> History:
 LEFT = "source[0]->sum[0]"
 
 
-def _puts_back(*events: Event) -> History:
+def _puts_back(*events: Event, first: Event | None = None) -> History:
     """Two batches were in flight at checkpoint 1; the sum starts and does this."""
     stored = ChannelStateTaken(
         subtask="sum[0]", checkpoint=1, channels=(ChannelContent(LEFT, False, ((1, 5), (1, 6))),)
     )
-    return story(*taken(), stored, AttemptStarted(restored_checkpoint=1), sum_starts(*HELD), events)
+    begun = [] if first is None else [first]
+    return story(*begun, *taken(), stored, AttemptStarted(restored_checkpoint=1), sum_starts(*HELD), events)
 
 
 def _restored(*positions: int, skipped: bool = False) -> ChannelStateRestored:
@@ -110,6 +112,14 @@ def puts_nothing_back() -> History:
 @bad("channel-state-differs")
 def puts_back_half() -> History:
     return _puts_back(_restored(5))
+
+
+@near("channel-state-differs")
+def the_next_job_uses_the_id_again() -> History:
+    """It starts empty, and nothing was in flight at its own checkpoint 1."""
+    again = ChannelStateTaken(subtask="sum[0]", checkpoint=1)
+    submitted = JobSubmitted(attempt=1_000)
+    return _puts_back(_restored(5, 6), submitted, AttemptStarted(attempt=1_001), again, first=JobSubmitted())
 
 
 @near("channel-state-differs")
