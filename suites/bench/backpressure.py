@@ -60,8 +60,9 @@ MODES: Mapping[str, Mapping[str, str]] = {
 INTERVAL_MS = 1_000
 SUMS = (Target(Role.TASK, 2), Target(Role.TASK, 3))
 SLOW_MS = 5
-BUFFERS = 50
-"""At either end of a channel. Two ends of two channels to a sum, at 5 ms each: a second."""
+BUFFERS = 84
+"""At either end of a channel. A channel within a worker has one end, and its source waits when that is full, so the
+other one never fills: a batch waits behind so many of either source, at some 6 ms each, about a second."""
 BATCH_RECORDS = 64
 TRICKLE_PER_S = 25
 FLOODED_BATCHES_PER_S = 2 * 1_000 // SLOW_MS
