@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.reference.connectors.polled_output import Watch
+from holdfast.fixtures.systems.recorder import READER, Recorder
 from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
@@ -16,7 +17,6 @@ from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, BatchFolders, Layout, SinkLog
 from holdfast.fixtures.systems.structured_streaming.pipeline import Sink
 from holdfast.fixtures.systems.structured_streaming.reader import DiskFolder, InFolder
-from holdfast.fixtures.systems.structured_streaming.recorder import READER, Recorder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log

@@ -11,8 +11,8 @@ import pytest
 
 from holdfast.fixtures.systems.json_lines.child import wait_for
 from holdfast.fixtures.systems.json_lines.committed_output import CommittedOutput
-from holdfast.fixtures.systems.json_lines.recorder import READER, Recorder
 from holdfast.fixtures.systems.json_lines.table_reader import TableReader, Version
+from holdfast.fixtures.systems.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS
@@ -77,7 +77,9 @@ class TestTableReader:
 class TestCommittedOutput:
     @pytest.fixture
     def recorder(self) -> Recorder:
-        return Recorder()
+        recorder = Recorder()
+        recorder.start_clock()
+        return recorder
 
     @pytest.fixture
     def table(self, tmp_path: Path) -> Path:
