@@ -24,8 +24,9 @@ _OF_SERVICES = {Role.STORAGE: Capability.IMPAIR_STORAGE, Role.BROKER: Capability
 
 
 class LinkFault:
-    """What the faults of a link have in common: they last, and one verb undoes them all."""
+    """What the faults of a link have in common: they last, and one verb undoes each by its kind."""
 
+    kind: str
     roles = LINKS
     parameters: Mapping[str, tuple[type, str]] = {}
     lasting = True
@@ -34,10 +35,10 @@ class LinkFault:
         return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_link(spec.target)
+        controls.restore_link(spec.target, self.kind)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target)
+        return controls.whole(spec.target, self.kind)
 
 
 class Cut(LinkFault):

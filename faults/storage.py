@@ -49,10 +49,10 @@ class StorageError:
         )
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage()
+        controls.restore_storage(self._operation(spec), slow=False)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target)
+        return controls.storage_whole(self._operation(spec), slow=False)
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""
@@ -90,10 +90,10 @@ class SlowStorage:
         )
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage()
+        controls.restore_storage(self._operation(spec), slow=True)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target)
+        return controls.storage_whole(self._operation(spec), slow=True)
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name was held up on purpose after the injection."""

@@ -75,13 +75,14 @@ class Controls:
         """Break the connections of a link with a reset at both ends; new ones are let through."""
         raise NotImplementedError
 
-    def restore_link(self, link: Target) -> None:
-        """Undo `cut`, `slow`, `limit` and `black_hole`."""
+    def restore_link(self, link: Target, kind: str = "") -> None:
+        """Undo one of `cut`, `slow`, `limit` and `black-hole`, or all of them if no kind is named. Another that acts on
+        the link goes on until it is undone itself."""
         raise NotImplementedError
 
-    def whole(self, link: Target) -> bool:
-        """Whether nothing impairs a link or a subtask any more, or fails on purpose behind it, asked of whatever
-        does."""
+    def whole(self, link: Target, kind: str = "") -> bool:
+        """Whether nothing of a kind, or of any, impairs a link or a subtask any more, or fails on purpose behind it,
+        asked of whatever does."""
         raise NotImplementedError
 
     def take_down(self, service: Target) -> None:
@@ -116,8 +117,13 @@ class Controls:
         """Make the next calls of a storage operation take longer; operations and occurrences as for `fail_storage`."""
         raise NotImplementedError
 
-    def restore_storage(self) -> None:
-        """Undo `fail_storage` and `slow_storage`."""
+    def restore_storage(self, operation: str, *, slow: bool) -> None:
+        """Undo one `fail_storage`, or one `slow_storage`, of an operation. Another one that acts on the store goes on
+        until it is undone itself."""
+        raise NotImplementedError
+
+    def storage_whole(self, operation: str, *, slow: bool) -> bool:
+        """Whether no call of an operation fails, or takes longer, on purpose any more."""
         raise NotImplementedError
 
     def damage_checkpoint(self, part: str, way: str) -> None:

@@ -96,16 +96,19 @@ class ScriptedControls(Controls):
     def slow(self, link: Target, delay_ms: int) -> None:
         self._note("slow", link, delay_ms)
 
-    def restore_link(self, link: Target) -> None:
+    def restore_link(self, link: Target, kind: str = "") -> None:
         self._note("restore", link)
 
-    def whole(self, link: Target) -> bool:
+    def whole(self, link: Target, kind: str = "") -> bool:
+        return True
+
+    def storage_whole(self, operation: str, *, slow: bool) -> bool:
         return True
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
         self._note("fail", operation, occurrences, after_effect)
 
-    def restore_storage(self) -> None:
+    def restore_storage(self, operation: str, *, slow: bool) -> None:
         self._note("restore-storage")
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:

@@ -33,8 +33,29 @@ def test_zero_occurrences_last_until_restored(tmp_path: Path) -> None:
     faults = StorageFaults(tmp_path)
     faults.fail("publish-metadata", 0, after_effect=True)
     assert [faults.strike("publish-metadata") for _ in range(5)] == [Failure.AFTER_EFFECT] * 5
-    faults.restore()
+    faults.restore("publish-metadata", slow=False)
     assert faults.strike("publish-metadata") is None
+
+
+def test_each_fault_is_healed_on_its_own(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    faults.fail("commit", 0, after_effect=False)
+    faults.slow("commit", 250, 0)
+    faults.fail("delete", 0, after_effect=False)
+    faults.restore("commit", slow=False)
+    assert (faults.strike("commit"), faults.delay_ms("commit")) == (None, 250)
+    assert faults.strike("delete") is Failure.BEFORE_EFFECT
+    assert (faults.whole("commit", slow=False), faults.whole("commit", slow=True)) == (True, False)
+
+
+def test_of_two_faults_on_one_operation_the_last_heals_it(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    faults.fail("commit", 0, after_effect=False)
+    faults.fail("commit", 0, after_effect=True)
+    faults.restore("commit", slow=False)
+    assert faults.strike("commit") is Failure.AFTER_EFFECT
+    faults.restore("commit", slow=False)
+    assert faults.strike("commit") is None
 
 
 def test_what_cannot_be_asked_for_is_refused(tmp_path: Path) -> None:
