@@ -185,5 +185,5 @@ def _lane_prefixes(lane: Lane, inputs: InputLog, digest_key: int) -> Prefixes:
 
 def _before_each(summands: Digests) -> Digests:
     sums = np.zeros(len(summands) + 1, np.uint64)
-    np.cumsum(summands, out=sums[1:])
+    np.add.accumulate(summands, out=sums[1:])
     return sums

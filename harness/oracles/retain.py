@@ -127,7 +127,11 @@ class _Jobs:
         )
 
     def _job(self, event: Event) -> _Job:
-        return self.jobs.setdefault(self.number(event), _Job())
+        number = self.number(event)
+        job = self.jobs.get(number)
+        if job is None:
+            job = self.jobs[number] = _Job()
+        return job
 
     def close(self) -> None:
         """A job that is over, and whose last coordinator lives on, has done what its policy says."""

@@ -20,7 +20,7 @@ MODULUS = 1 << 64
 def _prefix(summands: Digests) -> Digests:
     """Element n is the sum of the first n summands."""
     sums = np.zeros(len(summands) + 1, dtype=np.uint64)
-    np.cumsum(summands, out=sums[1:])
+    np.add.accumulate(summands, out=sums[1:])
     return sums
 
 

@@ -7,15 +7,16 @@ scheduler of the event makes from its logical fields.
 
 from __future__ import annotations
 
-from array import array
 from hashlib import blake2b
 from heapq import heappop, heappush
+from struct import Struct
 from typing import Any, Protocol
 
 from holdfast.harness.sim.streams import Stream
 
 TRACE_VERSION = 1
 MILLISECOND_NS = 1_000_000
+_pack = Struct("=4q").pack
 
 
 class Node(Protocol):
@@ -44,7 +45,7 @@ class Kernel:
         self.stopped = False
         self._queue: list[tuple[int, int, Node, int, int, Any]] = []
         self._sequence = 0
-        self._trace = array("q")
+        self._trace = bytearray()
 
     def schedule(self, at_ns: int, node: Node, kind: int, event: Any, logical: int = 0) -> None:
         """Deliver an event.
@@ -62,13 +63,13 @@ class Kernel:
     def run(self, until_ns: int) -> None:
         """Dispatch events up to and including a time, or until `stopped`; without events the clock jumps there."""
         queue = self._queue
-        extend = self._trace.extend
+        trace = self._trace
         self.stopped = False
         while queue and queue[0][0] <= until_ns:
             at_ns, _, node, kind, logical, event = heappop(queue)
             self.now_ns = at_ns
             self.dispatched += 1
-            extend((at_ns, node.number, kind, logical))
+            trace += _pack(at_ns, node.number, kind, logical)
             node.deliver(kind, event)
             if self.stopped:
                 return
@@ -83,7 +84,7 @@ class Kernel:
     def trace_hash(self, streams: tuple[Stream, ...]) -> str:
         """Hash of everything dispatched so far and of how many numbers each stream gave."""
         hasher = blake2b(f"holdfast trace {TRACE_VERSION}".encode(), digest_size=16)
-        hasher.update(self._trace.tobytes())
+        hasher.update(self._trace)
         for stream in streams:
             hasher.update(f"{stream.label}={stream.draws}".encode())
         return hasher.hexdigest()
