@@ -37,7 +37,9 @@ def inputs(preloaded: int = 10) -> InputLog:
 def feeder_of(connectors: Connectors, **changed: int) -> KafkaFeeder:
     from holdfast.fixtures.reference.connectors.kafka_feeder import KafkaFeeder
 
-    return KafkaFeeder(connectors, inputs(**changed))
+    feeder = KafkaFeeder(connectors, inputs(**changed))
+    feeder.preload()
+    return feeder
 
 
 def log_of(connectors: Connectors, position: CheckpointPosition | None = None) -> KafkaLog:
