@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from holdfast.harness.engine.registry import Toolbox
+from holdfast.harness.engine.run import Run, run_plan
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
@@ -25,7 +26,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
@@ -34,6 +35,7 @@ from holdfast.harness.spi.system import WATCHED, Deployment, GateReached, Option
 
 LENGTHS = (3, 2)
 WORKER = Target(Role.WORKER, 0)
+CHANNEL = Target(Role.CHANNEL, 1)
 
 
 class Effect(msgspec.Struct, frozen=True):
@@ -369,3 +371,16 @@ def plan(*faults: FaultSpec, **changes: object) -> Plan:
 def failed(time_ms: float, reason: str = "policy") -> Item:
     """The job goes to FAILED."""
     return time_ms, JobSwitched(status=JobStatus.FAILED, reason=reason)
+
+
+def kill(target: Target = WORKER, **schedule: object) -> FaultSpec:
+    return FaultSpec("kill", target, Schedule(**schedule))  # type: ignore[arg-type]
+
+
+def cut(duration_ms: int = 0, **schedule: object) -> FaultSpec:
+    return FaultSpec("cut", CHANNEL, Schedule(**schedule), duration_ms)  # type: ignore[arg-type]
+
+
+def played(system: ScriptedSystem, of_plan: Plan) -> tuple[Run, list[str]]:
+    run = run_plan(of_plan, system, toolbox())
+    return run, system.controls.calls

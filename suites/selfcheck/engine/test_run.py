@@ -1,70 +1,42 @@
-"""The executor: phases, the conductor of the faults, and how verdicts become one outcome."""
+"""The executor: the phases of a run, and how it comes to its end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from holdfast.harness.engine import machine
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.run import run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     FaultHealed,
-    FaultInjected,
     JobStatus,
     JobSwitched,
     RecoveryFailed,
-    RowsVisible,
-    SnapshotTaken,
     TransactionCommitted,
     TransactionPrecommitted,
 )
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.plan import Bounds, ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.fault import UndoRecord
-from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.scripted import (
-    LENGTHS,
-    WORKER,
     Checkpoints,
-    Effect,
     Item,
-    ScriptedOracle,
     ScriptedSystem,
+    cut,
     failed,
+    kill,
     plan,
+    played,
     toolbox,
 )
 
-CHANNEL = Target(Role.CHANNEL, 1)
 GONE = RecoveryFailed(checkpoint=1, reason="gone")
 
 
 def switched(status: JobStatus) -> JobSwitched:
     return JobSwitched(status=status)
-
-
-def kill(target: Target = WORKER, **schedule: object) -> FaultSpec:
-    return FaultSpec("kill", target, Schedule(**schedule))  # type: ignore[arg-type]
-
-
-def cut(duration_ms: int = 0, **schedule: object) -> FaultSpec:
-    return FaultSpec("cut", CHANNEL, Schedule(**schedule), duration_ms)  # type: ignore[arg-type]
-
-
-def played(system: ScriptedSystem, of_plan: Plan) -> tuple[Run, list[str]]:
-    run = run_plan(of_plan, system, toolbox())
-    return run, system.controls.calls
-
-
-# --- phases ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_without_faults_ends_after_two_checkpoints_and_the_settle_window() -> None:
@@ -254,169 +226,3 @@ def test_an_interruption_heals_and_closes_and_is_the_cause() -> None:
     assert system.controls.calls == ["140 cut channel[1]", "200 restore channel[1]"]
     assert system.deployments[0].closed
     assert not system.deployments[0].audited
-
-
-# --- the conductor ---------------------------------------------------------------------------------------------------
-
-
-def test_progress_then_event_then_gate() -> None:
-    fault = kill(after_checkpoint=1, after_rows=4, at_event="checkpoint_triggered", gate=Gate("commit", WORKER))
-    script: list[Item] = [
-        (90.0, Effect("commit")),
-        (150.0, RowsVisible(name="u", poll=1, records=3, checksum=0)),
-        (250.0, RowsVisible(name="v", poll=2, records=1, checksum=0)),
-        (260.0, Effect("commit")),
-        (310.0, Effect("commit", Target(Role.WORKER, 1))),
-        (320.0, Effect("commit")),
-    ]
-    run, calls = played(ScriptedSystem(script, Checkpoints()), plan(fault))
-    assert calls == ["300 arm commit", "320 kill worker[0]", "320 release 0"]
-    assert run.precisions == {0: "exact"}
-    assert run.history.end.faults_landed == (True,)
-
-
-def test_the_event_that_fulfils_the_progress_is_not_the_event_that_is_waited_for() -> None:
-    _, calls = played(ScriptedSystem(Checkpoints()), plan(kill(after_checkpoint=1, at_event="checkpoint_completed")))
-    assert calls == ["240 kill worker[0]"]
-
-
-def test_what_a_gate_holds_happens_after_the_fault_acted() -> None:
-    held = TransactionCommitted(subtask="sink[0]", transaction="t")
-    system = ScriptedSystem([(120.0, Effect("commit", then=(held,)))], Checkpoints())
-    played(system, plan(cut(50, gate=Gate("commit", WORKER))))
-    kinds = [type(event) for event in system.deployments[0].trace]
-    assert kinds.index(FaultInjected) < kinds.index(TransactionCommitted) < kinds.index(FaultHealed)
-
-
-def test_faults_act_in_the_order_of_the_plan_and_independently() -> None:
-    faults = (cut(30, after_checkpoint=1), kill(after_checkpoint=1), kill(Target(Role.COORDINATOR), at_time_ms=150))
-    _, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
-    assert calls == [
-        "140 cut channel[1]",
-        "140 kill worker[0]",
-        "150 kill coordinator[0]",
-        "170 restore channel[1]",
-    ]
-
-
-def test_a_lasting_fault_without_duration_lasts_until_the_safety_phase_ends() -> None:
-    run, calls = played(ScriptedSystem(Checkpoints()), plan(cut(after_checkpoint=1)))
-    assert calls == ["140 cut channel[1]", "1000 restore channel[1]"]
-    assert run.history.end.healed_ns == 1_000_000_000
-
-
-def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -> None:
-    faults = (cut(), FaultSpec("cut", Target(Role.CHANNEL, 2)), kill(gate=Gate("commit", WORKER)))
-    run, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
-    assert calls[-3:] == ["1000 disarm 0", "1000 restore channel[2]", "1000 restore channel[1]"]
-    assert run.reason == "fault 2 (kill) never acted, or too late"
-
-
-def test_a_fault_that_cannot_act_says_why() -> None:
-    run, _ = played(ScriptedSystem(Checkpoints(), refuses=frozenset({"kill"})), plan(kill()))
-    assert run.history.end.faults_landed == (None,)
-    assert run.reason == "fault 0 (kill) could not act: no kill today"
-
-
-def test_every_undo_is_on_disk_before_its_fault_acts(tmp_path: Path) -> None:
-    system = ScriptedSystem(Checkpoints())
-    seen: list[int] = []
-    tools = toolbox()
-    inject = tools.faults["kill"].inject
-
-    def looking(controls: object, spec: FaultSpec) -> None:
-        seen.append(len((tmp_path / "undo.jsonl").read_bytes().splitlines()))
-        inject(controls, spec)  # type: ignore[arg-type]
-
-    tools.faults["kill"].inject = looking  # type: ignore[method-assign]
-    run_plan(plan(kill(), kill(after_checkpoint=1)), system, tools, Tier.PROCESS, tmp_path)
-    assert seen == [1, 2]
-    undo = msgspec.json.decode((tmp_path / "undo.jsonl").read_bytes().splitlines()[1], type=UndoRecord)
-    assert undo == UndoRecord(1, "kill", kill(after_checkpoint=1))
-
-
-# --- verdicts --------------------------------------------------------------------------------------------------------
-
-PASSES, UNDECIDED, FAILS = (
-    ScriptedOracle("P"),
-    ScriptedOracle("U", Outcome.INCONCLUSIVE),
-    ScriptedOracle("F", Outcome.FAIL),
-)
-CRASHES = ScriptedOracle("C", RuntimeError("boom"))
-IDLE = ScriptedOracle("I", Outcome.INCONCLUSIVE, checked=0)
-BLIND = ScriptedOracle("B", Outcome.FAIL, evidence=(SnapshotTaken,))
-
-
-@pytest.mark.parametrize(
-    ("oracles", "outcome", "reason"),
-    [
-        ((PASSES,), Outcome.PASS, ""),
-        ((PASSES, UNDECIDED), Outcome.INCONCLUSIVE, "U: cannot tell"),
-        ((PASSES, CRASHES), Outcome.INCONCLUSIVE, "C: oracle crashed: RuntimeError: boom"),
-        ((CRASHES, FAILS, UNDECIDED), Outcome.FAIL, ""),
-        ((BLIND,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
-        ((IDLE,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
-        ((IDLE, PASSES), Outcome.PASS, ""),
-        ((BLIND, PASSES), Outcome.PASS, ""),
-    ],
-)
-def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
-    oracles: tuple[ScriptedOracle, ...], outcome: Outcome, reason: str
-) -> None:
-    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(*oracles))
-    assert (run.outcome, run.reason) == (outcome, reason)
-
-
-def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
-    faulty = plan(kill())
-    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=False))
-    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "fault 0 (kill) did not land")
-    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=False))
-    assert run.outcome is Outcome.FAIL
-
-
-def test_a_run_that_was_not_observed_to_its_end_refutes_nothing() -> None:
-    class Unseen(ScriptedSystem):
-        def deploy(self, *arguments: Any) -> Deployment:
-            deployed = super().deploy(*arguments)
-            stop = deployed.stop
-            deployed.stop = lambda *, audit: msgspec.structs.replace(stop(audit=audit), problem="the reader died")  # type: ignore[method-assign]
-            return deployed
-
-    run = run_plan(plan(), Unseen(Checkpoints()), toolbox(FAILS))
-    assert (run.outcome, run.reason, run.verdicts) == (Outcome.INCONCLUSIVE, "the reader died", ())
-    assert run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(FAILS)).outcome is Outcome.FAIL
-
-
-def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp_path: Path) -> None:
-    stuck = ScriptedSystem(Checkpoints(until_ms=150))
-    run = run_plan(plan(kill()), stuck, toolbox(), Tier.PROCESS, tmp_path)
-    assert len(stuck.deployments) == 2
-    assert run.history.end.problem.startswith("the fault-free control missed the bound too: ")
-
-    class StuckAfterFault(ScriptedSystem):
-        @property
-        def scripts(self) -> list[Iterable[Item]]:
-            return [Checkpoints()] if len(self.deployments) == 1 else [[]]
-
-    (tmp_path / "second").mkdir()
-    run = run_plan(plan(kill()), StuckAfterFault(), toolbox(), Tier.PROCESS, tmp_path / "second")
-    assert not run.history.end.reached
-    assert run.history.end.problem == ""
-
-
-def test_on_a_machine_that_stands_still_most_of_the_time_the_bounds_are_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = Checkpoints(every_ms=2_500)
-    (tmp_path / "free").mkdir()
-    monkeypatch.setattr(machine, "stalled_ms", lambda: 0.0)
-    assert not run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "free").history.end.reached
-    (tmp_path / "busy").mkdir()
-    stalled_ms = iter(range(0, 1_000_000_000, 1_000))
-    monkeypatch.setattr(machine, "stalled_ms", lambda: float(next(stalled_ms)))
-    assert run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "busy").history.end.reached
-
-
-def test_positions_of_the_fake_cover_its_workload() -> None:
-    assert tuple(toolbox().workloads["tiny"].generate({}, 0).lengths()) == LENGTHS

@@ -1,0 +1,102 @@
+"""The conductor of the faults: when each acts, and that it is undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import FaultHealed, FaultInjected, RowsVisible, TransactionCommitted
+from holdfast.harness.model.plan import FaultSpec, Gate
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.fault import UndoRecord
+from holdfast.suites.selfcheck.engine.scripted import (
+    WORKER,
+    Checkpoints,
+    Effect,
+    Item,
+    ScriptedSystem,
+    cut,
+    kill,
+    plan,
+    played,
+    toolbox,
+)
+
+
+def test_progress_then_event_then_gate() -> None:
+    fault = kill(after_checkpoint=1, after_rows=4, at_event="checkpoint_triggered", gate=Gate("commit", WORKER))
+    script: list[Item] = [
+        (90.0, Effect("commit")),
+        (150.0, RowsVisible(name="u", poll=1, records=3, checksum=0)),
+        (250.0, RowsVisible(name="v", poll=2, records=1, checksum=0)),
+        (260.0, Effect("commit")),
+        (310.0, Effect("commit", Target(Role.WORKER, 1))),
+        (320.0, Effect("commit")),
+    ]
+    run, calls = played(ScriptedSystem(script, Checkpoints()), plan(fault))
+    assert calls == ["300 arm commit", "320 kill worker[0]", "320 release 0"]
+    assert run.precisions == {0: "exact"}
+    assert run.history.end.faults_landed == (True,)
+
+
+def test_the_event_that_fulfils_the_progress_is_not_the_event_that_is_waited_for() -> None:
+    _, calls = played(ScriptedSystem(Checkpoints()), plan(kill(after_checkpoint=1, at_event="checkpoint_completed")))
+    assert calls == ["240 kill worker[0]"]
+
+
+def test_what_a_gate_holds_happens_after_the_fault_acted() -> None:
+    held = TransactionCommitted(subtask="sink[0]", transaction="t")
+    system = ScriptedSystem([(120.0, Effect("commit", then=(held,)))], Checkpoints())
+    played(system, plan(cut(50, gate=Gate("commit", WORKER))))
+    kinds = [type(event) for event in system.deployments[0].trace]
+    assert kinds.index(FaultInjected) < kinds.index(TransactionCommitted) < kinds.index(FaultHealed)
+
+
+def test_faults_act_in_the_order_of_the_plan_and_independently() -> None:
+    faults = (cut(30, after_checkpoint=1), kill(after_checkpoint=1), kill(Target(Role.COORDINATOR), at_time_ms=150))
+    _, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
+    assert calls == [
+        "140 cut channel[1]",
+        "140 kill worker[0]",
+        "150 kill coordinator[0]",
+        "170 restore channel[1]",
+    ]
+
+
+def test_a_lasting_fault_without_duration_lasts_until_the_safety_phase_ends() -> None:
+    run, calls = played(ScriptedSystem(Checkpoints()), plan(cut(after_checkpoint=1)))
+    assert calls == ["140 cut channel[1]", "1000 restore channel[1]"]
+    assert run.history.end.healed_ns == 1_000_000_000
+
+
+def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -> None:
+    faults = (cut(), FaultSpec("cut", Target(Role.CHANNEL, 2)), kill(gate=Gate("commit", WORKER)))
+    run, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
+    assert calls[-3:] == ["1000 disarm 0", "1000 restore channel[2]", "1000 restore channel[1]"]
+    assert run.reason == "fault 2 (kill) never acted, or too late"
+
+
+def test_a_fault_that_cannot_act_says_why() -> None:
+    run, _ = played(ScriptedSystem(Checkpoints(), refuses=frozenset({"kill"})), plan(kill()))
+    assert run.history.end.faults_landed == (None,)
+    assert run.reason == "fault 0 (kill) could not act: no kill today"
+
+
+def test_every_undo_is_on_disk_before_its_fault_acts(tmp_path: Path) -> None:
+    system = ScriptedSystem(Checkpoints())
+    seen: list[int] = []
+    tools = toolbox()
+    inject = tools.faults["kill"].inject
+
+    def looking(controls: object, spec: FaultSpec) -> None:
+        seen.append(len((tmp_path / "undo.jsonl").read_bytes().splitlines()))
+        inject(controls, spec)  # type: ignore[arg-type]
+
+    tools.faults["kill"].inject = looking  # type: ignore[method-assign]
+    run_plan(plan(kill(), kill(after_checkpoint=1)), system, tools, Tier.PROCESS, tmp_path)
+    assert seen == [1, 2]
+    undo = msgspec.json.decode((tmp_path / "undo.jsonl").read_bytes().splitlines()[1], type=UndoRecord)
+    assert undo == UndoRecord(1, "kill", kill(after_checkpoint=1))

@@ -1,0 +1,111 @@
+"""How the verdicts on a run, and what was not seen of it, become one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine import machine
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import SnapshotTaken
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import Deployment
+from holdfast.suites.selfcheck.engine.scripted import (
+    LENGTHS,
+    Checkpoints,
+    Item,
+    ScriptedOracle,
+    ScriptedSystem,
+    kill,
+    plan,
+    toolbox,
+)
+
+PASSES, UNDECIDED, FAILS = (
+    ScriptedOracle("P"),
+    ScriptedOracle("U", Outcome.INCONCLUSIVE),
+    ScriptedOracle("F", Outcome.FAIL),
+)
+CRASHES = ScriptedOracle("C", RuntimeError("boom"))
+IDLE = ScriptedOracle("I", Outcome.INCONCLUSIVE, checked=0)
+BLIND = ScriptedOracle("B", Outcome.FAIL, evidence=(SnapshotTaken,))
+
+
+@pytest.mark.parametrize(
+    ("oracles", "outcome", "reason"),
+    [
+        ((PASSES,), Outcome.PASS, ""),
+        ((PASSES, UNDECIDED), Outcome.INCONCLUSIVE, "U: cannot tell"),
+        ((PASSES, CRASHES), Outcome.INCONCLUSIVE, "C: oracle crashed: RuntimeError: boom"),
+        ((CRASHES, FAILS, UNDECIDED), Outcome.FAIL, ""),
+        ((BLIND,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
+        ((IDLE,), Outcome.INCONCLUSIVE, "no oracle had anything to decide"),
+        ((IDLE, PASSES), Outcome.PASS, ""),
+        ((BLIND, PASSES), Outcome.PASS, ""),
+    ],
+)
+def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
+    oracles: tuple[ScriptedOracle, ...], outcome: Outcome, reason: str
+) -> None:
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(*oracles))
+    assert (run.outcome, run.reason) == (outcome, reason)
+
+
+def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
+    faulty = plan(kill())
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=False))
+    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "fault 0 (kill) did not land")
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=False))
+    assert run.outcome is Outcome.FAIL
+
+
+def test_a_run_that_was_not_observed_to_its_end_refutes_nothing() -> None:
+    class Unseen(ScriptedSystem):
+        def deploy(self, *arguments: Any) -> Deployment:
+            deployed = super().deploy(*arguments)
+            stop = deployed.stop
+            deployed.stop = lambda *, audit: msgspec.structs.replace(stop(audit=audit), problem="the reader died")  # type: ignore[method-assign]
+            return deployed
+
+    run = run_plan(plan(), Unseen(Checkpoints()), toolbox(FAILS))
+    assert (run.outcome, run.reason, run.verdicts) == (Outcome.INCONCLUSIVE, "the reader died", ())
+    assert run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(FAILS)).outcome is Outcome.FAIL
+
+
+def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp_path: Path) -> None:
+    stuck = ScriptedSystem(Checkpoints(until_ms=150))
+    run = run_plan(plan(kill()), stuck, toolbox(), Tier.PROCESS, tmp_path)
+    assert len(stuck.deployments) == 2
+    assert run.history.end.problem.startswith("the fault-free control missed the bound too: ")
+
+    class StuckAfterFault(ScriptedSystem):
+        @property
+        def scripts(self) -> list[Iterable[Item]]:
+            return [Checkpoints()] if len(self.deployments) == 1 else [[]]
+
+    (tmp_path / "second").mkdir()
+    run = run_plan(plan(kill()), StuckAfterFault(), toolbox(), Tier.PROCESS, tmp_path / "second")
+    assert not run.history.end.reached
+    assert run.history.end.problem == ""
+
+
+def test_on_a_machine_that_stands_still_most_of_the_time_the_bounds_are_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Checkpoints(every_ms=2_500)
+    (tmp_path / "free").mkdir()
+    monkeypatch.setattr(machine, "stalled_ms", lambda: 0.0)
+    assert not run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "free").history.end.reached
+    (tmp_path / "busy").mkdir()
+    stalled_ms = iter(range(0, 1_000_000_000, 1_000))
+    monkeypatch.setattr(machine, "stalled_ms", lambda: float(next(stalled_ms)))
+    assert run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "busy").history.end.reached
+
+
+def test_positions_of_the_fake_cover_its_workload() -> None:
+    assert tuple(toolbox().workloads["tiny"].generate({}, 0).lengths()) == LENGTHS
