@@ -18,7 +18,7 @@ from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import text, timeline, view
+from holdfast.reports import notes, text, timeline, view
 from holdfast.reports.files import replace_folder
 
 STATUSES = {
@@ -96,7 +96,7 @@ def _result(
         "status": STATUSES[case.status],
         "statusDetails": _details(case, runs),
         "stage": "finished",
-        "description": _description(case),
+        "description": _description(case, runs),
         "steps": steps,
         "attachments": [],
         "parameters": [
@@ -132,7 +132,7 @@ def _labels(journal: Journal, case: CaseResult, rules: dict[str, RuleResult]) ->
         yield {"name": name, "value": text.clean(value)}
 
 
-def _description(case: CaseResult) -> str:
+def _description(case: CaseResult, runs: list[RunResult]) -> str:
     counts = (
         f"{text.count(case.runs_passed)} passed, {text.count(case.runs_failed)} failed, "
         f"{text.count(case.runs_inconclusive)} inconclusive, of {text.plural(case.runs_demanded, 'run')} demanded."
@@ -141,7 +141,8 @@ def _description(case: CaseResult) -> str:
     decided = text.markdown(decided)
     asked = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
     lines = [f"**{name}.** {text.markdown(words)}" for name, words in asked]
-    return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}."])
+    noted = [f"**Noted.** {text.markdown(line)}" for line in notes.of_case(case, runs)]
+    return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}.", *noted])
 
 
 def _details(case: CaseResult, runs: list[RunResult]) -> dict[str, str]:

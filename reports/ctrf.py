@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.reports import text, view
+from holdfast.reports import notes, text, view
 from holdfast.reports.files import write_file
 
 SPEC_VERSION = "0.0.0"
@@ -113,6 +113,8 @@ def _case(case: CaseResult, runs: list[RunResult]) -> dict[str, Any]:
     ]
     if shown:
         test["trace"] = "\n\n".join(shown)
+    if noted := notes.of_case(case, runs):
+        test["stdout"] = [text.clean(line) for line in noted]
     test["extra"] = {
         "purpose": text.clean(case.purpose),
         "runsDemanded": case.runs_demanded,

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.reports import text, view
+from holdfast.reports import notes, text, view
 from holdfast.reports.files import write_file
 
 ELEMENTS = {
@@ -103,7 +103,10 @@ def _case(suite: ElementTree.Element, case: CaseResult, runs: list[RunResult]) -
                 details.append(f"Replay: {run.replay}")
     area, _, what = case.case.partition("/")
     classname = f"holdfast.cases.{case.tier}.{area}"
-    _test(suite, classname, what or area, sum(run.wall_ms for run in runs), case.status, case.reason, details)
+    wall_ms = sum(run.wall_ms for run in runs)
+    test = _test(suite, classname, what or area, wall_ms, case.status, case.reason, details)
+    if noted := notes.of_case(case, runs):
+        ElementTree.SubElement(test, "system-out").text = text.clean("\n".join(("Noted:", *noted)))
 
 
 def _test(
@@ -114,7 +117,7 @@ def _test(
     status: Status,
     reason: str,
     details: list[str],
-) -> None:
+) -> ElementTree.Element:
     test = ElementTree.SubElement(
         suite, "testcase", classname=text.one_line(classname), name=text.one_line(name), time=_seconds(wall_ms)
     )
@@ -124,6 +127,7 @@ def _test(
         outcome = ElementTree.SubElement(test, element, type=kind, message=message)
         if element != "skipped":
             outcome.text = text.clean("\n".join(details))
+    return test
 
 
 def _count(suite: ElementTree.Element) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from holdfast.harness.model.journal import Journal, RunResult, Status
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
 
 _NUMBER = re.compile(r"\d+")
@@ -70,12 +70,25 @@ def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
     """
     passed = {(case.case, case.tier) for case in journal.cases if case.status is Status.PASS}
     left_out = set(told)
+    return _merged(
+        run
+        for run in journal.runs
+        if run.id not in left_out and not (run.outcome is Outcome.FAIL and (run.case, run.tier) in passed)
+    )
+
+
+def of_case(case: CaseResult, runs: Iterable[RunResult]) -> tuple[str, ...]:
+    """The notes of the kept runs of one case, each as a line. Of a negative control there are none."""
+    noticed = (run for run in runs if run.outcome is not Outcome.FAIL or case.status is not Status.PASS)
+    return tuple(f"{note.label}: {note.words} ({note.shown_in})" for note in _merged(noticed))
+
+
+def _merged(runs: Iterable[RunResult]) -> tuple[Note, ...]:
+    """The notes of these runs, those that are alike as one."""
     grouped: dict[tuple[str, bool, str], list[Note]] = {}
-    for run in journal.runs:
-        as_asked = run.outcome is Outcome.FAIL and (run.case, run.tier) in passed
-        if run.id not in left_out and not as_asked:
-            for note in _said(run):
-                grouped.setdefault(_kind(note), []).append(note)
+    for run in runs:
+        for note in _said(run):
+            grouped.setdefault(_kind(note), []).append(note)
     merged = [
         Note(alike[0].oracle, alike[0].undecided, alike[0].words, tuple(run for note in alike for run in note.runs))
         for alike in grouped.values()

@@ -15,6 +15,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.interruption import Interruption, listening
 from holdfast.harness.engine.ledger import Seeds
 from holdfast.harness.engine.long_campaign import LongCampaign
+from holdfast.harness.model.plural import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")
 _LINE_EVERY = 1_000
@@ -98,7 +99,10 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     for seed, reason in ledger.withdrawn.items():
         console.print(f"withdrawn: seed {seed}, {reason}")
     mended = sum(not alarm for _, alarm in ledger.alarms.values())
-    console.print(f"{len(standing)} alarms stand; {mended} plans that raised one raise none under the code of now")
+    console.print(
+        f"{plural(len(standing), 'alarm stands', 'alarms stand')}; "
+        f"{plural(mended, 'plan that raised one raises', 'plans that raised one raise')} none under the code of now"
+    )
     if total.drawn and not ledger.alarms:
         bound = 3 / total.drawn
         console.print(

@@ -27,6 +27,7 @@ from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.engine.words import plan_in_words
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 HARNESS_ERROR = 4
@@ -67,7 +68,7 @@ def replay(folder: Path) -> int:
             f"another trace: {run.trace_hash}, stored was {stored.trace_hash}; the code changed or is not deterministic"
         )
         return HARNESS_ERROR
-    console.print(f"same trace: {run.trace_hash}, {run.dispatched} events dispatched")
+    console.print(f"same trace: {run.trace_hash}, {plural(run.dispatched, 'event')} dispatched")
     return consoles.EXIT_CODES[run.outcome]
 
 
@@ -89,7 +90,7 @@ def rerun(folder: Path, times: int, target: Path) -> int:
             again += same
             progress.print(f"{number + 1} of {times}: {run.outcome.value} {run.reason} {place}")
     what = ", ".join(sorted(f"{oracle}/{clause}" for oracle, clause in wanted)) or stored.outcome.value
-    console.print(f"{again} of {len(outcomes)} runs reproduced {what}")
+    console.print(f"{again} of {plural(len(outcomes), 'run')} reproduced {what}")
     if interruption.signal:
         return interruption.exit_code
     return 1 if Outcome.FAIL in outcomes else 2 if Outcome.INCONCLUSIVE in outcomes else 0
@@ -97,6 +98,8 @@ def rerun(folder: Path, times: int, target: Path) -> int:
 
 def judge_stored(run: str) -> int:
     """Decide again from the stored history, in a folder or in an object store."""
+    if settled().spark_master:
+        require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
     history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
     evidence = registry.system(history.plan.system).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]

@@ -10,6 +10,7 @@ from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import STATUS_RANK, CaseResult, Status
+from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.oracle import Oracle
 
 Standing = tuple[Status, str]
@@ -46,7 +47,7 @@ def case_result(
         interruption: why no more runs were begun; what they would have decided stays untested.
     """
     if interruption and _undecided(case, demanded, tally):
-        cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {demanded} runs counted until then"
+        cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {plural(demanded, 'run')} counted until then"
         return _result(case, tier, cut_short, {each.rule: cut_short for each in case.decides}, tally, demanded)
     unobserved = {oracle.name: missing for oracle in oracles if (missing := missing_evidence(oracle, evidence))}
     rules: dict[str, list[Standing]] = {}
@@ -86,7 +87,7 @@ def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
 def _case_standing(demanded: int, tally: Tally) -> Standing:
     if tally.failed:
         clauses = ", ".join(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted))
-        return Status.FAIL, f"{tally.failed} of {tally.runs} runs failed: {clauses}"
+        return Status.FAIL, f"{tally.failed} of {plural(tally.runs, 'run')} failed: {clauses}"
     return _enough(demanded, tally)
 
 
@@ -95,7 +96,7 @@ def _control_standing(wanted: frozenset[str], tally: Tally) -> Standing:
     if tally.passed:
         return (
             Status.ERROR,
-            f"negative control: {tally.passed} of {tally.runs} runs passed on a system known to be wrong",
+            f"negative control: {tally.passed} of {plural(tally.runs, 'run')} passed on a system known to be wrong",
         )
     if tally.errors:
         return Status.ERROR, tally.errors[0]
@@ -112,7 +113,7 @@ def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mappin
     oracle = decision.oracle
     for clause in decision.clauses:
         if runs := tally.refuted.get((oracle, clause)):
-            return Status.FAIL, f"{oracle}/{clause} in {len(runs)} of {tally.runs} runs, first in {runs[0]}"
+            return Status.FAIL, f"{oracle}/{clause} in {len(runs)} of {plural(tally.runs, 'run')}, first in {runs[0]}"
     if oracle in unobserved:
         return Status.UNOBSERVED, f"{oracle} needs {', '.join(unobserved[oracle])}, which the system does not supply"
     enough = _enough(demanded, tally)
@@ -120,7 +121,7 @@ def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mappin
         return enough
     for clause in decision.clauses:
         if not tally.checked[oracle, clause]:
-            return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in {tally.runs} runs"
+            return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in {plural(tally.runs, 'run')}"
     return PASSED
 
 
@@ -129,7 +130,7 @@ def _enough(demanded: int, tally: Tally) -> Standing:
     if tally.errors:
         return Status.ERROR, tally.errors[0]
     if counted < demanded:
-        return Status.INCONCLUSIVE, f"{counted} of {demanded} runs counted; {_first_cause(tally)}"
+        return Status.INCONCLUSIVE, f"{counted} of {plural(demanded, 'run')} counted; {_first_cause(tally)}"
     if missed := tally.missed_windows():
         return Status.INCONCLUSIVE, f"never hit: {', '.join(missed)}"
     return PASSED

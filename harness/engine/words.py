@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.capability import Claims, guarantee_name
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.target import Role, Target
 
 _SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
@@ -58,7 +59,7 @@ def _when(schedule: Schedule) -> str:
     if schedule.after_checkpoint:
         words += f" after checkpoint {schedule.after_checkpoint}"
     if schedule.after_rows:
-        words += f" after {schedule.after_rows} rows"
+        words += f" after {plural(schedule.after_rows, 'row')}"
     if schedule.at_event:
         words += f" at {schedule.at_event}"
     if schedule.gate is not None:

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.oracles.clocks import Clocks
@@ -135,7 +136,8 @@ class _Timeout:
         self.findings.check("barrier-waits", since_ns > self.timeout_ms * NS_PER_MS)
         if len(batches) > FEW:
             message = (
-                f"{len(batches)} batches are processed on {event.channel} in front of barrier {event.checkpoint} when "
+                f"{plural(len(batches), 'batch is', 'batches are')} processed on {event.channel} in "
+                f"front of barrier {event.checkpoint} when "
                 f"it may overtake"
             )
             self.findings.violated("barrier-waits", message, sent, *batches[:2], event)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import AttemptStarted, BarrierReceived, BatchProcessed, SnapshotTaken, StateSummary
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.channel_trace import ORIGIN, Attempt, Channel, ChannelTrace, Subtask, elements
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.layout import Layout
@@ -139,7 +140,8 @@ def _judge_channel_state(channel: Channel, snapshot: SnapshotTaken, processed: i
     culprits = missing or surplus or stored
     message = (
         f"checkpoint {checkpoint} in attempt {channel.attempt} {kind} {', '.join(map(named, culprits[:3]))} of "
-        f"{channel.name}, where {len(wanted)} batches were in flight and {len(stored)} are stored"
+        f"{channel.name}, where {plural(len(wanted), 'batch was', 'batches were')} in flight and "
+        f"{len(stored)} are stored"
     )
     findings.violated(clause, message, snapshot)
 

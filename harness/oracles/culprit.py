@@ -14,6 +14,7 @@ from functools import reduce
 import msgspec
 import numpy as np
 
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import Digests, FoldRow, Integers
 from holdfast.harness.oracles.fold_model import MASK, FoldModel, Sums
 
@@ -34,7 +35,10 @@ class Share(msgspec.Struct, frozen=True):
             return f"partition {self.partition}, offset {self.first}"
         if self.records == 2:
             return f"partition {self.partition}, offsets {self.first} and {self.last}"
-        return f"partition {self.partition}, offsets {self.first}..{self.last} ({self.records} records of the key)"
+        return (
+            f"partition {self.partition}, offsets {self.first}..{self.last} "
+            f"({plural(self.records, 'record')} of the key)"
+        )
 
 
 def sums_of(model: FoldModel, key: str, share: Share) -> Sums:

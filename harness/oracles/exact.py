@@ -8,6 +8,7 @@ from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.culprit import explain, named
@@ -51,7 +52,7 @@ class ExactOracle:
             findings.check("late-change", len(history.output.units))
             for unit in history.output.units:
                 if unit.final and len(unit.rows):
-                    message = f"{unit.name} with {len(unit.rows)} rows was not there before the second read"
+                    message = f"{unit.name} with {plural(len(unit.rows), 'row')} was not there before the second read"
                     findings.violated("late-change", message)
         return findings.verdict()
 
@@ -82,7 +83,10 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str]:
     """Clause and message of a row that the model does not expect."""
     totals = model.totals[model.codes[row.key]]
     if len(row.counts) != len(totals):
-        return "row-wrong", f"key {row.key!r} counts {len(row.counts)} partitions, the input has {len(totals)}"
+        return (
+            "row-wrong",
+            f"key {row.key!r} counts {plural(len(row.counts), 'partition')}, the input has {len(totals)}",
+        )
     culprit = explain(model, row.key, row.counts, row.digest)
     if any(count > total for count, total in zip(row.counts, totals, strict=True)):
         return "beyond-input", f"key {row.key!r} counts {row.counts} of {totals} records: {named(culprit)}"

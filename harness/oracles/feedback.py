@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, Partitioning, VertexKind
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
@@ -67,10 +68,13 @@ class FeedbackOracle:
         findings.check("lost-outside-loop", owed.total())
         if elsewhere:
             what = listed(elsewhere[:NAMED], len(elsewhere))
-            findings.violated("lost-outside-loop", f"{len(elsewhere)} records are lost that were in no loop: {what}")
+            findings.violated(
+                "lost-outside-loop", f"{plural(len(elsewhere), 'record is', 'records are')} lost, in no loop: {what}"
+            )
         if len(lost) > len(elsewhere):
             findings.inform(
-                f"{len(lost) - len(elsewhere)} records are lost that were in the loop, as was to be expected"
+                f"{plural(len(lost) - len(elsewhere), 'record is', 'records are')} lost in the loop, as "
+                "was to be expected"
             )
         return findings.verdict()
 

@@ -28,6 +28,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.layout import Layouts, widest_layout
 from holdfast.harness.oracles.options import checkpoints_after_finish
@@ -204,7 +205,8 @@ class FinishTrace:
             self.findings.check("held-after-finish")
             if event.state.keys:
                 message = (
-                    f"{event.subtask} holds rows of {event.state.keys} keys in checkpoint {event.checkpoint}, "
+                    f"{event.subtask} holds rows of {plural(event.state.keys, 'key')} in checkpoint "
+                    f"{event.checkpoint}, "
                     "after finish()"
                 )
                 self.findings.violated("held-after-finish", message, task.called, event)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, StateSummary
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.state_fold import MODULUS, StateFold, Sums
 
@@ -57,6 +58,8 @@ def judge_held(
         if broken:
             kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
             culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
-            message = f"{where} holds {held} records, {records} are before its source positions; {kind}: {culprit}"
+            message = (
+                f"{where} holds {plural(held, 'record')}, {records} are before its source positions; {kind}: {culprit}"
+            )
             findings.violated(clause, message, *witness)
     return exact

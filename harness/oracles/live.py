@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import newest_attempts
@@ -79,7 +80,7 @@ def _judge_checkpoints(history: History, findings: Findings) -> None:
     new = sum(event.time_ns >= healed_ns for event in completed)
     findings.check("no-new-checkpoints")
     if new < OWED_CHECKPOINTS:
-        message = f"{new} checkpoints completed after the heal, {OWED_CHECKPOINTS} are owed"
+        message = f"{plural(new, 'checkpoint')} completed after the heal, {OWED_CHECKPOINTS} are owed"
         findings.violated("no-new-checkpoints", message, *completed[-1:])
     if not completed or not completed[-1].positions:
         return

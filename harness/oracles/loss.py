@@ -11,6 +11,7 @@ from itertools import islice
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.oracles.culprit import Culprit, explain_row, named, with_remainder
 from holdfast.harness.oracles.delivery import Delivery
@@ -30,7 +31,7 @@ def judge_lost_identities(history: History, found: Delivery, owed: int, findings
     if history.end.reached:
         findings.check(clause, owed)
     if found.lost:
-        missing = f"{found.lost} records have no row: {listed(found.first_lost, found.lost)}"
+        missing = f"{plural(found.lost, 'record has', 'records have')} no row: {listed(found.first_lost, found.lost)}"
         if history.end.reached:
             findings.violated(clause, f"lost: {missing}")
         else:

@@ -21,6 +21,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
@@ -180,6 +181,6 @@ def _judge_subtasks(history: History, findings: Findings) -> None:
         if not started.state.records:
             message = (
                 f"{started.subtask} starts attempt {started.attempt} empty, checkpoint {snapshot.checkpoint} "
-                f"holds {snapshot.state.records} records of it"
+                f"holds {plural(snapshot.state.records, 'record')} of it"
             )
             findings.violated("started-empty", message, snapshot, started)

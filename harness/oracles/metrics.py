@@ -26,6 +26,7 @@ from holdfast.harness.model.events import (
     SubtaskStatistics,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.checkpoint_types import CheckpointTypes
 from holdfast.harness.oracles.clocks import Clocks
@@ -323,7 +324,7 @@ class _Reports:
         if part.held_bytes:
             self.findings.check("held-bytes-wrong")
         if event.held_bytes != part.held_bytes:
-            message = f"{_place(event)} held {part.held_bytes} bytes, reported are {event.held_bytes}"
+            message = f"{_place(event)} held {plural(part.held_bytes, 'byte')}, reported are {event.held_bytes}"
             self.findings.violated("held-bytes-wrong", message, part.last, event)
         self._compare_sizes(self._sizes(life, part.acknowledged), event, ack)
 
@@ -359,6 +360,6 @@ def _place(event: SubtaskStatistics) -> str:
 
 def _words(counts: CheckpointCounts) -> str:
     return (
-        f"{counts.total} checkpoints ({counts.in_progress} in progress, {counts.completed} completed, "
+        f"{plural(counts.total, 'checkpoint')} ({counts.in_progress} in progress, {counts.completed} completed, "
         f"{counts.failed} failed), {counts.restored} restored"
     )

@@ -12,6 +12,7 @@ from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.culprit import Culprit, explain, named, with_remainder
@@ -59,12 +60,17 @@ def _judge_identities(history: History, findings: Findings) -> str:
     found, owed = counted(history)
     findings.check("extra-not-a-repeat", sum(len(unit.rows) for unit in history.output.units))
     if found.unknown:
-        message = f"{found.unknown} rows stand for no record of the input: {listed(found.first_unknown, found.unknown)}"
+        message = (
+            f"{plural(found.unknown, 'row stands', 'rows stand')} for no record of the input: "
+            f"{listed(found.first_unknown, found.unknown)}"
+        )
         findings.violated("extra-not-a-repeat", message, *sightings(history.output, found.first_unknown[0]))
     judge_lost_identities(history, found, owed, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
         repeated = listed(found.first_duplicated, found.duplicated)
-        findings.inform(f"{found.duplicated} records have more than one row, and {UNCLAIMED}: {repeated}")
+        findings.inform(
+            f"{plural(found.duplicated, 'record has', 'records have')} more than one row, and {UNCLAIMED}: {repeated}"
+        )
     return "" if history.end.reached else NOT_OVER
 
 
@@ -92,7 +98,7 @@ def _judge_folds(history: History, findings: Findings) -> str:
 def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings) -> None:
     """The last row of a key counts as many records as the input has, but does not hold the input."""
     culprit = explain(model, row.key, row.counts, row.digest)
-    counted = f"the last row of key {row.key!r} counts all {sum(row.counts)} records"
+    counted = f"the last row of key {row.key!r} counts all {plural(sum(row.counts), 'record')}"
     if culprit is None:
         findings.violated("extra-not-a-repeat", f"{counted} but {named(None)}", line)
     elif culprit == Culprit():
@@ -134,8 +140,8 @@ def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequenc
             repeated.append(f"key {key!r}: {repeats}")
     if repeated and Guarantee.NO_DUPLICATE not in history.claims.output:
         first = "; ".join(repeated[:ANOMALIES_PER_CLAUSE])
-        findings.inform(f"{len(repeated)} keys hold repeats, and {UNCLAIMED}: {first}")
+        findings.inform(f"{plural(len(repeated), 'key holds', 'keys hold')} repeats, and {UNCLAIMED}: {first}")
     if not unexplained:
         return ""
     some = ", ".join(unexplained[:ANOMALIES_PER_CLAUSE])
-    return f"excess-unexplained: no runs of records explain what {len(unexplained)} keys ({some}) hold twice"
+    return f"excess-unexplained: no runs of records explain what {plural(len(unexplained), 'key')} ({some}) hold twice"

@@ -8,6 +8,7 @@ from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.identity_rows import counted, listed, sightings
@@ -50,5 +51,7 @@ class NoRepeatOracle:
                 findings.violated(clause, message, *sightings(history.output, first[0]))
         if found.lost and history.end.reached and owes_everything(history):
             lost = listed(found.first_lost, found.lost)
-            findings.inform(f"{found.lost} records are lost, and at-least-once was not claimed: {lost}")
+            findings.inform(
+                f"{plural(found.lost, 'record is lost', 'records are lost')}, and at-least-once was not claimed: {lost}"
+            )
         return findings.verdict()

@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
@@ -58,7 +59,10 @@ class QueueOracle:
         for resized in history.of(BuffersResized):
             findings.check("buffers-outside")
             if not 1 <= resized.buffers <= configured:
-                message = f"{resized.subtask} gives its inputs {resized.buffers} buffers, {configured} are configured"
+                message = (
+                    f"{resized.subtask} gives its inputs {plural(resized.buffers, 'buffer')}, "
+                    f"{configured} are configured"
+                )
                 findings.violated("buffers-outside", message, resized)
         _Queues(history, findings, configured).close()
         return findings.verdict(history)

@@ -6,6 +6,7 @@ from collections.abc import Set
 
 from holdfast.harness.model.checkpoint import PREFLIGHT, CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import CheckpointDrawn, CheckpointRefused, CheckpointRequested
+from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import NS_PER_MS
 
@@ -110,5 +111,5 @@ class RequestTrace:
         if len(self.waiting) >= LIMIT:
             self.findings.check("queue-too-long")
         if len(self.waiting) > LIMIT:
-            message = f"{len(self.waiting)} requests wait, {LIMIT} may"
+            message = f"{plural(len(self.waiting), 'request waits', 'requests wait')}, {LIMIT} may"
             self.findings.violated("queue-too-long", message, event)

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
     SourceEmitted,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.options import NS_PER_MS, interval_ms
@@ -135,11 +136,15 @@ class _Reread:
         allowed = sum(1 + rate * allowed_ns // SECOND_NS for rate in rates)
         self.findings.check("too-much")
         self.findings.inform(
-            f"{again} records are read again from checkpoint {checkpoint}, at most {allowed} with an interval of "
+            f"{plural(again, 'record is', 'records are')} read again from checkpoint {checkpoint}, at "
+            f"most {allowed} with an interval of "
             f"{self.interval_ns // NS_PER_MS} ms"
         )
         if again > allowed:
-            message = f"{again} records are read again from checkpoint {checkpoint}, {allowed} arrive meanwhile"
+            message = (
+                f"{plural(again, 'record is', 'records are')} read again from checkpoint "
+                f"{checkpoint}, {allowed} arrive meanwhile"
+            )
             self.findings.violated("too-much", message, triggered, failed, event)
 
     def _behind(self, triggered: CheckpointTriggered, completed: CheckpointCompleted) -> bool:

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     TaskStarted,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.held_state import held_by
 from holdfast.harness.oracles.layout import Layouts
@@ -112,7 +113,10 @@ class RescaledRestores:
                     for content in event.channels
                 )
                 if found != wanted and started == len(self._layouts.of(attempt).subtasks):
-                    message = f"attempt {attempt.attempt} puts back {found} batches, {wanted} were in flight"
+                    message = (
+                        f"attempt {attempt.attempt} puts back {plural(found, 'batch', 'batches')}, "
+                        f"{wanted} were in flight"
+                    )
                     findings.violated("rescaled-in-flight", message, *recorded, attempt)
 
 
@@ -129,7 +133,10 @@ def _judge_state(
     off = (value - value_now) % MODULUS or (digest - digest_now) % MODULUS
     keys, keys_now = sum(each.keys for each in recorded), sum(each.keys for each in held)
     if (records, keys) != (now, keys_now) or off or len(shared) > 1:
-        message = f"{where} {vertex} starts with {now} records of {keys_now} keys, {records} of {keys} were recorded"
+        message = (
+            f"{where} {vertex} starts with {plural(now, 'record')} of {plural(keys_now, 'key')}, "
+            f"{records} of {keys} were recorded"
+        )
         findings.violated("rescaled-state-differs", message, *before, *after)
     shown = [each.entries for each in held if each.entries is not None]
     if len(shown) != len(held):

@@ -21,6 +21,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
@@ -76,7 +77,10 @@ def _differ(one: StateSummary | None, other: StateSummary | None) -> bool:
 def _summary(state: StateSummary | None) -> str:
     if state is None:
         return "nothing"
-    return f"{state.records} records of {state.keys} keys, value {state.value}, digest {state.digest:#018x}"
+    return (
+        f"{plural(state.records, 'record')} of {plural(state.keys, 'key')}, value {state.value}, "
+        f"digest {state.digest:#018x}"
+    )
 
 
 def _judge_starts(
@@ -183,7 +187,10 @@ def _judge_channel_states(history: History, findings: Findings) -> None:
 
 
 def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> str:
-    return ", ".join(f"{len(batches)} batches of {channel}" for channel, _, batches in channels) or "nothing"
+    return (
+        ", ".join(f"{plural(len(batches), 'batch', 'batches')} of {channel}" for channel, _, batches in channels)
+        or "nothing"
+    )
 
 
 def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:

@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.options import synchronous_snapshots
@@ -119,7 +120,10 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
     findings.check("versions-kept")
     still_open = trace.open_at(released)
     if released.open_versions > still_open:
-        message = f"{released.subtask} keeps {released.open_versions} versions, {still_open} snapshots are open"
+        message = (
+            f"{released.subtask} keeps {plural(released.open_versions, 'version')}, "
+            f"{plural(still_open, 'snapshot is', 'snapshots are')} open"
+        )
         findings.violated("versions-kept", message, released)
 
 
@@ -134,8 +138,9 @@ def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Fi
     page = min(released.page_entries, max(1, len(history.inputs.keys) // FEWEST_PAGES))
     if released.kept_entries > records * page or (batches and not released.kept_entries):
         message = (
-            f"the version of checkpoint {released.checkpoint} keeps {released.kept_entries} entries of "
-            f"{released.subtask}, in pages of {page} at most, which processed {records} records since its cut"
+            f"the version of checkpoint {released.checkpoint} keeps "
+            f"{plural(released.kept_entries, 'entry', 'entries')} of {released.subtask}, in pages of "
+            f"{page} at most, which processed {plural(records, 'record')} since its cut"
         )
         findings.violated("kept-wrong", message, part.taken, released)
 

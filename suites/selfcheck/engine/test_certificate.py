@@ -113,7 +113,7 @@ def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() 
     assert (rules[0].status, rules[0].tiers) == (Status.PASS, (Tier.SIM,))
     _, rules, _ = certified(result(failing()), skipped=(skipped,))
     assert (rules[0].status, rules[0].failed_runs) == (Status.FAIL, ("area-case-sim-0000",))
-    assert rules[0].reason.startswith("area/case on sim: CUT/order in 1 of 1 runs")
+    assert rules[0].reason.startswith("area/case on sim: CUT/order in 1 of 1 run")
 
 
 def narrowed(
@@ -160,7 +160,7 @@ def test_a_rule_is_passed_by_all_cases_that_could_run(others: tuple[CaseResult, 
 
 def test_what_some_of_its_cases_refuted_is_refuted() -> None:
     status, reason = narrowed(left_out=frozenset({OTHER.id}), run=result(failing()))
-    assert (status, reason) == (Status.FAIL, "area/case on sim: CUT/order in 1 of 1 runs, first in area-case-sim-0000")
+    assert (status, reason) == (Status.FAIL, "area/case on sim: CUT/order in 1 of 1 run, first in area-case-sim-0000")
 
 
 def test_cases_that_did_not_run_for_one_reason_are_told_together() -> None:

@@ -34,8 +34,8 @@ def stands(runs: Tally, demanded: int = 1, **fields: object) -> CaseResult:
         (tally(missed(), result(failing())), 2, Status.FAIL, Status.FAIL, "CUT/order in 1 of 2 runs"),
         (tally(result(PASSING, failing("TXN", "lost"))), 1, Status.FAIL, Status.PASS, ""),
         (tally(result(), missed()), 2, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "1 of 2 runs counted; most often (1)"),
-        (tally(), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "0 of 1 runs counted; the campaign ended early"),
-        (tally(result(HALF)), 1, Status.PASS, Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 runs"),
+        (tally(), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "0 of 1 run counted; the campaign ended early"),
+        (tally(result(HALF)), 1, Status.PASS, Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 run"),
         (tally(result(windows=AIMED)), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "never hit: kill worker before"),
         (tally(result(windows=AIMED), result(windows=dict.fromkeys(AIMED, True))), 2, Status.PASS, Status.PASS, ""),
         (tally(result(), BROKEN), 1, Status.ERROR, Status.ERROR, "harness error: KeyError"),
@@ -88,7 +88,7 @@ def test_several_decisions_of_a_rule_must_all_stand() -> None:
     decides = (Decision("BAR-01", "CUT", ("order",), "A3"), Decision("BAR-01", "TXN", ("lost",), "H7"))
     found = case_result(case(*decides), Tier.SIM, 1, tally(result()), [CUT], SUPPLIED)
     assert found.rules == {"BAR-01": Status.INCONCLUSIVE}
-    assert found.rule_reasons == {"BAR-01": "TXN/lost had nothing to decide in 1 runs"}
+    assert found.rule_reasons == {"BAR-01": "TXN/lost had nothing to decide in 1 run"}
 
 
 @pytest.mark.parametrize(

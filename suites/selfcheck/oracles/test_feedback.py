@@ -32,7 +32,7 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
 
 def test_what_was_to_be_expected_is_told() -> None:
     assert ORACLE.judge(what_was_in_the_loop()).information == (
-        "2 records are lost that were in the loop, as was to be expected",
+        "2 records are lost in the loop, as was to be expected",
     )
 
 

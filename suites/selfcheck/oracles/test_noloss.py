@@ -36,7 +36,7 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
 def test_an_excess_that_nothing_explains_is_inconclusive() -> None:
     verdict = ORACLE.judge(repeated(fold("a", (0, 2, 4, 1), (0, 2))))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.reason == "excess-unexplained: no runs of records explain what 1 keys ('a') hold twice"
+    assert verdict.reason == "excess-unexplained: no runs of records explain what 1 key ('a') hold twice"
     assert verdict.checked["excess-unexplained"] == 1
 
 
@@ -55,7 +55,7 @@ def test_repeats_of_several_restarts_are_followed_from_row_to_row() -> None:
     verdict = ORACLE.judge(repeated(first, second, third))
     assert verdict.outcome is Outcome.PASS
     assert verdict.information == (
-        "1 keys hold repeats, and exactly-once was not claimed: key 'a': partition 0, offset 0 took effect twice; "
+        "1 key holds repeats, and exactly-once was not claimed: key 'a': partition 0, offset 0 took effect twice; "
         "partition 1, offset 0 took effect twice; partition 0, offsets 2 and 4 took effect twice",
     )
 
@@ -69,7 +69,7 @@ def test_a_loss_behind_repeats_is_named() -> None:
 
 
 def test_rows_of_a_record_seen_twice_are_information_unless_exactly_once_is_claimed() -> None:
-    note = "1 records have more than one row, and exactly-once was not claimed: offset 1 of partition 0"
+    note = "1 record has more than one row, and exactly-once was not claimed: offset 1 of partition 0"
     history = identity_seen_twice()
     assert ORACLE.judge(history).information == (note,)
     claimed = story(job=REBALANCE, inputs=history.inputs, units=history.output.units, claimed=EXACTLY_ONCE)

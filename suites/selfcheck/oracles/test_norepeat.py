@@ -26,7 +26,7 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
 
 def test_what_is_lost_is_told() -> None:
     assert ORACLE.judge(one_is_lost()).information == (
-        "1 records are lost, and at-least-once was not claimed: offset 1 of partition 0",
+        "1 record is lost, and at-least-once was not claimed: offset 1 of partition 0",
     )
 
 

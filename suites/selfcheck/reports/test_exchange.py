@@ -45,6 +45,7 @@ JUNIT: dict[str, tuple[set[str], set[str], set[str]]] = {
     "failure": _OUTCOME,
     "error": _OUTCOME,
     "skipped": _OUTCOME,
+    "system-out": (set(), set(), set()),
 }
 
 

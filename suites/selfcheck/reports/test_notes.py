@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import msgspec
 import pytest
 from rich.console import Console
 
-from holdfast.harness.model.journal import Journal, RunResult
+from holdfast.harness.model.journal import Journal, RunResult, Status
 from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
+from holdfast.harness.spi.reporter import Reporter
 from holdfast.reports import notes
+from holdfast.reports.allure import AllureReporter
+from holdfast.reports.ctrf import CtrfReporter
 from holdfast.reports.html import page
+from holdfast.reports.junit import JunitReporter
 from holdfast.reports.summary import summary
 from holdfast.reports.terminal import render_summary
 from holdfast.suites.selfcheck.reports import journals
 from holdfast.suites.selfcheck.reports.sample import refutation, run
 
+MACHINES: dict[str, Reporter] = {"junit": JunitReporter(), "ctrf": CtrfReporter(), "allure": AllureReporter()}
 ENDLESS = "restarts do not end: record 59 of partition 0 makes source[0] fail on every attempt"
 LATE = "the run ended before key 7 was told again"
 
@@ -54,6 +60,25 @@ def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
 def test_what_an_oracle_could_not_decide_is_told(reporter: str) -> None:
     assert LATE in shown(with_runs(undecided(LATE, {"lost": 1})))[reporter]
+
+
+@pytest.mark.parametrize(("reporter", "file"), [("junit", "junit.xml"), ("ctrf", "ctrf.json"), ("allure", "")])
+def test_a_note_stands_with_its_case_in_every_report_for_machines(reporter: str, file: str, tmp_path: Path) -> None:
+    def written(*runs: RunResult) -> str:
+        path = MACHINES[reporter].render(with_runs(*runs), tmp_path)
+        files = [tmp_path / file] if file else sorted(path.glob("*-result.json"))
+        return "".join(each.read_text(encoding="utf-8") for each in files).replace("\\", "")
+
+    assert ENDLESS not in written(passing(1))
+    assert written(passing(1, ENDLESS), passing(2, ENDLESS)).count(ENDLESS) == 1
+    assert LATE in written(undecided(LATE, {"lost": 1}))
+
+
+def test_notes_of_a_negative_control_do_not_stand_with_it() -> None:
+    case = next(case for case in journals.partial().cases if case.status is Status.PASS)
+    noted = run(case.case, 1, outcome=Outcome.FAIL, verdicts=passing(1, ENDLESS).verdicts)
+    assert notes.of_case(case, [noted]) == ()
+    assert len(notes.of_case(case, [msgspec.structs.replace(noted, outcome=Outcome.PASS)])) == 1
 
 
 def test_notes_that_differ_in_numbers_and_lists_alone_are_told_once() -> None:

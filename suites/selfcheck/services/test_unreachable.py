@@ -77,6 +77,15 @@ def test_it_is_refused_at_once_in_one_sentence(
     assert set(tmp_path.iterdir()) == before
 
 
+def test_a_run_is_not_read_for_a_cluster_that_is_not_there(closed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    began = time.monotonic()
+    master = f"spark://{closed}"
+    assert cli.execute(["judge", "s3a://nowhere/run", "--spark-master", master]) == cli.WRONG_USAGE
+    assert time.monotonic() - began < SECONDS
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"holdfast: --spark-master is '{master}', but no master answers there")
+
+
 def test_a_name_that_no_host_bears_is_refused_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["certify", "reference", "--spark-master", "spark://nowhere.invalid:7077", "--out", str(tmp_path / "o")]
     assert cli.execute(arguments) == cli.WRONG_USAGE
