@@ -26,7 +26,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import widest_layout
+from holdfast.harness.oracles.layout import Layouts, widest_layout
 from holdfast.harness.oracles.submissions import Submissions
 
 Checkpoint = tuple[int, int]
@@ -98,6 +98,7 @@ class TransactionTrace:
         durable, completed, aborted: checkpoints that were published or completed; completed; aborted.
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
+        layouts: of the jobs of the run.
         abandoned: what attempts up to this one have left is owed by nobody: a job that started empty came after them.
     """
 
@@ -105,6 +106,7 @@ class TransactionTrace:
         self.findings = findings
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
+        self.layouts = Layouts(history)
         self.sink_names = frozenset(widest_layout(history.plan).sinks)
         self._job_of = Submissions(history).of
         self.durable: set[Checkpoint] = set()

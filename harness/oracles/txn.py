@@ -149,13 +149,24 @@ def _judge_leftovers(history: History, trace: TransactionTrace, findings: Findin
         precommitted = transaction.precommitted
         if precommitted is None or transaction.committed or not transaction.checkpoints.isdisjoint(trace.durable):
             continue
-        later = [start for start in trace.starts.get(precommitted.subtask, ()) if start.attempt > precommitted.attempt]
+        later = [start for start in _heirs(trace, precommitted) if start.attempt > precommitted.attempt]
         if not later or any(start.node in dead for start in later):
             continue
         findings.check("open-not-aborted")
         if transaction.aborted is None:
             message = f"{transaction.name} of attempt {precommitted.attempt} is neither committed nor aborted"
             findings.violated("open-not-aborted", message, precommitted, later[0])
+
+
+def _heirs(trace: TransactionTrace, left: TransactionPrecommitted) -> list[TaskStarted]:
+    """Starts that throw away what a subtask left: its own, or, where a narrower job goes on without such a subtask,
+    those of all that the operator has there."""
+    own = trace.starts.get(left.subtask, [])
+    if left.attempt <= trace.abandoned:
+        return own
+    vertex = left.subtask.partition("[")[0]
+    others = (start for name, starts in trace.starts.items() if name.startswith(f"{vertex}[") for start in starts)
+    return own + [start for start in others if left.subtask not in trace.layouts.of(start).sinks]
 
 
 def _judge_visible(history: History, trace: TransactionTrace, findings: Findings) -> None:

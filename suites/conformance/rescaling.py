@@ -19,6 +19,7 @@ from holdfast.suites.conformance.plans import (
     gate,
     kill,
     plan,
+    slow_storage,
     slow_task,
     with_needs,
 )
@@ -75,6 +76,15 @@ SPREAD = (
     rescaled(3, 2, job=MINI_BATCH),
     rescaled(2, 3, job=MINI_BATCH, options=IN_FILES),
 )
+ORPHANED = plan(
+    command("cancel", after_checkpoint=3, at_event="transaction_precommitted"),
+    slow_storage("write-state", 60, 600, after_checkpoint=3),
+    command("submit", {"parallelism": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+    topology=Topology(parallelism=4),
+    options=IN_FILES,
+    records={"partitions": 4, "records": 400},
+)
+"""The job ends when sinks have closed transactions for a checkpoint that never completes."""
 IN_FLIGHT = rescaled(
     2,
     3,
@@ -115,6 +125,15 @@ CASES = with_needs(
         runs=len(SPREAD),
         mutant_plan=SPREAD[1],
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/orphans",
+        purpose="Is what subtasks left behind thrown away where there are no such subtasks any more?",
+        method="A job is cancelled when its sinks have closed transactions that no checkpoint holds, and a narrower "
+        "one restores what it has left.",
+        passes="Each transaction that no completed checkpoint promises is aborted.",
+        decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "leaves-orphans"),),
+        plan=ORPHANED,
     ),
     Case(
         id="rescaling/in-flight",

@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     CommitTried,
     Event,
     FailureCounted,
+    JobSubmitted,
     MetadataPublished,
     NotificationReceived,
     NotificationSent,
@@ -23,7 +24,9 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import CommittedRows, IdentityRow
+from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
@@ -204,6 +207,34 @@ def left_behind() -> History:
 @near("open-not-aborted")
 def thrown_away_by_the_restore() -> History:
     return story(whole(1), closed(2), restarted(1, 1), thrown_away(2), committed(1, recovering=True))
+
+
+NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 1})
+
+
+def narrowed(*lines: Line, restored: int | None = 1) -> History:
+    """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
+    return any_story(
+        JobSubmitted(),
+        AttemptStarted(),
+        TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
+        JobSubmitted(attempt=1_000, path="chk-1" if restored else "", checkpoint=restored),
+        AttemptStarted(attempt=1_001, restored_checkpoint=restored),
+        TaskStarted(subtask=SINK, restored_checkpoint=restored),
+        *lines,
+        job=FORWARD,
+        faults=(NARROWER,),
+    )
+
+
+@bad("open-not-aborted")
+def left_behind_by_a_sink_that_is_no_more() -> History:
+    return narrowed()
+
+
+@near("open-not-aborted")
+def thrown_away_by_another_sink() -> History:
+    return narrowed(TransactionAborted(subtask=SINK, transaction="t-2"))
 
 
 @bad("committed-without-checkpoint")
