@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, RecoveryFailed, TaskStarted, TaskStopped
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    MetadataPublished,
+    RecoveryFailed,
+    TaskStarted,
+    TaskStopped,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
@@ -48,6 +55,7 @@ class DamageCheckpoint:
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
         if any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped)):
             return True
-        completed = since(history, fault, CheckpointCompleted)[:1]
+        stored = {event.checkpoint for event in since(history, fault, MetadataPublished)}
+        completed = [each for each in since(history, fault, CheckpointCompleted) if each.checkpoint in stored][:1]
         begun = since(history, fault, AttemptStarted)[:1]
         return None if completed and (not begun or completed[0].time_ns < begun[0].time_ns) else False

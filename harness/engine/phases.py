@@ -110,11 +110,12 @@ class Phases:
         """Undo everything and wait until that is true; returns the problem, or an empty text."""
         conductor, deployment = self._conductor, self._deployment
         conductor.heal()
-        patience = self._patience(deployment.now_ms, self._bounds.liveness_ms)
+        begin_ms = deployment.now_ms
+        patience = self._patience(begin_ms, self._bounds.liveness_ms)
         while not conductor.check_healed():
             until_ms = patience.until_ms
             if deployment.now_ms >= until_ms:
-                return f"not healed within {self._bounds.liveness_ms} ms: {conductor.unhealed()}"
+                return f"not healed within {until_ms - ceil(begin_ms):.0f} ms: {conductor.unhealed()}"
             if interruption := self._interrupted():
                 return interruption
             self._step(min(until_ms, deployment.now_ms + HEAL_POLL_MS))

@@ -132,7 +132,7 @@ class Progress:
         """Whether a job that was expected to fail has outlived every fault: all that a running one owes is there."""
         if self._expected is not ExpectedEnd.FAILED or self._waits_out:
             return False
-        return self.finished or not self._missing_to_run()
+        return self.finished or (self._covered() and not self._missing_to_run())
 
     def _missing_to_finish(self) -> str:
         if not self.finished:
@@ -189,6 +189,7 @@ class Progress:
         """What the last job owed and this one does not restore is owed no more. It may use ids again that the last one
         drew and never completed."""
         self._precommitted.clear()
+        self.finished = False
         if event.checkpoint is None:
             self._outstanding.clear()
             self._completed.clear()

@@ -106,7 +106,8 @@ class ExpectedEnd(StrEnum):
 
 
 class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Limits in the system's own time.
+    """Limits in the system's own time. On a real machine that has more to run than it can, the first two count only the
+    time in which everything could run, up to four times as long (engine.patience).
 
     Attributes:
         safety_ms: the safety phase ends at the latest then.

@@ -50,6 +50,7 @@ class FenceOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         _judge_epochs(history, findings)
+        tells_of_deletions = bool(history.of(FileDeleted))
         found = {(each.node, each.checkpoint) for each in history.of(MetadataPublished)}
         heard = {
             (each.attempt, each.subtask, each.checkpoint, each.completed): each
@@ -57,8 +58,10 @@ class FenceOracle:
         }
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, CoordinatorSuperseded):
-                for clause in ("superseded-acted", "superseded-completed", "superseded-deleted", "superseded-heard"):
+                for clause in ("superseded-acted", "superseded-completed", "superseded-heard"):
                     findings.check(clause)
+                if tells_of_deletions:
+                    findings.check("superseded-deleted")
             elif isinstance(event, FileDeleted):
                 _judge_deletion(history, claim, event, findings)
             elif isinstance(event, _DEEDS):

@@ -1,5 +1,5 @@
 """A checkpoint that a job of another parallelism restores: what its operators hold together is what was recorded
-(RULES RSC-01, RSC-05, UNA-07)."""
+(RULES RSC-01, RSC-04, RSC-05)."""
 
 from __future__ import annotations
 
