@@ -49,13 +49,15 @@ WORKLOAD = WorkloadSpec(
         "records_per_second": 800,
     },
 )
+SHORT = replace(WORKLOAD, parameters={**WORKLOAD.parameters, "records": 8_000})
+"""For what is broken at once and stands again soon: it comes in for four and a half seconds."""
 BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=1_500)
 PART: dict[str, int | str] = {"part": "executor"}
 SINK_GUARANTEE = "sink.delivery-guarantee"
 
 
 def containers(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
-    """A keyed sum of 12,000 records that come in for seven seconds, which some ten checkpoints take."""
+    """A keyed sum of 12,000 records that come in for seven seconds, if not told else, which ten checkpoints take."""
     whole = plan(*faults, workload=WORKLOAD, bounds=BOUNDS)
     return replace(whole, options={**OPTIONS, **options}, **fields)
 
@@ -77,7 +79,7 @@ def lasting(
     return FaultSpec(kind, target, Schedule(**when), duration_ms, dict(parameters))
 
 
-EXECUTOR_KILLED = containers(executor(WORKERS[0], after_checkpoint=3))
+EXECUTOR_KILLED = containers(executor(WORKERS[0], after_checkpoint=3), workload=SHORT)
 BROKER_RESTARTED = containers(lasting("outage", BROKER, 2_000, after_checkpoint=3))
 STORE_CUT_OFF = containers(
     lasting("cut", STORAGE, 3_000, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
@@ -85,17 +87,19 @@ STORE_CUT_OFF = containers(
 )
 SLOW_WHILE_ALIGNING = containers(slow(LATE_CHANNELS[0], 700, 4_000), executor(WORKERS[0], after_checkpoint=3))
 BETWEEN_BARRIER_AND_COMPLETION = containers(
-    kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR))
+    kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)), workload=SHORT
 )
 REPEATS = containers(
     executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
     options={SINK_GUARANTEE: "at-least-once"},
+    workload=SHORT,
 )
 """The rows of the checkpoint are published, and the checkpoint is not complete: they come once more."""
 TWO_ATTEMPTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}
 THREE_KILLS = containers(
     *(replace(kill(WORKERS[number % 2], after_checkpoint=2 * number + 2), parameters=PART) for number in range(3)),
     options=TWO_ATTEMPTS,
+    workload=SHORT,
     expected_end=ExpectedEnd.FAILED,
     bounds=replace(BOUNDS, liveness_ms=20_000),
 )
@@ -109,8 +113,8 @@ def _worked_example() -> Plan:
     """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second: the
     first trigger comes between pause and interval, when both channels are slow, and the record a second later."""
     return containers(
-        slow(LATE_CHANNELS[0], 3_000, 12_000),
-        slow(LATE_CHANNELS[1], 3_000, 12_000),
+        slow(LATE_CHANNELS[0], 3_000, 9_000),
+        slow(LATE_CHANNELS[1], 3_000, 9_000),
         kill(WORKERS[0], after_checkpoint=1),
         workload=WorkloadSpec("worked-example", {"resumes_ms": 3_000, "records_per_second": 1}),
         options={
