@@ -141,7 +141,7 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
 the first orders; a reception whose send was not recorded (its sender died first) is not ordered by it."""
 
 __all__ = [
-    "EVENT_KINDS", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived", "AckSent",
+    "EVENT_KINDS", "KIND_NAMES", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived", "AckSent",
     "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent",
     "BroadcastSummary", "BuffersResized", "CancellationReceived", "CancellationSent", "ChannelBlocked",
     "ChannelContent", "ChannelStateRestored", "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted",
