@@ -17,14 +17,16 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NotificationReceived,
     NotificationSent,
+    TriggerReceived,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import sayings_of_superseded
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 
-_DEEDS = (AttemptStarted, CheckpointTriggered, FileWritten)
-"""What a coordinator does to a job that others can see."""
+_DEEDS = (AttemptStarted, FileWritten)
+"""What a coordinator does to a job that others can see. A trigger counts if somebody hears it: the last that was drawn
+before the successor came may still go out, to subtasks that are gone."""
 
 
 class FenceOracle:
@@ -36,7 +38,7 @@ class FenceOracle:
     )
     clauses: Mapping[str, str] = {
         "epoch-not-higher": "a coordinator claims an epoch that is not above all that were claimed before",
-        "superseded-acted": "a superseded coordinator triggers a checkpoint, starts an attempt or stores something",
+        "superseded-acted": "a superseded coordinator starts an attempt, stores something or is obeyed by a source",
         "superseded-completed": "a superseded coordinator completes a checkpoint that its successor did not find",
         "superseded-deleted": "a superseded coordinator deletes what a checkpoint needs that its successor found",
         "superseded-heard": "a task hears of the end of a checkpoint from a superseded coordinator",
@@ -56,6 +58,7 @@ class FenceOracle:
             (each.attempt, each.subtask, each.checkpoint, each.completed): each
             for each in history.of(NotificationReceived)
         }
+        triggers = {(each.attempt, each.checkpoint): each for each in history.of(TriggerReceived)}
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, CoordinatorSuperseded):
                 for clause in ("superseded-acted", "superseded-completed", "superseded-heard"):
@@ -66,6 +69,11 @@ class FenceOracle:
                 _judge_deletion(history, claim, event, findings)
             elif isinstance(event, _DEEDS):
                 findings.violated("superseded-acted", f"{event.node} acts after {claim.node} took over", claim, event)
+            elif isinstance(event, CheckpointTriggered):
+                obeyed = triggers.get((event.attempt, event.checkpoint))
+                if obeyed is not None:
+                    message = f"{obeyed.subtask} obeys {event.node} after {claim.node} took over"
+                    findings.violated("superseded-acted", message, claim, event, obeyed)
             elif isinstance(event, CheckpointCompleted) and (claim.node, event.checkpoint) not in found:
                 message = f"{event.node} completes checkpoint {event.checkpoint}, which {claim.node} did not find"
                 findings.violated("superseded-completed", message, claim, event)

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     NodeDied,
     NotificationReceived,
     NotificationSent,
+    TriggerReceived,
 )
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
@@ -68,6 +69,12 @@ def superseded_publishes() -> History:
 
 @bad("superseded-acted")
 def superseded_triggers() -> History:
+    heard = TriggerReceived(checkpoint=2, subtask="source[0]")
+    return superseded(at(FORMER, CheckpointTriggered(checkpoint=2, participants=SUBTASKS)), at("worker-0.0", heard))
+
+
+@near("superseded-acted")
+def nobody_hears_what_superseded_triggers() -> History:
     return superseded(at(FORMER, CheckpointTriggered(checkpoint=2, participants=SUBTASKS)))
 
 
