@@ -11,23 +11,28 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import Partition
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import Controls, Detail
 
 _DEFAULT_PERCENT = 300
 _SECOND_NS, _MILLISECOND_NS = 1_000_000_000, 1_000_000
 
 
 class InputFault:
-    """What the faults of the input have in common: they last, and one verb undoes them all."""
+    """What the faults of the input have in common: they last, and one verb undoes each."""
 
+    kind: str
     roles = frozenset({Role.SOURCE_SYSTEM})
     lasting = True
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_input()
+        controls.restore_input(self.kind, self._detail(spec))
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target)
+        return controls.whole(spec.target, self.kind, self._detail(spec))
+
+    def _detail(self, spec: FaultSpec) -> Detail:
+        """What tells it from others of its kind."""
+        raise NotImplementedError
 
 
 class Poison(InputFault):
@@ -46,16 +51,20 @@ class Poison(InputFault):
         return Capability.POISON_RECORD
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        recoverable = not spec.parameters.get("unrecoverable", 0)
-        controls.poison(*_place(spec), recoverable=recoverable)
+        partition, offset, recoverable = self._detail(spec)
+        controls.poison(partition, offset, recoverable=recoverable)
 
     def landed(self, history: History, fault: int) -> bool:
         """The record made an operator fail after the injection."""
-        partition, offset = _place(history.plan.faults[fault])
+        partition, offset, _ = self._detail(history.plan.faults[fault])
         return any(
             (failed.partition, failed.offset) == (partition, offset % len(history.inputs.partitions[partition]))
             for failed in since(history, fault, RecordFailed)
         )
+
+    def _detail(self, spec: FaultSpec) -> tuple[int, int, bool]:
+        given = spec.parameters
+        return int(given.get("partition", 0)), int(given.get("offset", 0)), not given.get("unrecoverable", 0)
 
 
 class Surge(InputFault):
@@ -72,7 +81,7 @@ class Surge(InputFault):
         return Capability.SURGE_INPUT
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.surge(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))
+        controls.surge(self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """Sources emitted, from the injection on, what by the workload was still to arrive."""
@@ -81,12 +90,11 @@ class Surge(InputFault):
             for event in since(history, fault, SourceEmitted)
         )
 
+    def _detail(self, spec: FaultSpec) -> int:
+        return int(spec.parameters.get("percent", _DEFAULT_PERCENT))
+
 
 def _arrived(partition: Partition, time_ns: int) -> int:
     """How many records of a partition have arrived at a time, by the workload; one more, for what is just arriving."""
     since_ns = max(time_ns - partition.starts_ms * _MILLISECOND_NS, 0)
     return partition.preloaded + since_ns * partition.records_per_second // _SECOND_NS + 1
-
-
-def _place(spec: FaultSpec) -> tuple[int, int]:
-    return int(spec.parameters.get("partition", 0)), int(spec.parameters.get("offset", 0))

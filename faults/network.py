@@ -12,7 +12,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import network_channels
-from holdfast.harness.spi.controls import BOTH, Controls
+from holdfast.harness.spi.controls import BOTH, Controls, Detail
 
 LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER})
 _MILLISECOND_NS = 1_000_000
@@ -24,7 +24,7 @@ _OF_SERVICES = {Role.STORAGE: Capability.IMPAIR_STORAGE, Role.BROKER: Capability
 
 
 class LinkFault:
-    """What the faults of a link have in common: they last, and one verb undoes each by its kind."""
+    """What the faults of a link have in common: they last, and one verb undoes each."""
 
     kind: str
     roles = LINKS
@@ -35,10 +35,14 @@ class LinkFault:
         return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_link(spec.target, self.kind)
+        controls.restore_link(spec.target, self.kind, self._detail(spec))
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target, self.kind)
+        return controls.whole(spec.target, self.kind, self._detail(spec))
+
+    def _detail(self, spec: FaultSpec) -> Detail:
+        """What tells it from others of its kind."""
+        return ""
 
 
 class Cut(LinkFault):
@@ -52,11 +56,14 @@ class Cut(LinkFault):
     leaves = "nothing: what was held back arrives in order"
 
     def needs(self, spec: FaultSpec) -> Capability:
-        one_way = spec.parameters.get("direction", BOTH) != BOTH
+        one_way = self._detail(spec) != BOTH
         return Capability.CUT_CHANNEL if spec.target.role is Role.CHANNEL and not one_way else super().needs(spec)
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.cut(spec.target, str(spec.parameters.get("direction", BOTH)))
+        controls.cut(spec.target, self._detail(spec))
+
+    def _detail(self, spec: FaultSpec) -> str:
+        return str(spec.parameters.get("direction", BOTH))
 
     def landed(self, history: History, fault: int) -> bool:
         """Nothing came through for most of the cut, although something was on its way."""
@@ -92,7 +99,7 @@ class Slow(LinkFault):
         return Capability.SLOW_CHANNEL if spec.target.role is Role.CHANNEL else super().needs(spec)
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.slow(spec.target, self._delay_ms(spec))
+        controls.slow(spec.target, self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """Of what was sent while it was slow, at least half took the delay or longer.
@@ -102,7 +109,7 @@ class Slow(LinkFault):
         window = window_of(history, fault)
         if window is None:
             return False
-        delay_ns = self._delay_ms(history.plan.faults[fault]) * _MILLISECOND_NS
+        delay_ns = self._detail(history.plan.faults[fault]) * _MILLISECOND_NS
         delayed = undelayed = 0
         for each in _passages(history, fault):
             if each.received_ns is not None and window.holds(each.sent_ns):
@@ -112,8 +119,7 @@ class Slow(LinkFault):
                     undelayed += 1
         return delayed > 0 and delayed >= undelayed
 
-    @staticmethod
-    def _delay_ms(spec: FaultSpec) -> int:
+    def _detail(self, spec: FaultSpec) -> int:
         return int(spec.parameters.get("delay_ms", _DEFAULT_DELAY_MS))
 
 
@@ -128,8 +134,10 @@ class Limit(LinkFault):
     leaves = "nothing: everything arrives in order"
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        rate = int(spec.parameters.get("kilobytes_per_second", _DEFAULT_KILOBYTES_PER_SECOND))
-        controls.limit(spec.target, rate)
+        controls.limit(spec.target, self._detail(spec))
+
+    def _detail(self, spec: FaultSpec) -> int:
+        return int(spec.parameters.get("kilobytes_per_second", _DEFAULT_KILOBYTES_PER_SECOND))
 
     def landed(self, history: History, fault: int) -> bool:
         """What was sent under the limit usually took longer than what was sent without."""

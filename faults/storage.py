@@ -44,20 +44,24 @@ class StorageError:
         controls.fail_storage(
             self._operation(spec),
             int(spec.parameters.get("occurrences", 1)),
-            after_effect=bool(int(spec.parameters.get("after_effect", 0))),
-            answer_lost=bool(int(spec.parameters.get("answer_lost", 0))),
+            **self._way(spec),
         )
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage(self._operation(spec), slow=False)
+        controls.restore_storage(self._operation(spec), **self._way(spec))
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.storage_whole(self._operation(spec), slow=False)
+        return controls.storage_whole(self._operation(spec), **self._way(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""
         operation = self._operation(history.plan.faults[fault])
         return any(failed.injected and failed.operation == operation for failed in since(history, fault, StorageFailed))
+
+    @staticmethod
+    def _way(spec: FaultSpec) -> dict[str, bool]:
+        """How its calls fail."""
+        return {each: bool(int(spec.parameters.get(each, 0))) for each in ("after_effect", "answer_lost")}
 
     @staticmethod
     def _operation(spec: FaultSpec) -> str:
@@ -82,23 +86,22 @@ class SlowStorage:
         return Capability.SLOW_STORAGE
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        parameters = spec.parameters
-        controls.slow_storage(
-            self._operation(spec),
-            int(parameters.get("delay_ms", _DEFAULT_DELAY_MS)),
-            int(parameters.get("occurrences", 0)),
-        )
+        controls.slow_storage(self._operation(spec), self._delay_ms(spec), int(spec.parameters.get("occurrences", 0)))
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage(self._operation(spec), slow=True)
+        controls.restore_storage(self._operation(spec), delay_ms=self._delay_ms(spec))
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.storage_whole(self._operation(spec), slow=True)
+        return controls.storage_whole(self._operation(spec), delay_ms=self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name was held up on purpose after the injection."""
         operation = self._operation(history.plan.faults[fault])
         return any(slowed.operation == operation for slowed in since(history, fault, StorageSlowed))
+
+    @staticmethod
+    def _delay_ms(spec: FaultSpec) -> int:
+        return int(spec.parameters.get("delay_ms", _DEFAULT_DELAY_MS))
 
     @staticmethod
     def _operation(spec: FaultSpec) -> str:

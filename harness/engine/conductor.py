@@ -230,11 +230,20 @@ class Conductor:
     def _undo(self, planned: _Planned) -> None:
         planned.fault.undo(self._deployment.controls, planned.spec)
         planned.stage = Stage.UNDONE
-        self._check(planned)
+        # All of them: an earlier one may have waited for this one.
+        self.check_healed()
         self._review()
 
     def _check(self, planned: _Planned) -> None:
         spec = planned.spec
-        if planned.fault.healed(self._deployment.controls, spec):
+        twin = planned.fault.lasting and any(
+            other.stage is Stage.ACTING and _alike(other.spec, spec) for other in self._planned
+        )
+        # Of two that do the same to the same, the effect that is left is that of the one that still acts.
+        if twin or planned.fault.healed(self._deployment.controls, spec):
             planned.stage = Stage.HEALED
             self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
+
+
+def _alike(one: FaultSpec, other: FaultSpec) -> bool:
+    return (one.kind, one.target, one.parameters) == (other.kind, other.target, other.parameters)

@@ -7,6 +7,8 @@ from holdfast.harness.model.target import Target
 
 FORWARD, BACKWARD, BOTH = "forward", "backward", "both"
 """Directions of a link: from sender to receiver, or from the accused to a service; the other way; both."""
+Detail = str | int | tuple[int, int, bool]
+"""What tells a fault from others of its kind on the same thing."""
 PARTS = ("executor", "python-worker", "container")
 """Processes of a worker, where it has several."""
 
@@ -75,14 +77,25 @@ class Controls:
         """Break the connections of a link with a reset at both ends; new ones are let through."""
         raise NotImplementedError
 
-    def restore_link(self, link: Target, kind: str = "") -> None:
-        """Undo one of `cut`, `slow`, `limit` and `black-hole`, or all of them if no kind is named. Another that acts on
-        the link goes on until it is undone itself."""
+    def restore_link(self, link: Target, kind: str, detail: Detail = "") -> None:
+        """Undo one fault of a link. Any other that acts on the link goes on until it is undone itself.
+
+        Args:
+            link: as for `cut`.
+            kind: `cut`, `slow`, `limit` or `black-hole`.
+            detail: which of several: the direction of a cut, milliseconds of `slow`, kilobytes per second of `limit`.
+        """
         raise NotImplementedError
 
-    def whole(self, link: Target, kind: str = "") -> bool:
-        """Whether nothing of a kind, or of any, impairs a link or a subtask any more, or fails on purpose behind it,
-        asked of whatever does."""
+    def whole(self, link: Target, kind: str = "", detail: Detail | None = None) -> bool:
+        """Whether a link or a subtask is not impaired any more, and nothing fails on purpose behind it, asked of
+        whatever does.
+
+        Args:
+            link: it, or the input of the job.
+            kind: by which kind of fault; empty: by none.
+            detail: by which of that kind, as for `restore_link` and `restore_input`; None: by none.
+        """
         raise NotImplementedError
 
     def take_down(self, service: Target) -> None:
@@ -117,13 +130,22 @@ class Controls:
         """Make the next calls of a storage operation take longer; operations and occurrences as for `fail_storage`."""
         raise NotImplementedError
 
-    def restore_storage(self, operation: str, *, slow: bool) -> None:
-        """Undo one `fail_storage`, or one `slow_storage`, of an operation. Another one that acts on the store goes on
-        until it is undone itself."""
+    def restore_storage(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> None:
+        """Undo one fault of a storage operation. Any other that acts on the store goes on until it is undone itself.
+
+        Args:
+            operation: as for `fail_storage`.
+            delay_ms: of the `slow_storage` to undo; None: it is a `fail_storage`.
+            after_effect, answer_lost: of the `fail_storage`.
+        """
         raise NotImplementedError
 
-    def storage_whole(self, operation: str, *, slow: bool) -> bool:
-        """Whether no call of an operation fails, or takes longer, on purpose any more."""
+    def storage_whole(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> bool:
+        """Whether no such fault of an operation acts any more; arguments as for `restore_storage`."""
         raise NotImplementedError
 
     def damage_checkpoint(self, part: str, way: str) -> None:
@@ -153,8 +175,13 @@ class Controls:
         """Let input arrive at so many percent of the rate of the workload. Replaces an earlier rate."""
         raise NotImplementedError
 
-    def restore_input(self) -> None:
-        """Undo `poison` and `surge`."""
+    def restore_input(self, kind: str, detail: Detail) -> None:
+        """Undo one fault of the input. Any other goes on until it is undone itself.
+
+        Args:
+            kind: `poison` or `surge`.
+            detail: which of several: partition, offset and `recoverable` of a poison, or the percent of a surge.
+        """
         raise NotImplementedError
 
     def lose_splits(self, occurrences: int, delay_ms: int) -> None:

@@ -30,7 +30,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule,
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
-from holdfast.harness.spi.controls import BOTH, Controls
+from holdfast.harness.spi.controls import BOTH, Controls, Detail
 from holdfast.harness.spi.system import WATCHED, Deployment, GateReached, OptionAccount, OptionUse, Recording
 
 LENGTHS = (3, 2)
@@ -98,19 +98,23 @@ class ScriptedControls(Controls):
     def slow(self, link: Target, delay_ms: int) -> None:
         self._note("slow", link, delay_ms)
 
-    def restore_link(self, link: Target, kind: str = "") -> None:
+    def restore_link(self, link: Target, kind: str, detail: Detail = "") -> None:
         self._note("restore", link)
 
-    def whole(self, link: Target, kind: str = "") -> bool:
+    def whole(self, link: Target, kind: str = "", detail: Detail | None = None) -> bool:
         return True
 
-    def storage_whole(self, operation: str, *, slow: bool) -> bool:
+    def storage_whole(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> bool:
         return True
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
         self._note("fail", operation, occurrences, after_effect)
 
-    def restore_storage(self, operation: str, *, slow: bool) -> None:
+    def restore_storage(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> None:
         self._note("restore-storage")
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:
@@ -293,7 +297,7 @@ class ScriptedFault:
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
         if self.lasting:
-            controls.restore_link(spec.target)
+            controls.restore_link(spec.target, self.kind)
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return self.lasting or controls.alive(spec.target)

@@ -1,38 +1,93 @@
-"""Several faults on one channel."""
+"""Several faults on one channel of real processes."""
 
 from __future__ import annotations
 
-from holdfast.fixtures.reference.drivers.processes.control import Direction
-from holdfast.fixtures.reference.drivers.processes.impaired_channels import ImpairedChannels
+from typing import Any
 
-CHANNEL = "source[0]->sum[0]"
+import pytest
 
+from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair
+from holdfast.fixtures.reference.drivers.processes.controls import ProcessControls
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import network_channels
+from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD
 
-def test_a_delay_goes_on_when_a_cut_is_healed() -> None:
-    channels = ImpairedChannels()
-    channels.cut(CHANNEL, Direction.BOTH)
-    channels.slow(CHANNEL, 50)
-    assert list(channels.ways(CHANNEL)) == [(Direction.BOTH, True, 50)]
-    channels.restore(CHANNEL, "cut")
-    assert list(channels.ways(CHANNEL)) == [(Direction.BOTH, False, 50)]
-    assert channels.whole(CHANNEL, "cut")
-    assert not channels.whole(CHANNEL)
-    channels.restore(CHANNEL, "slow")
-    assert list(channels.ways(CHANNEL)) == [(Direction.BOTH, False, 0)]
-    assert channels.whole(CHANNEL)
+CHANNEL = Target(Role.CHANNEL, 0)
 
 
-def test_of_two_cuts_the_last_heals() -> None:
-    channels = ImpairedChannels()
-    channels.cut(CHANNEL, Direction.FORWARD)
-    channels.cut(CHANNEL, Direction.BACKWARD)
-    channels.restore(CHANNEL, "cut")
-    assert list(channels.ways(CHANNEL)) == [(Direction.FORWARD, False, 0), (Direction.BACKWARD, True, 0)]
-    channels.restore(CHANNEL, "cut")
-    assert channels.whole(CHANNEL)
+class Relay:
+    """Does what the last orders say; stands for the supervisor."""
+
+    def __init__(self) -> None:
+        self.ways: dict[Direction, tuple[bool, int]] = {}
+
+    def order(self, _: str, impair: Impair) -> None:
+        for direction in (Direction.FORWARD, Direction.BACKWARD):
+            if impair.direction in (direction, Direction.BOTH):
+                self.ways[direction] = impair.cut, impair.delay_ms
+
+    @property
+    def cut(self) -> list[str]:
+        """Directions that are."""
+        return [direction.value for direction, (cut, _) in self.ways.items() if cut]
+
+    @property
+    def delays_ms(self) -> set[int]:
+        return {delay_ms for _, delay_ms in self.ways.values()}
 
 
-def test_what_never_acted_is_healed_without_harm() -> None:
-    channels = ImpairedChannels()
-    channels.restore(CHANNEL)
-    assert list(channels.ways(CHANNEL)) == [(Direction.BOTH, False, 0)]
+@pytest.fixture
+def relay() -> Relay:
+    return Relay()
+
+
+@pytest.fixture
+def controls(relay: Relay) -> ProcessControls:
+    topology = Topology()
+    supervisor: Any = relay
+    nothing: Any = None
+    channels = frozenset(network_channels(KEYED_SUM, topology))
+    return ProcessControls(supervisor, nothing, nothing, nothing, nothing, KEYED_SUM, topology, 2, channels)
+
+
+def test_a_delay_goes_on_when_a_cut_is_healed(controls: ProcessControls, relay: Relay) -> None:
+    controls.cut(CHANNEL)
+    controls.slow(CHANNEL, 50)
+    controls.restore_link(CHANNEL, "cut", BOTH)
+    assert (relay.cut, relay.delays_ms) == ([], {50})
+    assert controls.whole(CHANNEL, "cut")
+    assert not controls.whole(CHANNEL)
+    controls.restore_link(CHANNEL, "slow", 50)
+    assert relay.delays_ms == {0}
+    assert controls.whole(CHANNEL)
+
+
+@pytest.mark.parametrize(("healed", "left"), [(FORWARD, BACKWARD), (BACKWARD, FORWARD)])
+def test_of_two_cuts_the_one_that_is_healed_ends(
+    controls: ProcessControls, relay: Relay, healed: str, left: str
+) -> None:
+    controls.cut(CHANNEL, FORWARD)
+    controls.cut(CHANNEL, BACKWARD)
+    controls.restore_link(CHANNEL, "cut", healed)
+    assert relay.cut == [left]
+    assert controls.whole(CHANNEL, "cut", healed)
+    assert not controls.whole(CHANNEL, "cut", left)
+    controls.restore_link(CHANNEL, "cut", left)
+    assert relay.cut == []
+
+
+@pytest.mark.parametrize(("healed", "left"), [(700, 20), (20, 700)])
+def test_of_two_delays_the_one_that_is_healed_ends(
+    controls: ProcessControls, relay: Relay, healed: int, left: int
+) -> None:
+    controls.slow(CHANNEL, 700)
+    controls.slow(CHANNEL, 20)
+    controls.restore_link(CHANNEL, "slow", healed)
+    assert relay.delays_ms == {left}
+
+
+def test_what_never_acted_is_healed_without_harm(controls: ProcessControls, relay: Relay) -> None:
+    controls.restore_link(CHANNEL, "cut", BOTH)
+    assert relay.cut == []

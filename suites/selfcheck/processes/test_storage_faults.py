@@ -33,7 +33,7 @@ def test_zero_occurrences_last_until_restored(tmp_path: Path) -> None:
     faults = StorageFaults(tmp_path)
     faults.fail("publish-metadata", 0, after_effect=True)
     assert [faults.strike("publish-metadata") for _ in range(5)] == [Failure.AFTER_EFFECT] * 5
-    faults.restore("publish-metadata", slow=False)
+    faults.restore("publish-metadata", after_effect=True)
     assert faults.strike("publish-metadata") is None
 
 
@@ -42,20 +42,31 @@ def test_each_fault_is_healed_on_its_own(tmp_path: Path) -> None:
     faults.fail("commit", 0, after_effect=False)
     faults.slow("commit", 250, 0)
     faults.fail("delete", 0, after_effect=False)
-    faults.restore("commit", slow=False)
+    faults.restore("commit")
     assert (faults.strike("commit"), faults.delay_ms("commit")) == (None, 250)
     assert faults.strike("delete") is Failure.BEFORE_EFFECT
-    assert (faults.whole("commit", slow=False), faults.whole("commit", slow=True)) == (True, False)
+    assert (faults.whole("commit"), faults.whole("commit", delay_ms=250)) == (True, False)
 
 
-def test_of_two_faults_on_one_operation_the_last_heals_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("later_first", [False, True])
+def test_of_two_failures_of_one_operation_the_one_that_is_healed_ends(tmp_path: Path, later_first: bool) -> None:
     faults = StorageFaults(tmp_path)
     faults.fail("commit", 0, after_effect=False)
     faults.fail("commit", 0, after_effect=True)
-    faults.restore("commit", slow=False)
     assert faults.strike("commit") is Failure.AFTER_EFFECT
-    faults.restore("commit", slow=False)
+    faults.restore("commit", after_effect=later_first)
+    assert faults.strike("commit") is (Failure.BEFORE_EFFECT if later_first else Failure.AFTER_EFFECT)
+    assert faults.whole("commit", after_effect=later_first)
+    faults.restore("commit", after_effect=not later_first)
     assert faults.strike("commit") is None
+
+
+def test_of_two_delays_of_one_operation_the_one_that_is_healed_ends(tmp_path: Path) -> None:
+    faults = StorageFaults(tmp_path)
+    faults.slow("commit", 700, 0)
+    faults.slow("commit", 20, 0)
+    faults.restore("commit", delay_ms=20)
+    assert faults.delay_ms("commit") == 700
 
 
 def test_what_cannot_be_asked_for_is_refused(tmp_path: Path) -> None:
