@@ -116,7 +116,8 @@ def latest(history: CheckpointHistory) -> list[tuple[str, str, str]]:
             found.append((f"Latest {status}", f"{last.checkpoint}{took}{stored}", last.path or last.reason))
     if history.restores:
         restore = history.restores[-1]
-        found.append(("Latest restore", f"{restore.checkpoint} at {duration(restore.at_ms)}", restore.path))
+        took = f", in {duration(restore.duration_ms)}" if restore.duration_ms is not None else ""
+        found.append(("Latest restore", f"{restore.checkpoint} at {duration(restore.at_ms)}{took}", restore.path))
     return found
 
 

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     CheckpointStatus,
     CheckpointTriggered,
     NodeDied,
+    RestoreCompleted,
     RestoreStatistics,
     SubtaskStatistics,
 )
@@ -38,6 +39,7 @@ def checkpoint_history(history: History) -> CheckpointHistory | None:
     acknowledged = {(each.node, each.checkpoint, each.subtask): each for each in history.of(SubtaskStatistics)}
     participants = {(each.node, each.checkpoint): each.participants for each in history.of(CheckpointTriggered)}
     statuses = {key: _status(report, dead) for key, report in reports.items()}
+    took = {each.attempt: each.duration_ms for each in history.of(RestoreCompleted)}
     shown = list(reports.items())[-MOST_CHECKPOINTS:]
     return CheckpointHistory(
         checkpoints=tuple(
@@ -47,7 +49,9 @@ def checkpoint_history(history: History) -> CheckpointHistory | None:
         left_out=len(reports) - len(shown),
         counts=dict(Counter(statuses.values())),
         restores=tuple(
-            ReportedRestore(each.checkpoint, each.path, each.time_ns / _MILLISECOND_NS - start_ms)
+            ReportedRestore(
+                each.checkpoint, each.path, each.time_ns / _MILLISECOND_NS - start_ms, took.get(each.attempt)
+            )
             for each in history.of(RestoreStatistics)
         ),
     )

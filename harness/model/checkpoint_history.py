@@ -76,6 +76,8 @@ class ReportedRestore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoint: int
     path: str
     at_ms: float
+    duration_ms: float | None = None
+    """Until the job ran; None: it was not reported."""
 
 
 class CheckpointHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -80,6 +80,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.CheckpointStatistics: "checkpoint {0.checkpoint} reported as {0.status} {0.failure_reason}",
     events.SubtaskStatistics: "part of {0.subtask} in checkpoint {0.checkpoint} reported",
     events.RestoreStatistics: "restore of checkpoint {0.checkpoint} reported from {0.path}",
+    events.RestoreCompleted: "restore of checkpoint {0.checkpoint} reported to have taken {0.duration_ms:.3f} ms",
     events.CheckpointAudited: "checkpoint {0.checkpoint} restored for audit: {0.problem}",
     events.SubtaskAudited: "{0.subtask} restored for audit from checkpoint {0.checkpoint}",
     events.StorageListed: "storage listed",

@@ -21,7 +21,10 @@ from holdfast.harness.model.events import (
     CheckpointStatus,
     CheckpointTriggered,
     Event,
+    JobStatus,
+    JobSwitched,
     MetadataPublished,
+    RestoreCompleted,
     RestoreStatistics,
     SubtaskStatistics,
 )
@@ -56,11 +59,13 @@ class MetricsOracle:
         "held-bytes-wrong": "the bytes reported as held are not those that waited when the last barrier came",
         "part-duration-wrong": "synchronous and asynchronous part are not the time from the snapshot to the ack, or "
         "the end-to-end duration is not the time from the trigger to the arrival of the ack",
+        "restore-duration-wrong": "the reported duration of a restore is not the time from its attempt's start until "
+        "the job runs",
         "idle-gap-wrong": "a reported idle gap is not the time from the last end to the trigger",
     }
     evidence: tuple[type[Event], ...] = (
         CheckpointTriggered, AckReceived, CheckpointCompleted, CheckpointAborted, AttemptStarted, CheckpointStatistics,
-        SubtaskStatistics, RestoreStatistics,
+        SubtaskStatistics, RestoreStatistics, RestoreCompleted,
     )  # fmt: skip
 
     def applies(self, history: History) -> bool:
@@ -102,7 +107,9 @@ class _Reports:
                 AttemptStarted: self._attempt_started,
                 CheckpointStatistics: self._reported,
                 SubtaskStatistics: self._part_reported,
+                JobSwitched: self._switched,
                 RestoreStatistics: self._restore_reported,
+                RestoreCompleted: self._restore_measured,
             },
         )
 
@@ -195,10 +202,16 @@ class _Reports:
         life.owed.append(Owed(event, status, checkpoint, life.counts(), acknowledged, *sizes))
 
     def _attempt_started(self, event: AttemptStarted) -> None:
+        life = self._life(event)
+        life.restoring, life.running = (None if event.restored_checkpoint is None else event), None
         if event.restored_checkpoint is not None:
-            life = self._life(event)
             life.restored += 1
             life.restores.append((event, life.counts()))
+
+    def _switched(self, event: JobSwitched) -> None:
+        if event.status is JobStatus.RUNNING:
+            life = self._life(event)
+            life.running = life.running or event
 
     # --- reports ---
 
@@ -336,6 +349,20 @@ class _Reports:
             lasted = self.clocks.between(start, end)
             message = f"{what} of {_place(event)}: it was {lasted}, reported are {reported_ms:.3f} ms"
             self.findings.violated(clause, message, start, end, event)
+
+    def _restore_measured(self, event: RestoreCompleted) -> None:
+        life, findings = self._life(event), self.findings
+        start, end = life.restoring, life.running
+        findings.check("restore-duration-wrong")
+        if start is None or end is None or start.restored_checkpoint != event.checkpoint:
+            message = f"a restore of checkpoint {event.checkpoint} is reported to have ended, and none has"
+            findings.violated("restore-duration-wrong", message, event)
+        elif not self.clocks.agree(event.duration_ms, start, end):
+            message = (
+                f"the restore of checkpoint {event.checkpoint} took {self.clocks.between(start, end)}, reported are "
+                f"{event.duration_ms:.3f} ms"
+            )
+            findings.violated("restore-duration-wrong", message, start, end, event)
 
     def _restore_reported(self, event: RestoreStatistics) -> None:
         life, findings = self._life(event), self.findings

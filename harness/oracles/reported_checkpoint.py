@@ -62,6 +62,7 @@ class Life:
         aborted: the last one that was; its last part may be reported afterwards.
         owed: reports that have not come yet, in the order in which they became due.
         restores: attempts that began from a checkpoint and are not reported yet, with the counts then.
+        restoring: the last attempt, if it began from a checkpoint; running: when it ran after that.
         last_end: of a checkpoint.
         paths, files: of the checkpoints that are retained.
     """
@@ -72,6 +73,8 @@ class Life:
         self.owed: deque[Owed] = deque()
         self.restores: deque[tuple[AttemptStarted, CheckpointCounts]] = deque()
         self.restored = self.completed = self.failed = 0
+        self.restoring: AttemptStarted | None = None
+        self.running: Event | None = None
         self.last_end: Event | None = None
         self.paths: dict[int, str] = {}
         self.files: dict[int, frozenset[str]] = {}

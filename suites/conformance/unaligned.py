@@ -266,6 +266,18 @@ CASES = with_needs(
         tiers=EVERYWHERE,
     ),
     Case(
+        id="unaligned/restore-time",
+        purpose="Is it reported how long it takes to restore what was in flight, however much that is?",
+        method="A worker is killed while few, more and many batches are in flight.",
+        passes="Each restore is reported with the time from the start of its attempt until the job runs.",
+        decides=(Decision("UNA-08", "METRICS", ("restore-duration-wrong",), "reports-restores-of-no-time"),),
+        plan=each_of(
+            [backlog(kill(WORKERS[0], after_checkpoint=2), options=buffers(number)) for number in (3, 12, 40)]
+        ),
+        runs=3,
+        tiers=EVERYWHERE,
+    ),
+    Case(
         id="unaligned/whatever-the-backlog",
         purpose="Does a checkpoint take no longer however much is queued, and is what it takes along part of its size?",
         method="The same slow task behind buffers for few, more and many batches.",

@@ -79,6 +79,7 @@ from holdfast.harness.model.events.statistics import (
     CheckpointStatistics,
     CheckpointStatus,
     CheckpointType,
+    RestoreCompleted,
     RestoreStatistics,
     SubtaskStatistics,
 )
@@ -116,7 +117,7 @@ AnyEvent = (
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed
     | RowsVisible | RowsChanged | ReaderPolled
-    | CheckpointStatistics | SubtaskStatistics | RestoreStatistics
+    | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed
 )  # fmt: skip
 """The union a line of a history decodes to."""
@@ -152,8 +153,8 @@ __all__ = [
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
     "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MetadataPublished",
     "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "OperatorFinished", "ReaderPolled",
-    "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreStatistics", "RowsChanged",
-    "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
+    "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
+    "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
     "SplitsReceived", "StateSummary", "StorageFailed", "StorageListed", "StorageSlowed", "SubtaskAudited",
     "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TransactionAborted", "TransactionCommitted",
     "TransactionPrecommitted", "TriggerReceived", "TriggerSent",

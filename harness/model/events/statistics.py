@@ -100,3 +100,10 @@ class RestoreStatistics(Event, tag="restore_statistics"):
     checkpoint: int
     path: str
     counts: CheckpointCounts = CheckpointCounts()
+
+
+class RestoreCompleted(Event, tag="restore_completed"):
+    """What the system reports when every subtask runs that was to begin from a checkpoint: how long that took."""
+
+    checkpoint: int
+    duration_ms: float

@@ -25,7 +25,10 @@ from holdfast.harness.model.events import (
     CheckpointType,
     Event,
     FileReference,
+    JobStatus,
+    JobSwitched,
     MetadataPublished,
+    RestoreCompleted,
     RestoreStatistics,
     SnapshotTaken,
     SubtaskStatistics,
@@ -36,7 +39,7 @@ from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
 
 bad, near = exhibits("METRICS")
 
-Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics
+Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
 Change = Callable[[Report], Report | None]
 PARTICIPANTS = ("source[0]", "source[1]", "sum[0]")
 INLINE_BYTES, FILE_BYTES, HELD_BYTES = 10, 100, 64
@@ -76,7 +79,11 @@ class Script:
         self.say(AttemptStarted(restored_checkpoint=restored))
         if restored is not None:
             self.restored += 1
+            started_ms = self.now_ms
             self.report(RestoreStatistics(checkpoint=restored, path=f"chk-{restored}/_metadata", counts=self.counts()))
+            self.wait(7)
+            running_ms = self.say(JobSwitched(status=JobStatus.RUNNING))
+            self.report(RestoreCompleted(checkpoint=restored, duration_ms=float(running_ms - started_ms)))
 
     def checkpoint(self, number: int, *, declined: bool = False) -> None:
         """From the trigger to the end."""
@@ -273,6 +280,16 @@ def restore_has_no_path() -> History:
     return told(lambda report: replace(report, path="") if isinstance(report, RestoreStatistics) else report)
 
 
+@bad("restore-duration-wrong")
+def restore_takes_no_time() -> History:
+    return told(lambda report: replace(report, duration_ms=0.0) if isinstance(report, RestoreCompleted) else report)
+
+
+@bad("restore-duration-wrong")
+def restore_of_another_checkpoint_ends() -> History:
+    return told(lambda report: replace(report, checkpoint=7) if isinstance(report, RestoreCompleted) else report)
+
+
 @bad("subtask-unreported")
 def part_is_left_out() -> History:
     return told(lambda report: None if getattr(report, "subtask", "") == "source[1]" else report)
@@ -316,6 +333,7 @@ def first_checkpoint_has_a_gap() -> History:
 @near("checkpoint-unreported")
 @near("counts-wrong")
 @near("restore-misreported")
+@near("restore-duration-wrong")
 @near("subtask-unreported")
 def everything_is_reported() -> History:
     return told()
