@@ -1,0 +1,39 @@
+"""Several faults on the input of real processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
+from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, write_log
+from holdfast.fixtures.reference.drivers.processes.input_faults import InputFaults
+from holdfast.harness.model.records import InputLog, Partition
+
+COLUMN = np.zeros(10, dtype=np.int64)
+INPUTS = InputLog(("key",), (Partition(COLUMN, COLUMN, 10), Partition(COLUMN, COLUMN, 10)))
+
+
+def test_each_is_healed_on_its_own(tmp_path: Path) -> None:
+    write_log(tmp_path, INPUTS)
+    faults, log = InputFaults(INPUTS, tmp_path), FileLog(tmp_path)
+
+    def ends() -> list[int]:
+        """By partition, where what can be read ends."""
+        return [log.before_poison(partition, 0, 10) for partition in (0, 1)]
+
+    faults.poison(0, 3, recoverable=True)
+    faults.poison(0, -1, recoverable=True)
+    faults.poison(1, 5, recoverable=True)
+    faults.surge(300)
+    assert (ends(), faults.clock.percent) == ([9, 5], 300)
+    faults.restore("surge", 300)
+    assert (ends(), faults.clock.percent) == ([9, 5], NORMAL_PERCENT)
+    faults.restore("poison", (0, -1, True))
+    assert ends() == [3, 5]
+    assert (faults.whole("poison", (0, -1, True)), faults.whole("poison", (0, 3, True))) == (True, False)
+    faults.restore("poison", (0, 3, True))
+    assert ends() == [10, 5]
+    faults.restore("poison", (1, 5, True))
+    assert (ends(), faults.whole()) == ([10, 10], True)
