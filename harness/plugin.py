@@ -44,13 +44,14 @@ def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: T
 
 @pytest.fixture
 def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) -> AskCase:
-    """Asks a case and fails unless it passes; each case writes a result file of its own, safe under xdist."""
+    """Asks a case and fails unless it passes; each case writes a result file of its own below the name of
+    the system, safe under xdist."""
 
     def ask(name: str, case: Case, tier: Tier) -> CaseResult:
         from holdfast.harness.engine.campaign import ask_case as result_of
 
         result = result_of(name, case, tier, first_seed=holdfast_seed, folder=tmp_path)
-        _write(pytestconfig.rootpath / _RESULTS, result)
+        _write(pytestconfig.rootpath / _RESULTS / name, result)
         if result.status == "NOT_APPLICABLE":
             pytest.skip(result.reason)
         assert result.status == "PASS", result.reason
