@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.engine.draw_faults import Scene, draw_faults
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
@@ -25,8 +26,9 @@ WIDTHS = (1, 2, 3, 4)
 
 def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
     """The same plan, but a job that is submitted in it may be of another parallelism, unless its checkpoints are
-    unaligned: what these hold in flight cannot be spread over other subtasks."""
-    if plan.options.get("execution.checkpointing.unaligned.enabled") == "true":
+    unaligned or it holds records back: these cannot be spread over other subtasks."""
+    holds_back = any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices)
+    if holds_back or plan.options.get("execution.checkpointing.unaligned.enabled") == "true":
         return plan
     faults = []
     for spec in plan.faults:

@@ -73,8 +73,10 @@ SPREAD = (
     rescaled(4, 2, job=FORWARD, options=QUIET),
     rescaled(2, 4, job=REBALANCE, options={**QUIET, **ENUMERATED}),
     rescaled(4, 2, faults=(kill(WORKERS[0], after_checkpoint=5),), job=REBALANCE, options=QUIET),
-    rescaled(3, 2, job=MINI_BATCH),
-    rescaled(2, 3, job=MINI_BATCH, options=IN_FILES),
+)
+HELD_BACK = (
+    rescaled(3, 2, job=MINI_BATCH, expected_end=ExpectedEnd.FAILED),
+    rescaled(2, 3, job=MINI_BATCH, options=IN_FILES, expected_end=ExpectedEnd.FAILED),
 )
 ORPHANED = plan(
     command("cancel", after_checkpoint=3, at_event="transaction_precommitted"),
@@ -134,6 +136,16 @@ CASES = with_needs(
         passes="Each transaction that no completed checkpoint promises is aborted.",
         decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "leaves-orphans"),),
         plan=ORPHANED,
+    ),
+    Case(
+        id="rescaling/held-back",
+        purpose="Is another parallelism refused where records are held back, whose order would be lost?",
+        method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
+        passes="The second job fails, and says why.",
+        decides=(),
+        plan=each_of(HELD_BACK),
+        runs=len(HELD_BACK),
+        tiers=EVERYWHERE,
     ),
     Case(
         id="rescaling/in-flight",
