@@ -8,7 +8,10 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.plan import Plan, Topology
 
-SUBMIT, PARALLELISM = "submit", "parallelism"
+SUBMIT, PARALLELISM, EDIT = "submit", "parallelism", "edit"
+"""The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
+restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator,
+and `parallelism` says how wide it is, if not as the last."""
 
 
 @lru_cache(maxsize=64)

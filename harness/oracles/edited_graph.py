@@ -5,11 +5,10 @@ from __future__ import annotations
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import AttemptStarted, CheckpointTriggered, JobSubmitted
 from holdfast.harness.model.history import History
+from holdfast.harness.model.submitted_jobs import EDIT, SUBMIT
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.submissions import Submissions
-
-SUBMIT, EDIT = "submit", "edit"
 
 
 def judge_edited_graph(history: History, findings: Findings, clause: str) -> None:
