@@ -36,22 +36,22 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "complaint"),
+    ("system", "lines", "complaint"),
     [
-        ("exec cat", 'answered \'{"type":"init"'),
-        ("exec yes", "answered 'y', which is no message of the protocol"),
-        ("exec sleep 1000", "said nothing for 300 ms, and owes a message that it is ready."),
-        ("setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "answered 'nonsense'"),
-        ("echo out of luck >&2; exit 7", "ended (exit code 7) before it said ready: out of luck"),
+        ("json-lines", "exec cat", 'answered \'{"type":"init"'),
+        ("json-lines", "exec yes", "answered 'y', which is no message of the protocol"),
+        (f"{BROKEN}:impatient", "exec sleep 1000", "said nothing for 300 ms, and owes a message that it is ready."),
+        ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "answered 'nonsense'"),
+        ("json-lines", "echo out of luck >&2; exit 7", "ended (exit code 7) before it said ready: out of luck"),
     ],
 )
 def test_a_program_that_is_of_no_use(
-    invoke: Invoke, tmp_path: Path, program_plan: Path, lines: str, complaint: str
+    invoke: Invoke, tmp_path: Path, program_plan: Path, system: str, lines: str, complaint: str
 ) -> None:
     program, out = tmp_path / "program.sh", tmp_path / "out"
     program.write_text(f"#!/bin/sh\n{lines}\n")
     program.chmod(0o755)
-    running = invoke("run", program_plan, "--system", f"{BROKEN}:impatient+{program}", "--out", out)
+    running = invoke("run", program_plan, "--system", f"{system}+{program}", "--out", out)
     assert running.exit_code() == 2
     assert running.left() == []
     _, sentence, where = running.said().splitlines()
