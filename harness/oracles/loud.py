@@ -110,16 +110,23 @@ class _Starts:
         self.latest: CheckpointCompleted | None = None
         self.whole: set[int] = set()
         self.partial: dict[int, MetadataPublished] = {}
+        self.published_at: dict[str, MetadataPublished | None] = {}
+        """By path, of all jobs; None where it is whole."""
         self.said: RecoveryFailed | None = None
         self.given_up = False
 
     def submitted(self, event: JobSubmitted) -> None:
-        """A new job that was given no checkpoint starts empty, and has said so."""
+        """A new job that was given no checkpoint starts empty, and has said so. Any other restores the one that it was
+        given, which need not be of the last job."""
         self.latest = self.said = None
         self.given_up = False
         if event.checkpoint is None:
             self.whole.clear()
             self.partial.clear()
+        elif event.path in self.published_at:
+            partial = self.published_at[event.path]
+            self.whole = {event.checkpoint} if partial is None else set()
+            self.partial = {} if partial is None else {event.checkpoint: partial}
 
     def triggered(self, event: CheckpointTriggered) -> None:
         self.participants[event.checkpoint] = len(event.participants)
@@ -131,10 +138,13 @@ class _Starts:
 
     def published(self, event: MetadataPublished) -> None:
         """Metadata that counts its states must hold one of every participant."""
-        if event.states < self.participants.get(event.checkpoint, 0) and event.states:
+        partial = 0 < event.states < self.participants.get(event.checkpoint, 0)
+        if partial:
             self.partial[event.checkpoint] = event
         else:
             self.whole.add(event.checkpoint)
+        if event.path:
+            self.published_at.setdefault(event.path, event if partial else None)
 
     def recovery_failed(self, event: RecoveryFailed) -> None:
         self.said = event

@@ -1,13 +1,13 @@
-"""What subtasks recorded for checkpoints, by what restores it. A job that starts empty draws the ids of an earlier one
-again."""
+"""What subtasks recorded for checkpoints, by what restores it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from holdfast.harness.model.events import ChannelStateTaken, Event, SnapshotTaken
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.origins import Origins
 
 Part = TypeVar("Part", SnapshotTaken, ChannelStateTaken)
 
@@ -21,17 +21,19 @@ class Recorded(Generic[Part]):
     """
 
     def __init__(self, history: History, kind: type[Part]) -> None:
-        self._submissions = Submissions(history)
-        self._by_checkpoint: dict[tuple[int, str], list[tuple[int, Part]]] = {}
+        self._origins = Origins(history)
+        self._by_checkpoint: dict[tuple[int, int], dict[str, Part]] = {}
         for event in history.of(kind):
-            found = self._by_checkpoint.setdefault((event.checkpoint, event.subtask), [])
-            found.append((self._submissions.of(event), event))
+            checkpoint = self._origins.job_of(event), event.checkpoint
+            self._by_checkpoint.setdefault(checkpoint, {})[event.subtask] = event
 
     def __bool__(self) -> bool:
         return bool(self._by_checkpoint)
 
+    def all_of(self, restored: Event, checkpoint: int) -> Mapping[str, Part]:
+        """By subtask, what the checkpoint holds that the job of an event restores, or has audited."""
+        return self._by_checkpoint.get((self._origins.of(restored, checkpoint), checkpoint), {})
+
     def of(self, restored: Event, checkpoint: int, subtask: str) -> Part | None:
-        """The last one of the job of an event, or of one before it."""
-        job = self._submissions.of(restored)
-        known = self._by_checkpoint.get((checkpoint, subtask), ())
-        return next((part for number, part in reversed(known) if number <= job), None)
+        """What it holds of one subtask."""
+        return self.all_of(restored, checkpoint).get(subtask)

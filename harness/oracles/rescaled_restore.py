@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -20,8 +20,8 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.held_state import held_by
 from holdfast.harness.oracles.layout import Layouts
+from holdfast.harness.oracles.recorded import Recorded
 from holdfast.harness.oracles.state_fold import MODULUS
-from holdfast.harness.oracles.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",
@@ -37,44 +37,45 @@ class RescaledRestores:
 
     Args:
         history: of the run.
+        snapshots, in_flight: what was recorded.
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(
+        self, history: History, snapshots: Recorded[SnapshotTaken], in_flight: Recorded[ChannelStateTaken]
+    ) -> None:
         self._history = history
         self._layouts = Layouts(history)
-        self._job_of = Submissions(history).of
+        self._snapshots, self._in_flight = snapshots, in_flight
 
-    def is_rescaled(self, started: TaskStarted, snapshot: SnapshotTaken) -> bool:
-        """Whether a snapshot is one of another parallelism than a start."""
-        return self._layouts.of(started) is not self._layouts.of(snapshot)
+    def is_rescaled(self, started: TaskStarted, taken: SnapshotTaken | ChannelStateTaken) -> bool:
+        """Whether what was recorded is of another parallelism than a start."""
+        return self._layouts.of(started) is not self._layouts.of(taken)
 
     def judge(self, findings: Findings) -> None:
         """Decide the clauses of this file."""
         history = self._history
-        taken: dict[int, list[SnapshotTaken]] = {}
-        for snapshot in history.of(SnapshotTaken):
-            taken.setdefault(snapshot.checkpoint, []).append(snapshot)
-        starts: dict[int, list[TaskStarted]] = {}
+        starts: dict[int, dict[str, TaskStarted]] = {}
         for started in history.of(TaskStarted):
-            starts.setdefault(started.attempt, []).append(started)
+            starts.setdefault(started.attempt, {})[started.subtask] = started
+        restored: dict[int, int] = {}
+        for event in history.of(ChannelStateRestored):
+            restored[event.attempt] = restored.get(event.attempt, 0) + _batches((event,))
         for attempt in history.of(AttemptStarted):
-            if attempt.restored_checkpoint is None:
+            checkpoint = attempt.restored_checkpoint
+            layout, found = self._layouts.of(attempt), starts.get(attempt.attempt, {})
+            if checkpoint is None or found.keys() != set(layout.subtasks):
+                continue  # Not all subtasks came to run.
+            taken = self._snapshots.all_of(attempt, checkpoint)
+            former = next((self._layouts.of(each) for each in taken.values()), layout)
+            if former is layout:
                 continue
-            layout, job = self._layouts.of(attempt), self._job_of(attempt)
-            recorded = [each for each in taken.get(attempt.restored_checkpoint, ()) if self._job_of(each) <= job]
-            if not recorded:
-                continue
-            last = max(recorded, key=self._job_of)
-            former = self._layouts.of(last)
-            found = {each.subtask: each for each in starts.get(attempt.attempt, ())}
-            if former is layout or found.keys() != set(layout.subtasks):
-                continue  # The same parallelism, or an attempt of which not all subtasks came to run.
-            by_name = {each.subtask: each for each in recorded if self._job_of(each) == self._job_of(last)}
-            if by_name.keys() != set(former.subtasks):
-                continue  # Some had finished: what they left is not known.
-            self._judge_attempt(by_name, found, attempt, findings)
+            if taken.keys() == set(former.subtasks):  # Otherwise some had finished: what they left is not known.
+                self._judge_attempt(taken, found, attempt, findings)
+            self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, 0), findings)
         for submitted in history.of(JobSubmitted):
-            self._judge_in_flight(submitted, findings)
+            moving = self._in_flight.all_of(submitted, submitted.checkpoint or 0).values()
+            if any(self._layouts.of(each) is not self._layouts.of(submitted) for each in moving):
+                findings.check("rescaled-in-flight", _batches(moving))  # A job that does not start loses nothing.
 
     def _judge_attempt(
         self,
@@ -90,34 +91,19 @@ class RescaledRestores:
             _judge_state(vertex.name, before, after, where, findings)
             _judge_sets(vertex.name, before, after, where, findings)
 
-    def _judge_in_flight(self, submitted: JobSubmitted, findings: Findings) -> None:
-        """A job of another parallelism takes up all that was in flight, or does not start."""
-        history, job, checkpoint = self._history, self._job_of(submitted), submitted.checkpoint
-        recorded = [
-            event
-            for event in history.of(ChannelStateTaken)
-            if event.checkpoint == checkpoint and self._job_of(event) < job
-            if self._layouts.of(event) is not self._layouts.of(submitted)
-        ]
-        wanted = sum(len(content.batches) for event in recorded for content in event.channels)
-        if not wanted:
-            return
-        findings.check("rescaled-in-flight", wanted)
-        for attempt in history.of(AttemptStarted):
-            if self._job_of(attempt) == job and attempt.restored_checkpoint == checkpoint:
-                started = sum(each.attempt == attempt.attempt for each in history.of(TaskStarted))
-                found = sum(
-                    len(content.batches)
-                    for event in history.of(ChannelStateRestored)
-                    if event.attempt == attempt.attempt
-                    for content in event.channels
-                )
-                if found != wanted and started == len(self._layouts.of(attempt).subtasks):
-                    message = (
-                        f"attempt {attempt.attempt} puts back {plural(found, 'batch', 'batches')}, "
-                        f"{wanted} were in flight"
-                    )
-                    findings.violated("rescaled-in-flight", message, *recorded, attempt)
+    def _judge_in_flight(self, attempt: AttemptStarted, checkpoint: int, found: int, findings: Findings) -> None:
+        """A job of another parallelism takes up all that was in flight."""
+        recorded = self._in_flight.all_of(attempt, checkpoint).values()
+        wanted = _batches(recorded)
+        if wanted and found != wanted:
+            message = (
+                f"attempt {attempt.attempt} puts back {plural(found, 'batch', 'batches')}, {wanted} were in flight"
+            )
+            findings.violated("rescaled-in-flight", message, *recorded, attempt)
+
+
+def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
+    return sum(len(content.batches) for event in events for content in event.channels)
 
 
 def _judge_state(

@@ -25,7 +25,6 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.attempts import members
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.layout import Layouts
 from holdfast.harness.oracles.recorded import Recorded
 from holdfast.harness.oracles.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.submissions import Submissions
@@ -54,9 +53,10 @@ class RestoreOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         snapshots = Recorded(history, SnapshotTaken)
-        rescaled = RescaledRestores(history)
+        in_flight = Recorded(history, ChannelStateTaken)
+        rescaled = RescaledRestores(history, snapshots, in_flight)
         _judge_starts(history, snapshots, rescaled, findings)
-        _judge_channel_states(history, findings)
+        _judge_channel_states(history, in_flight, rescaled, findings)
         rescaled.judge(findings)
         _judge_audits(history, snapshots, findings)
         _judge_repetition(history, findings)
@@ -158,21 +158,17 @@ def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Fin
             findings.violated("position-differs", message, snapshot, started)
 
 
-def _judge_channel_states(history: History, findings: Findings) -> None:
+def _judge_channel_states(
+    history: History, taken: Recorded[ChannelStateTaken], rescaled: RescaledRestores, findings: Findings
+) -> None:
     """What was in flight, batch by batch."""
-    taken = Recorded(history, ChannelStateTaken)
     if not taken:
         return
     restored = {(event.attempt, event.subtask): event for event in history.of(ChannelStateRestored)}
-    layouts = Layouts(history)
     for started in history.of(TaskStarted):
         recorded = taken.of(started, started.restored_checkpoint or 0, started.subtask)
         put_back = restored.get((started.attempt, started.subtask))
-        if (
-            recorded is None
-            or layouts.of(recorded) is not layouts.of(started)
-            or (put_back is not None and put_back.skipped)
-        ):
+        if recorded is None or rescaled.is_rescaled(started, recorded) or (put_back is not None and put_back.skipped):
             continue
         wanted = [(each.channel, each.output, each.batches) for each in recorded.channels]
         found = [(each.channel, each.output, each.batches) for each in put_back.channels] if put_back else []
