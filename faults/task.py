@@ -37,10 +37,10 @@ class SlowTask:
         controls.slow_task(spec.target, self._delay_ms(spec))
 
     def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_task(spec.target)
+        controls.restore_task(spec.target, self._delay_ms(spec))
 
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target)
+        return controls.whole(spec.target, self.kind, self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow."""

@@ -94,7 +94,7 @@ class Controls:
         Args:
             link: it, or the input of the job.
             kind: by which kind of fault; empty: by none.
-            detail: by which of that kind, as for `restore_link` and `restore_input`; None: by none.
+            detail: by which of that kind, as for the verb that undoes it; None: by none.
         """
         raise NotImplementedError
 
@@ -110,8 +110,8 @@ class Controls:
         """Let every batch keep a subtask busy for so long. Replaces an earlier delay."""
         raise NotImplementedError
 
-    def restore_task(self, task: Target) -> None:
-        """Undo `slow_task`."""
+    def restore_task(self, task: Target, delay_ms: int) -> None:
+        """Undo one `slow_task`. Any other that acts on the subtask goes on until it is undone itself."""
         raise NotImplementedError
 
     def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:

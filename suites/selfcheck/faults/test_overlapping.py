@@ -25,6 +25,9 @@ FAILS_AFTERWARDS = replace(FAILS, parameters={"operation": "commit", "occurrence
 LATER = replace(LATE, parameters={"operation": "commit", "delay_ms": 700})
 CUT, SLOW = FaultSpec("cut", CHANNEL), FaultSpec("slow", CHANNEL)
 SLOWER = replace(SLOW, parameters={"delay_ms": 700})
+BURDEN = FaultSpec("slow-task", Target(Role.TASK, 2))
+HEAVIER = replace(BURDEN, parameters={"delay_ms": 700})
+ELSEWHERE = replace(BURDEN, target=Target(Role.TASK, 3))
 INPUT = Target(Role.SOURCE_SYSTEM)
 POISON, SURGE = FaultSpec("poison", INPUT), FaultSpec("surge", INPUT)
 POISON_BEHIND = replace(POISON, parameters={"offset": 5})
@@ -37,6 +40,8 @@ PAIRS = (
     (LATE, LATER),
     (CUT, SLOW),
     (SLOW, SLOWER),
+    (BURDEN, HEAVIER),
+    (BURDEN, ELSEWHERE),
     (POISON, SURGE),
     (POISON, POISON_BEHIND),
     (POISON, POISON_ELSEWHERE),
@@ -77,6 +82,11 @@ def healed_the_newest(controls: Controls, older: FaultSpec, newer: FaultSpec) ->
 def test_a_channel_is_as_slow_as_the_fault_that_is_left(controls: SimulatedControls) -> None:
     healed_the_newest(controls, SLOWER, SLOW)
     assert controls.channel(CHANNEL).delay_ns == 700 * MILLISECOND_NS
+
+
+def test_a_subtask_is_as_busy_as_the_fault_that_is_left_wants(controls: SimulatedControls) -> None:
+    healed_the_newest(controls, HEAVIER, BURDEN)
+    assert list(controls.world.burdens_ns.values()) == [700 * MILLISECOND_NS]
 
 
 def test_a_store_fails_as_the_fault_that_is_left_wants(controls: SimulatedControls) -> None:

@@ -77,6 +77,13 @@ def test_another_delay_replaces_the_first(links: Links, store: Minio) -> None:
     assert put(store) < DELAY_S
 
 
+def test_of_two_delays_the_one_that_is_healed_goes(links: Links, store: Minio) -> None:
+    links.slow(LINK, round(DELAY_S * 1_000))
+    links.slow(LINK, 1)
+    links.restore(LINK, "slow", 1)
+    assert put(store) >= 2 * DELAY_S
+
+
 @pytest.mark.parametrize("direction", [FORWARD, BACKWARD, BOTH])
 def test_what_a_cut_holds_back_arrives_whole_after_the_heal(links: Links, store: Minio, direction: str) -> None:
     content = bytes(range(256)) * 2_000

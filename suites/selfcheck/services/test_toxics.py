@@ -1,0 +1,104 @@
+"""Faults of one link that act at a time: each is undone on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.fixtures.services.impairment import Impairment
+from holdfast.fixtures.services.toxics import Toxics
+from holdfast.fixtures.services.toxiproxy_server import ToxiproxyServer
+from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD, Detail
+from holdfast.suites.selfcheck.services.toxiproxy_twin import LINK, ToxiproxyTwin
+
+Fault = tuple[str, Detail]
+PAIRS: tuple[tuple[Fault, Fault], ...] = (
+    (("slow", 50), ("slow", 700)),
+    (("limit", 1), ("limit", 9)),
+    (("cut", FORWARD), ("cut", BACKWARD)),
+    (("cut", BOTH), ("cut", FORWARD)),
+    (("cut", BOTH), ("slow", 50)),
+    (("limit", 9), ("cut", BOTH)),
+    (("black-hole", ""), ("cut", BOTH)),
+)
+
+
+@pytest.fixture
+def twin() -> ToxiproxyTwin:
+    return ToxiproxyTwin()
+
+
+@pytest.fixture
+def toxics(twin: ToxiproxyTwin) -> Iterator[Toxics]:
+    with twin.serving() as port:
+        yield Toxics(ToxiproxyServer(port))
+
+
+def impair(toxics: Toxics, *faults: Fault) -> None:
+    for kind, detail in faults:
+        toxics.impair(LINK, kind, Impairment.of(kind, detail))
+
+
+def attributes(twin: ToxiproxyTwin) -> dict[str, dict[str, int]]:
+    return {name: toxic["attributes"] for name, toxic in twin.toxics.items()}
+
+
+@pytest.mark.parametrize(("first", "second"), [*PAIRS, *((second, first) for first, second in PAIRS)])
+def test_one_is_undone_and_the_other_goes_on(toxics: Toxics, twin: ToxiproxyTwin, first: Fault, second: Fault) -> None:
+    impair(toxics, second)
+    alone = attributes(twin)
+    toxics.restore(LINK, *second)
+    impair(toxics, first, second)
+    toxics.restore(LINK, *first)
+    assert attributes(twin) == alone
+    assert toxics.whole(LINK, *first)
+    assert not toxics.whole(LINK, *second)
+    assert not toxics.whole(LINK)
+    toxics.restore(LINK, *second)
+    assert toxics.whole(LINK, *second)
+    assert toxics.whole(LINK)
+
+
+def test_the_newest_of_two_delays_counts(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+    impair(toxics, ("slow", 700), ("slow", 50))
+    assert attributes(twin) == {"slow-upstream": {"latency": 50}, "slow-downstream": {"latency": 50}}
+
+
+def test_a_cut_lets_nothing_through_while_another_is_healed(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+    """A toxic that is replaced would let through what it has held back."""
+    impair(toxics, ("cut", BOTH), ("cut", FORWARD))
+    toxics.restore(LINK, "cut", BOTH)
+    assert twin.destroyed == ["cut-downstream"]
+
+
+def test_what_toxiproxy_does_not_take_does_not_act(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+    twin.refuses = "latency"
+    with pytest.raises(OSError, match="Toxiproxy does not do what it is asked: InvalidToxic"):
+        impair(toxics, ("slow", 50))
+    twin.refuses = ""
+    impair(toxics, ("cut", FORWARD))
+    assert toxics.whole(LINK, "slow", 50)
+    assert attributes(twin) == {"cut-upstream": {"rate": 0}}
+
+
+def test_what_somebody_else_left_is_undone(toxics: Toxics, twin: ToxiproxyTwin) -> None:
+    impair(toxics, ("slow", 50), ("cut", BOTH))
+    with twin.serving() as port:
+        another = Toxics(ToxiproxyServer(port))
+        assert not another.whole(LINK, "slow", 50)
+        another.restore(LINK, "slow", 50)
+        assert another.whole(LINK, "slow", 50)
+        assert not another.whole(LINK)
+        another.restore(LINK)
+        assert another.whole(LINK)
+
+
+def test_an_unknown_kind_is_refused(toxics: Toxics) -> None:
+    with pytest.raises(ValueError, match="kind 'tickle' of a link's fault is unknown; allowed are cut, slow, limit"):
+        toxics.restore(LINK, "tickle", "")
+
+
+def test_an_unknown_link_is_refused(toxics: Toxics) -> None:
+    with pytest.raises(ValueError, match="link 'own' is unknown; known are object-store"):
+        toxics.restore("own")
