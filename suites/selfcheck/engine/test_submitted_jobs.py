@@ -1,0 +1,38 @@
+"""Jobs that a user submits one after the other: each has the graph of its own program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness.engine import registry
+from holdfast.harness.engine.run import run_plan
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.edited_job import ADDED
+from holdfast.harness.model.events import TaskStarted
+from holdfast.harness.oracles.submissions import Submissions
+from holdfast.suites.conformance.plans import CHECKPOINTING, command, plan
+
+RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+LEFT = "checkpoint_retained"
+
+
+@pytest.mark.parametrize("tier", [Tier.SIM, pytest.param(Tier.PROCESS, marks=pytest.mark.tier("process"))])
+@pytest.mark.parametrize(("next_edit", "runs_added"), [({}, [2]), ({"edit": "source->sum"}, [2, 3])])
+def test_an_edited_program_is_that_of_one_job(
+    next_edit: dict[str, int | str], runs_added: list[int], tier: Tier, tmp_path: Path
+) -> None:
+    thrice = plan(
+        command("cancel", after_checkpoint=2),
+        command("submit", {"edit": "source->sum"}, after_checkpoint=2, at_event=LEFT),
+        command("cancel", after_checkpoint=4),
+        command("submit", next_edit, after_checkpoint=4, at_event=LEFT),
+        options=RETAIN,
+    )
+    run = run_plan(thrice, registry.system("reference"), registry.toolbox(), tier, tmp_path)
+    # What they come to is not judged: oracles know the subtasks of the plan's own program.
+    job_of = Submissions(run.history).of
+    started = run.history.of(TaskStarted)
+    assert {job_of(event) for event in started} == {1, 2, 3}
+    assert sorted({job_of(event) for event in started if event.subtask.startswith(ADDED)}) == runs_added
