@@ -46,6 +46,22 @@ DELETING = tuple(
     for progress, retained in ((1, {}), (3, TWO_RETAINED))
 )
 
+DELETES_SOON, *BEHIND_ITS_QUESTION = (
+    plan(
+        supersede(duration_ms, after_checkpoint=progress, gate=gate("during-delete", COORDINATOR)),
+        options={**STATE_IN_FILES, f"{CHECKPOINTING}.interval": "200 ms", **retained},
+        bounds=Bounds(safety_ms=4_000, liveness_ms=4_000),
+    )
+    for duration_ms, progress, retained in (
+        (40, 1, {}),
+        (100, 1, {}),
+        (100, 3, TWO_RETAINED),
+        (INTERVALS_MS, 3, TWO_RETAINED),
+    )
+)
+"""Nobody has taken over when it asks, and its successor has recovered when it deletes; in the first of these only just,
+and has dropped nothing yet."""
+
 CASES = with_needs(
     Case(
         id="succession/superseded",
@@ -75,5 +91,17 @@ CASES = with_needs(
         runs=len(DELETING),
         tiers=EVERYWHERE,
         mutant_plan=DELETES_LATE,
+    ),
+    Case(
+        id="succession/deletes-behind-its-question",
+        purpose="Is a deletion harmless that was allowed before another took over and takes effect afterwards?",
+        method="A coordinator stands still between asking whether it is superseded and deleting; a successor takes "
+        "over and restores the job; then the deletion takes effect.",
+        passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
+        decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "drops-before-storing"),),
+        plan=each_of(BEHIND_ITS_QUESTION),
+        runs=len(BEHIND_ITS_QUESTION),
+        tiers=EVERYWHERE,
+        mutant_plan=DELETES_SOON,
     ),
 )

@@ -63,6 +63,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
     "deletes-unasked": ("REACH/file-missing", "REACH/dropped-too-early"),
+    "drops-before-storing": ("REACH/dropped-too-early",),
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
     "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", *EXTRA),
