@@ -61,7 +61,7 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """Text on one line, cut at a limit."""
+    """Text on one line, cut at a limit of characters; 0: at none."""
     line = " ".join(clean(text).split())
     return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 

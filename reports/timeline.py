@@ -153,16 +153,16 @@ def aborts_in_words(timeline: Timeline) -> list[str]:
 
 
 def fault_words(band: Band) -> str:
-    """A fault in words: what, when, and whether it hit."""
+    """A fault in words: what, when, whether it hit, and what it leaves undecided."""
     name = f"{band.kind} {band.target}".strip()
     if band.landed is None:
         return f"{name}: never acted"
     when = f"at {duration(band.start_ms)}"
     if band.end_ms > band.start_ms:
         when = f"from {duration(band.start_ms)} to {duration(band.end_ms)}"
-    return (
-        f"{name} {when}: {'landed' if band.landed else 'missed its window'} ({band.precision or 'precision unknown'})"
-    )
+    landed = "landed" if band.landed else "missed its window"
+    leaves = f", leaves {band.leaves}" if band.landed and band.leaves else ""
+    return f"{name} {when}: {landed} ({band.precision or 'precision unknown'}){leaves}"
 
 
 def _length(timeline: Timeline) -> float:

@@ -17,7 +17,14 @@ TROUBLE = (Status.FAIL, *UNDECIDED)
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The rules of one area."""
+    """The rules of one area.
+
+    Attributes:
+        code: such as `BAR`.
+        title: in words.
+        rules: in the order of their ids.
+        counts: of them, by status; see `status_counts`.
+    """
 
     code: str
     title: str

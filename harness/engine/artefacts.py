@@ -75,7 +75,19 @@ def open_run_folder(folder: Path, plan: Plan) -> Path:
 
 
 def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
-    """Store a finished run in the folder that it ran in, and give that its real name."""
+    """Store a finished run in the folder that it ran in, and give that its real name.
+
+    Args:
+        part: the folder that it ran in, see `open_run_folder`.
+        folder: its real name; must not exist.
+        run: what is stored: history and verdicts. Of a passed run its working files go.
+
+    Returns:
+        `folder`.
+
+    Raises:
+        OSError: it cannot be written; `part` stays.
+    """
     history = part / HISTORY
     history.mkdir()
     write_history(history, run.history)
@@ -97,7 +109,7 @@ def discard_run_folder(part: Path) -> None:
 
 
 def store_run(folder: Path, run: Run) -> Path:
-    """Store a run that needed no folder while it ran."""
+    """Store a run that needed no folder while it ran; otherwise as `close_run_folder`."""
     return close_run_folder(open_run_folder(folder, run.history.plan), folder, run)
 
 

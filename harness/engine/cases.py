@@ -25,6 +25,11 @@ def is_control(case: Case) -> bool:
 def accused_of(case: Case, system: System, first_seed: int) -> System:
     """Who is asked: the system on trial, or the wrong one that a negative control names.
 
+    Args:
+        case: which is asked.
+        system: on trial.
+        first_seed: from which the plan of a control is drawn, if it is.
+
     Raises:
         NotApplicable: the control is of another system; one sentence.
         UsageError: there is no such wrong system.

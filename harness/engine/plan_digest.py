@@ -10,5 +10,5 @@ from holdfast.harness.model.plan import Plan
 
 
 def plan_digest(plan: Plan) -> str:
-    """SHA-256 of the canonical form of a plan."""
+    """SHA-256 of the canonical form of a plan, in hexadecimal; two plans that are equal have the same."""
     return hashlib.sha256(msgspec.json.encode(plan, order="deterministic")).hexdigest()

@@ -59,7 +59,11 @@ class OutputShape(msgspec.Struct, frozen=True):
 
 
 def write_inputs(path: Path, inputs: InputLog) -> None:
-    """Columns partition, offset, key, value."""
+    """Write the input of a run as Parquet, with columns partition, offset, key, value.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     lengths = inputs.lengths()
     shape = _InputShape(
         inputs.keys,
@@ -83,6 +87,10 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
 
 def read_inputs(path: Path, source: str) -> InputLog:
     """What `write_inputs` wrote.
+
+    Args:
+        path: of the file.
+        source: its name in an error, such as its path inside the run.
 
     Raises:
         UsageError: it is damaged.

@@ -21,7 +21,8 @@ CONTROL = "control"
 
 
 def undo_writer(folder: Path) -> Callable[[UndoRecord], None]:
-    """A function that appends an undo to the folder's `undo.jsonl` and returns when the disk has it."""
+    """A function that appends an undo to the folder's `undo.jsonl` and returns when the disk has it, or raises
+    OSError."""
     path = folder / UNDO
 
     def write(undo: UndoRecord) -> None:

@@ -48,7 +48,7 @@ def site_of(
 
 
 def settle(site: Site) -> None:
-    """Say what the user said, before any system needs a service."""
+    """Say what the user said, before any system needs a service; for the whole process, the last call counts."""
     global _site
     _site = site
 

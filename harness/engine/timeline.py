@@ -115,6 +115,7 @@ def _bands(
                 landed=history.end.faults_landed[index],
                 precision=precisions.get(index, "boundary"),
                 colour=fault.colour,
+                leaves=fault.leaves,
             )
         )
     return tuple(bands)

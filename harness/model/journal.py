@@ -76,6 +76,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         landed: proved afterwards; None: it never acted.
         precision: `exact`, `boundary` or `polled`.
         colour: the fault's own colour, as a CSS colour.
+        leaves: what it leaves undecided, in words.
     """
 
     fault: int
@@ -86,6 +87,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     landed: bool | None
     precision: str
     colour: str
+    leaves: str = ""
 
 
 class Timeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

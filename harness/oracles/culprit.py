@@ -23,7 +23,13 @@ CANDIDATES = 1 << 20
 
 
 class Share(msgspec.Struct, frozen=True):
-    """Some records of a key in one partition: one, two, or the whole run between two offsets."""
+    """Some records of a key in one partition: one, two, or the whole run between two offsets.
+
+    Attributes:
+        partition: of the source.
+        first, last: offsets, both included.
+        records: how many of the key there are.
+    """
 
     partition: int
     first: int

@@ -36,7 +36,8 @@ class Fault(Protocol):
         roles: targets that it can hit.
         parameters: allowed parameters, name to (type, one-line meaning); others are refused.
         colour: of its band on the timeline, a CSS colour.
-        leaves: what it leaves undecided, in words for the report, such as `the outcome of operations in flight`.
+        leaves: what it leaves undecided, in words that the report shows: such as `the outcome of what was under way`,
+            or `nothing: ` and why.
         lasting: whether it has a duration; a kill has none.
     """
 

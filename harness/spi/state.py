@@ -1,4 +1,7 @@
-"""A state backend: keyed state by key group, snapshot and restore."""
+"""A state backend: keyed state by key group, snapshot and restore.
+
+Nothing uses this contract yet: it is for backends from outside, whose certification is still to come (version 0).
+"""
 
 from __future__ import annotations
 

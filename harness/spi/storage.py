@@ -1,4 +1,7 @@
-"""A checkpoint storage: where snapshots live."""
+"""A checkpoint storage: where snapshots live.
+
+Nothing uses this contract yet: it is for storages from outside, whose certification is still to come (version 0).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ends of the stream: source with its feeder, sink with its committed reader."""
+"""Ends of the stream: source with its feeder, sink with its committed reader.
+
+Nothing uses this contract yet: it is for connectors from outside, whose certification is still to come (version 0).
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,13 @@ class NodeDied(Event, tag="node_died"):
 
 
 class FaultInjected(Event, tag="fault_injected"):
-    """A fault began to act. `fault` is its index in the plan."""
+    """A fault began to act.
+
+    Attributes:
+        fault: its index in the plan.
+        fault_kind: such as `kill`.
+        target: role and index, such as `worker[1]`.
+    """
 
     fault: int
     fault_kind: str
@@ -25,7 +31,7 @@ class FaultInjected(Event, tag="fault_injected"):
 
 
 class FaultHealed(Event, tag="fault_healed"):
-    """A fault was undone and the undo was checked."""
+    """A fault was undone and the undo was checked. Fields as in FaultInjected."""
 
     fault: int
     fault_kind: str

@@ -6,7 +6,15 @@ from holdfast.harness.model.events.event import Event
 
 
 class RowsVisible(Event, tag="rows_visible"):
-    """The committed reader saw a unit of output for the first time."""
+    """The committed reader saw a unit of output for the first time.
+
+    Attributes:
+        name: of the unit, such as a file or a transaction.
+        poll: the reader's look at the output that found it, counted from 0.
+        records: rows in it.
+        checksum: of its content.
+        final: seen after the end of the run.
+    """
 
     name: str
     poll: int

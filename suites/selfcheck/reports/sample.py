@@ -148,7 +148,7 @@ def timeline(
             )
         )
     bands = (
-        Band(0, "kill", "worker 1", kill, kill, True, "exact", "#c2410c"),
+        Band(0, "kill", "worker 1", kill, kill, True, "exact", "#c2410c", "the outcome of what it had under way"),
         Band(1, "slow", "channel 3", slow, healed, True, "boundary", "#7c3aed"),
         Band(2, "pause", "worker 0", slow * 1.1, slow * 1.25, False, "polled", "#0369a1"),
         Band(3, "storage-error", "storage", 0.0, 0.0, None, "", "#a16207"),

@@ -53,7 +53,7 @@ def test_the_picture_can_be_read_aloud() -> None:
     assert titles(root)[0] == "Timeline of a run"
     description = next(root.iter(f"{SVG}desc")).text or ""
     assert "14 checkpoints (12 completed, 1 aborted, 1 pending), 1 restart" in description
-    assert "kill worker 1 at 840 ms: landed (exact)" in description
+    assert "kill worker 1 at 840 ms: landed (exact), leaves the outcome of what it had under way" in description
     assert "pause worker 0 from 2.13 s to 2.42 s: missed its window (polled)" in description
     assert "storage-error storage: never acted" in description
     spoken = titles(root)
