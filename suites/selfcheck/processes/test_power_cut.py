@@ -1,0 +1,107 @@
+"""What the local store has returned for survives the machine, folders and all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
+from holdfast.fixtures.reference.drivers.processes.file_committer import AtLeastOnceFileCommitter, FileCommitter
+from holdfast.fixtures.reference.drivers.processes.file_store import FileStore
+from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.suites.selfcheck.processes.power_cut import PowerCut
+
+LAYOUT = FileLayout()
+METADATA = LAYOUT.metadata_path(7, 3)
+STATE = LAYOUT.state_path(7, "sum[0]", 3_000_001)
+
+
+def publish(disk: FileDisk) -> str:
+    FileStore(disk, LAYOUT).publish(METADATA, b"metadata")
+    return METADATA
+
+
+def write_and_publish(disk: FileDisk) -> str:
+    """Somebody else publishes what the state is a part of."""
+    FileStore(disk, LAYOUT).write(STATE, b"state")
+    publish(FileDisk(disk.root))
+    return STATE
+
+
+def replace(disk: FileDisk) -> str:
+    path = LAYOUT.job_record(3, 1)
+    for content in (b"old", b"new"):
+        FileStore(disk, LAYOUT).replace(path, content)
+    return path
+
+
+def claim(disk: FileDisk) -> str:
+    path = LAYOUT.claim(3, 1)
+    FileStore(disk, LAYOUT).claim(path)
+    return path
+
+
+def precommit(disk: FileDisk) -> str:
+    FileCommitter(disk, LAYOUT).precommit("sink[0]", "sink[0]-1-1", b"rows")
+    return f"{PENDING}sink[0]-1-1"
+
+
+def commit(disk: FileDisk) -> str:
+    precommit(disk)
+    FileCommitter(disk, LAYOUT).commit("sink[0]", 1, "sink[0]-1-1")
+    return f"{COMMITTED}sink[0]-1-1"
+
+
+def show(disk: FileDisk) -> str:
+    AtLeastOnceFileCommitter(disk, LAYOUT).precommit("sink[0]", "sink[0]-1-1", b"rows")
+    return f"{COMMITTED}sink[0]-1-1"
+
+
+EVERYTHING = (write_and_publish, publish, replace, claim, precommit, commit, show)
+
+
+@pytest.mark.parametrize("store", EVERYTHING)
+def test_it_survives_in_a_new_folder(
+    store: Callable[[FileDisk], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "storage"
+    power = PowerCut(root)
+    with power.listening(monkeypatch):
+        path = store(FileDisk(root))
+    assert power.survives(root / path)
+    assert power.root_synced
+
+
+@pytest.mark.parametrize("store", EVERYTHING)
+def test_it_survives_in_a_folder_whose_maker_died_before_it_was_synced(
+    store: Callable[[FileDisk], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "storage"
+    power = PowerCut(root)
+    with power.listening(monkeypatch):
+        for path in (METADATA, PENDING, COMMITTED, "job/"):
+            (root / path[: path.rfind("/")]).mkdir(parents=True)
+        path = store(FileDisk(root))
+    assert power.survives(root / path)
+
+
+def test_it_survives_where_somebody_removed_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
+    with power.listening(monkeypatch):
+        publish(disk)
+        (tmp_path / METADATA).unlink()
+        (tmp_path / METADATA).parent.rmdir()
+        power.kept.clear()
+        path = publish(disk)
+    assert (tmp_path / path).parent in power.kept
+
+
+def test_a_folder_is_looked_after_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Syncing a folder costs a millisecond or more."""
+    power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
+    with power.listening(monkeypatch):
+        for checkpoint in range(1, 4):
+            FileStore(disk, LAYOUT).publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata")
+    assert power.root_synced == 1
