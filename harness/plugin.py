@@ -89,6 +89,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") or config.getoption("tx", None):
+        from holdfast.harness.groups import keep_together
+
+        keep_together(config)
     config.addinivalue_line("markers", "tier(name): needs a tier of this machine: sim, process, spark or containers.")
     required = config.getoption("--require-tier")
     if required:
@@ -119,12 +123,11 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Under xdist, the tests that share a session stay in one process."""
+    """Under xdist, the tests that share a session stay in one process; a group that a test names itself holds."""
     for item in items:
-        for shared in _SHARED:
-            if shared in _tiers_of(item) and item.config.pluginmanager.hasplugin("xdist"):
-                item.add_marker(pytest.mark.xdist_group(shared))
-                break
+        shared = next((tier for tier in _SHARED if tier in _tiers_of(item)), None)
+        if shared and item.config.pluginmanager.hasplugin("xdist") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(shared))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

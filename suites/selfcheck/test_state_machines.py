@@ -33,6 +33,8 @@ from holdfast.suites.conformance.plans import (
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
+pytestmark = pytest.mark.xdist_group("courses")
+"""All of them look at what was run once."""
 DIRECTED = (
     plan(storage_error("persist-job-record", after_checkpoint=1)),
     plan(

@@ -1,0 +1,79 @@
+"""Under pytest-xdist, tests of one group stay in one process, and the largest groups begin first.
+
+A part of the plugin that is loaded where tests are spread. xdist has a mode of its own for this, `loadgroup`, which
+hides the group in the id of a test; since pytest 9.2 ids cannot be changed any more, and every test goes its own way.
+Here each process writes down the groups of what it collected, and the scheduler reads that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+MARK = "xdist_group"
+MODES = ("load", "loadgroup")
+"""Of xdist's `--dist`; the first is that of `-n 4` alone. Whoever asks for another one gets it."""
+_FILE = "holdfast_groups"
+
+
+class GroupWriter:
+    """In a process that runs tests: writes down which test is in which group."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Before xdist says that the collection is over."""
+        marks = {item.nodeid: item.get_closest_marker(MARK) for item in session.items}
+        groups = {test: str(mark.args[0] if mark.args else mark.kwargs["name"]) for test, mark in marks.items() if mark}
+        self._path.write_bytes(msgspec.json.encode(groups))
+
+
+class GroupReader:
+    """In the process that spreads them."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="holdfast-groups-")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        node.workerinput[_FILE] = str(Path(self._folder.name, node.gateway.id))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+        return GroupScheduling(config, log, Path(self._folder.name))
+
+    def pytest_unconfigure(self) -> None:
+        self._folder.cleanup()
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells no types
+    """Hands out group by group, those of the most tests first, then test by test what is in none."""
+
+    def __init__(self, config: pytest.Config, log: Producer, folder: Path) -> None:
+        super().__init__(config, log)
+        self._folder = folder
+        self._groups: Mapping[str, str] | None = None
+
+    def _split_scope(self, nodeid: str) -> str:
+        if self._groups is None:  # All processes have collected, and all the same.
+            path = next(self._folder.iterdir())
+            self._groups = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+        return self._groups.get(nodeid, nodeid)
+
+
+def keep_together(config: pytest.Config) -> None:
+    """Let what runs or spreads tests here know of groups; does nothing where they are not spread."""
+    path = getattr(config, "workerinput", {}).get(_FILE)
+    if path is not None:
+        config.pluginmanager.register(GroupWriter(Path(path)))
+    elif config.getoption("tx", None) and config.getoption("dist") in MODES:
+        config.pluginmanager.register(GroupReader())
