@@ -71,7 +71,10 @@ def certify(
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="All draws come from it.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, help="Drawn plans that must count.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes that compute at a time, one for each core; 1: one case after the other."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="List every rule.")] = False,
     out: Out = OUTPUT,
@@ -87,6 +90,7 @@ def certify(
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.engine.certify import Request
+    from holdfast.harness.engine.machine import processors
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
@@ -101,7 +105,7 @@ def certify(
         required=frozenset(require_tier or ()),
         runs=runs,
         budget_s=_seconds("--budget", budget),
-        jobs=jobs,
+        jobs=jobs or processors(),
     )
     _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require))

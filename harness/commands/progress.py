@@ -1,4 +1,4 @@
-"""What a user sees while runs go on: a bar on a terminal, one line for each case elsewhere."""
+"""What a user sees while runs go on: on a terminal a bar for each case, and a line for each that is over."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CaseProgress:
             transient=True,
             disable=quiet or not console.is_terminal,
         )
-        self._task: TaskID | None = None
+        self._tasks: dict[tuple[str, Tier], TaskID] = {}
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -46,11 +46,11 @@ class CaseProgress:
         self._progress.stop()
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
-        self._task = self._progress.add_task(f"{case} on {tier}", total=demanded)
+        self._tasks[case, tier] = self._progress.add_task(f"{case} on {tier}", total=demanded)
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
-        if self._task is not None:
-            self._progress.advance(self._task, result.outcome is not Outcome.INCONCLUSIVE)
+        if (task := self._tasks.get((result.case, result.tier))) is not None:
+            self._progress.advance(task, result.outcome is not Outcome.INCONCLUSIVE)
         if kept is not None and kept.outcome is Outcome.FAIL and kept.replay:
             self._say(Text(f"FAIL {kept.id}: ", "bold red") + Text(kept.replay))
 
@@ -58,9 +58,8 @@ class CaseProgress:
         self._say(Text(f"     {result.id} shrunk: {command_line('run', plan)}"))
 
     def end(self, result: CaseResult) -> None:
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-            self._task = None
+        if (task := self._tasks.pop((result.case, result.tier), None)) is not None:
+            self._progress.remove_task(task)
         if result.status not in _QUIET:
             runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
             reason = f": {result.reason}" if result.reason else ""

@@ -14,24 +14,29 @@ from typing import Protocol
 import msgspec
 
 from holdfast.harness.engine import registry
-from holdfast.harness.engine.campaign import Answer, Question, ask_until
-from holdfast.harness.engine.cases import accused_of, chosen, is_control, why_not_applicable
+from holdfast.harness.engine.campaign import Question
+from holdfast.harness.engine.cases import accused_of, chosen, is_control, plan_of, why_not_applicable
 from holdfast.harness.engine.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.inquiry import Lost, News, Ran, inquire
 from holdfast.harness.engine.interruption import Interruption
-from holdfast.harness.engine.keeper import Keeper
+from holdfast.harness.engine.keeper import RUNS, Keeper
 from holdfast.harness.engine.machine import lacking
+from holdfast.harness.engine.results import broken_result
 from holdfast.harness.engine.standing import case_not_run, case_result
 from holdfast.harness.engine.swarm import cases_for
 from holdfast.harness.engine.tally import Tally
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import SideBySide
 
 SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
+WAITING = 2
+"""So many cases that wait for real time go on at a time for each one that computes."""
 MOST_SHRUNK = 3
 """Failing cases whose plan is shrunk."""
 _LIBRARIES = ("msgspec", "numpy", "pyarrow")
@@ -50,7 +55,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         required: tiers that must be there.
         runs: how many drawn plans must count; None: as many as a case demands.
         budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
-        jobs: worker processes for drawn plans on the simulator.
+        jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
+            other in this process.
     """
 
     command: str
@@ -82,6 +88,28 @@ class Observer(Protocol):
         """A case is over, or was skipped."""
 
 
+class _Entry:
+    """One case on one tier, and what came of it.
+
+    Attributes:
+        question: once it was begun.
+        tally: of its runs.
+        kept: those that were stored.
+        histories: digest over these.
+        result: once it is over.
+    """
+
+    def __init__(self, case: Case, tier: Tier) -> None:
+        self.case = case
+        self.tier = tier
+        self.question: Question | None = None
+        self.demanded = 0
+        self.tally = Tally()
+        self.kept: list[RunResult] = []
+        self.histories = ""
+        self.result: CaseResult | None = None
+
+
 class Certification:
     """One invocation of certify.
 
@@ -99,18 +127,14 @@ class Certification:
         self._system = registry.system(request.system)
         self._tools = registry.toolbox()
         self._cases = chosen(cases_for(self._system), request.rules, request.areas)
-        self._keeper = Keeper(request.folder, self._tools.faults)
-        self._tallies: dict[tuple[str, str], Tally] = {}
-        self._results: list[CaseResult] = []
-        self._runs: list[RunResult] = []
+        self._entries: list[_Entry] = []
         self._shrunk = 0
 
     def run(self) -> Journal:
         """Ask every case on every tier; the journal of what was done, also after an interruption."""
-        for case, tier in self._agenda():
-            result = self._one(case, tier)
-            self._results.append(result)
-            self._observer.end(result)
+        self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
+        for entry, news in self._all_news():
+            self._take(entry, news)
         return self._journal()
 
     @property
@@ -126,7 +150,49 @@ class Certification:
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
 
-    def _one(self, case: Case, tier: Tier) -> CaseResult:
+    def _all_news(self) -> Iterator[tuple[_Entry, News]]:
+        """Of cases side by side where that can be had, then of the others, one after the other."""
+        here = self._entries
+        if self._request.jobs > 1:
+            here = [entry for entry in here if entry.tier is Tier.CONTAINERS]  # They share services of this process.
+            yield from self._news_from_lanes()
+        for entry, question, goal in self._begun(here):
+            for news in inquire(question, goal, self._keeper(), self._interruption, self._late):
+                yield entry, news
+
+    def _news_from_lanes(self) -> Iterator[tuple[_Entry, News]]:
+        from holdfast.harness.engine.lane import Order, Terms
+        from holdfast.harness.engine.lanes import Lanes, Track
+
+        request = self._request
+        deadline_s = None if request.budget_s is None else self._start_s + request.budget_s
+        terms = Terms(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: 1, Tier.SPARK: 1}
+        for tier in self._system.side_by_side if isinstance(self._system, SideBySide) else ():
+            widths[tier] = WAITING * request.jobs
+        tracks = []
+        for tier, width in widths.items():
+            begun = self._begun([entry for entry in self._entries if entry.tier is tier])
+            orders = ((entry, Order(entry.case.id, entry.tier, goal)) for entry, _, goal in begun)
+            own = msgspec.structs.replace(terms, gives_way=tier is Tier.SIM)
+            tracks.append(Track(orders, width, own))
+        with Lanes[_Entry](self._interruption) as lanes:
+            yield from lanes.news(tracks)
+
+    def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:
+        """Those that are asked, one when the next is wanted, with how many runs must count; the others are over."""
+        for entry in entries:
+            asked = self._begin(entry)
+            if isinstance(asked, CaseResult):
+                self._end(entry, asked)
+                continue
+            entry.question = asked
+            self._observer.begin(entry.case.id, entry.tier, entry.demanded)
+            drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
+            yield entry, asked, MANY if drawn_on else entry.demanded
+
+    def _begin(self, entry: _Entry) -> Question | CaseResult:
+        case, tier = entry.case, entry.tier
         if reason := self._why_skipped(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
         try:
@@ -138,48 +204,49 @@ class Certification:
             return case_not_run(case, tier, Status.ERROR, str(error))
         if reason:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
-        demanded = self._request.runs if self._request.runs is not None and self._is_drawn(case) else case.runs
-        question = Question(
-            case, accused, tier, self._tools, self._first_seed, self._keeper.runs, self._interruption.reason
-        )
-        tally = self._ask(question, demanded)
-        evidence = accused.evidence()
-        return case_result(case, tier, demanded, tally, self._tools.oracles, evidence, self._interruption.reason())
+        runs = self._request.runs
+        entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
+        folder = self._request.folder / RUNS
+        return Question(case, accused, tier, self._tools, self._first_seed, folder, self._interruption.reason)
 
-    def _ask(self, question: Question, demanded: int) -> Tally:
-        case, request = question.case, self._request
-        tally = Tally()
-        if not is_control(case):  # What a wrong system claimed and did is not the accused's.
-            self._tallies[case.id, question.tier] = tally
-        goal = MANY if request.budget_s is not None and self._is_drawn(case) else demanded
-        self._observer.begin(case.id, question.tier, demanded)
-        answers = ask_until(question, goal, request.jobs if question.tier is Tier.SIM else 1)
-        while (answer := self._next(answers)) is not None:
-            tally.add(answer.result)
-            kept = self._keeper.keep(answer, question)
-            if kept is not None:
-                self._runs.append(kept)
-            self._observer.ran(answer.result, None if is_control(case) else kept)  # That one fails is as it should be.
-            if self._late():
-                break
-        self._shrink_first_failure(question)
-        return tally
+    def _take(self, entry: _Entry, news: News) -> None:
+        assert entry.question is not None
+        case, question = entry.case, entry.question
+        if isinstance(news, Ran):
+            entry.tally.add(news.result)
+            if news.kept is not None:
+                entry.kept.append(news.kept)
+            # That a control fails is as it should be.
+            self._observer.ran(news.result, None if is_control(case) else news.kept)
+            return
+        if isinstance(news, Lost):
+            plan = plan_of(case, question.system, self._first_seed, entry.tally.runs)
+            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(news.reason))
+            entry.tally.add(lost)
+            entry.kept.append(lost)
+        else:
+            entry.histories = news.histories
+        self._shrink_first_failure(entry, question)
+        evidence, reason = question.system.evidence(), self._interruption.reason()
+        tools, tier = self._tools, entry.tier
+        self._end(entry, case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason))
 
-    def _next(self, answers: Iterator[Answer]) -> Answer | None:
-        """The next answer, if there is one and it is not broken off."""
-        try:
-            with self._interruption.breakable():
-                return next(answers, None)
-        except KeyboardInterrupt:
-            return None
+    def _keeper(self) -> Keeper:
+        return Keeper(self._request.folder, self._tools.faults)
 
-    def _shrink_first_failure(self, question: Question) -> None:
+    def _end(self, entry: _Entry, result: CaseResult) -> None:
+        entry.result = result
+        self._observer.end(result)
+
+    def _shrink_first_failure(self, entry: _Entry, question: Question) -> None:
         """Of a case on the simulator, a few times: explaining must not take longer than testing."""
-        failure = next((each for each in self._runs if _is_failure(each, question)), None)
-        if failure is None or is_control(question.case) or self._interruption.signal or self._shrunk >= MOST_SHRUNK:
+        failure = next((each for each in entry.kept if each.outcome is Outcome.FAIL), None)
+        if failure is None or entry.tier is not Tier.SIM or is_control(entry.case):
+            return
+        if self._interruption.signal or self._shrunk >= MOST_SHRUNK:
             return
         self._shrunk += 1
-        small = self._keeper.shrink(failure, question.system, question.tools)
+        small = self._keeper().shrink(failure, question.system, self._tools)
         if small is not None:
             self._observer.shrunk(failure, small)
 
@@ -199,11 +266,12 @@ class Certification:
     def _journal(self) -> Journal:
         system, request = self._system, self._request
         subject = system.subject
+        results, tallies = self._results(), self._tallies()
         rules = rule_results(
             registry.rules(),
             registry.cases(),
-            self._results,
-            self._tallies,
+            results,
+            tallies,
             subject,
             strict=system.strict,
             left_out=self._left_out(),
@@ -213,27 +281,36 @@ class Certification:
             system=system.name,
             subject=subject,
             profile=system.profile,
-            claims="; ".join(sorted({claim for tally in self._tallies.values() for claim in tally.claims})),
+            claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
             evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
             started=self._started.isoformat(timespec="seconds"),
             duration_s=monotonic() - self._start_s,
             interrupted=self._interruption.signal,
             versions=_versions(),
             seed=request.seed,
-            plans_digest=_digest_over(tally.plans.hexdigest() for tally in self._tallies.values()),
-            history_digest=self._keeper.histories.hexdigest(),
+            plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
+            history_digest=_digest_over(each.histories for each in self._entries),
             tiers=tuple(self._tier_report(tier) for tier in Tier),
-            cases=tuple(self._results),
+            cases=tuple(results),
             rules=rules,
-            runs=tuple(self._runs),
-            certificate=certificate(rules, self._results, self._tallies.values(), subject, system.supplied_by_author),
+            runs=tuple(kept for each in self._entries for kept in each.kept),
+            certificate=certificate(rules, results, tallies.values(), subject, system.supplied_by_author),
         )
+
+    def _results(self) -> list[CaseResult]:
+        return [entry.result for entry in self._entries if entry.result is not None]
+
+    def _tallies(self) -> dict[tuple[str, str], Tally]:
+        """What a wrong system claimed and did is not the accused's."""
+        begun = (entry for entry in self._entries if entry.question is not None and not is_control(entry.case))
+        return {(entry.case.id, entry.tier): entry.tally for entry in begun}
 
     def _left_out(self) -> frozenset[str]:
         """Cases that were not chosen, though they would have been asked on a tier that ran."""
-        ran = tiers_that_ran(self._results)
+        results = self._results()
+        ran = tiers_that_ran(results)
         asked = {case.id for case in self._cases}
-        touched = {rule for result in self._results for rule in result.rules}
+        touched = {rule for result in results for rule in result.rules}
         return frozenset(
             case.id
             for case in registry.cases()
@@ -252,16 +329,12 @@ class Certification:
             return True  # Asked, it would be in error.
 
     def _tier_report(self, tier: Tier) -> TierReport:
-        runs = sum(tally.runs for (_, name), tally in self._tallies.items() if name == tier)
+        runs = sum(tally.runs for (_, name), tally in self._tallies().items() if name == tier)
         if runs:
             return TierReport(tier, ran=True, reason="", runs=runs)
         if tier not in self._system.tiers:
             return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
         return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
-
-
-def _is_failure(result: RunResult, question: Question) -> bool:
-    return (result.case, result.tier) == (question.case.id, Tier.SIM) and result.outcome is Outcome.FAIL
 
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic  # noqa: TID251 - how far apart two signals are; no run depends on it
 from types import FrameType
@@ -19,10 +19,12 @@ class Interruption:
 
     Attributes:
         signal: name of the signal that was heard first; empty while none was.
+        followers: told the number of every signal that is heard, at once.
     """
 
     def __init__(self) -> None:
         self.signal = ""
+        self.followers: list[Callable[[int], None]] = []
         self._since_s = 0.0
         self._breakable = False
 
@@ -36,6 +38,8 @@ class Interruption:
 
     def hear(self, number: int, _frame: FrameType | None) -> None:
         """The handler."""
+        for tell in self.followers:
+            tell(number)
         if not self.signal:
             self.signal = signal.Signals(number).name
             self._since_s = monotonic()
@@ -60,7 +64,7 @@ class Interruption:
 def listening() -> Iterator[Interruption]:
     """Hear the signals that ask a process to end, as far as the platform has them. SIGHUP stays ignored under nohup."""
     interruption = Interruption()
-    numbers = _numbers()
+    numbers = signals()
     unheard = {number for number in numbers if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN}
     before = {number: signal.signal(number, interruption.hear) for number in numbers if number not in unheard}
     try:
@@ -72,9 +76,10 @@ def listening() -> Iterator[Interruption]:
 
 def leave_to_parent() -> None:
     """For a worker process: a signal for all of us is heard by the parent, which ends us in good order."""
-    for number in _numbers():
+    for number in signals():
         signal.signal(number, signal.SIG_IGN)
 
 
-def _numbers() -> list[signal.Signals]:
+def signals() -> list[signal.Signals]:
+    """Those that ask a process to end, as far as the platform has them."""
     return [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]

@@ -36,6 +36,11 @@ def lacking(tier: Tier) -> str:
     return _lacking_for_containers()
 
 
+def processors() -> int:
+    """How many this process may use; 1 where that is not told."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else 1
+
+
 def stalled_ms() -> float:
     """For how long since it was started something on this machine has waited for a processor; 0 where that is not
     told (Linux does, as pressure stall information)."""

@@ -218,6 +218,19 @@ class TierAware(Protocol):
         """Why this plan cannot run there, though others can, in one sentence; empty if it can."""
 
 
+@runtime_checkable
+class SideBySide(Protocol):
+    """What an adapter may have beside System, where several deployments can stand at a time, each begun by a process of
+    its own.
+
+    Attributes:
+        side_by_side: tiers where each keeps to its folder and to ports that the machine chose, so that none sees
+            another. On real tiers that are not named, one deployment stands at a time.
+    """
+
+    side_by_side: frozenset[Tier]
+
+
 WATCHED = (
     "job_submitted",
     "job_switched",

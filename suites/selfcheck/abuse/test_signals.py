@@ -78,12 +78,21 @@ def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke,
     certifying = invoke("certify", "reference", "--tier", "process", "--out", out)
     certifying.wait_until(lambda: has_stored(out, "process") and any(out.rglob(PARTS)))
     certifying.send(signal.SIGTERM)
-    assert certifying.exit_code() == 143
+    assert certifying.exit_code() == 143, certifying.said()
     assert certifying.left() == []
+    assert "Traceback" not in certifying.said()
     journal = report(out)
     assert journal.interrupted == "SIGTERM"
     assert journal.certificate.title is Title.PARTIAL
     assert any("interrupted by SIGTERM" in sentence for sentence in journal.certificate.missing)
+
+
+def test_cases_side_by_side_end_with_a_certification_that_is_killed(invoke: Invoke, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    certifying = invoke("certify", "reference", "--tier", "process", "--jobs", "2", "--out", out)
+    certifying.wait_until(lambda: has_stored(out, "process") and len(list(out.rglob(PARTS))) > 1)
+    certifying.send(signal.SIGKILL)
+    assert certifying.left() == []
 
 
 def test_a_terminal_that_is_closed_keeps_no_report_from_being_written(tmp_path: Path) -> None:
@@ -146,6 +155,16 @@ def test_a_second_ctrl_c_breaks_off_only_what_may_be_and_once(monkeypatch: pytes
             broken_off.hear(signal.SIGINT, None)
         broken_off.hear(signal.SIGINT, None)
     assert broken_off.exit_code == 143
+
+
+def test_those_that_follow_hear_every_signal() -> None:
+    interruption = Interruption()
+    heard: list[int] = []
+    interruption.followers.append(heard.append)
+    for number in (signal.SIGINT, signal.SIGINT, signal.SIGTERM):
+        interruption.hear(number, None)
+    assert heard == [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
+    assert interruption.signal == "SIGINT"
 
 
 def test_nohup_is_respected() -> None:

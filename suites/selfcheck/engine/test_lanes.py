@@ -1,0 +1,116 @@
+"""A certification whose cases are asked side by side: the same journal in the same order, and a lane that is lost is no
+end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.engine.certify import WAITING, Certification, Request
+from holdfast.harness.engine.interruption import Interruption
+from holdfast.harness.engine.lanes import Lanes, Track
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import CaseResult, Journal, Status
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.system import Deployment
+
+HERE = "holdfast.suites.selfcheck.engine.test_lanes"
+RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
+EXIT_CODE = 9
+
+
+class Dying(ReferenceSystem):
+    """Takes its harness with it."""
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:Dying"
+
+    def deploy(self, plan: Plan, *others: Any) -> Deployment:
+        os._exit(EXIT_CODE)
+
+
+class Alone(ReferenceSystem):
+    """Says of no tier that several of it may stand."""
+
+    side_by_side = frozenset()
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:Alone"
+
+
+class Listener:
+    """Writes down which cases begin and end."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, Tier]] = []
+        self.ended: list[tuple[str, Tier]] = []
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None:
+        self.begun.append((case, tier))
+
+    def ran(self, result: object, kept: object) -> None: ...
+
+    def shrunk(self, result: object, plan: Path) -> None: ...
+
+    def end(self, result: CaseResult) -> None:
+        self.ended.append((result.case, result.tier))
+
+
+def certified(folder: Path, jobs: int, system: str = "reference", listener: Listener | None = None) -> Journal:
+    request = Request(command="test", system=system, folder=folder, rules=RULES, tiers=frozenset({Tier.SIM}), jobs=jobs)
+    return Certification(request, listener or Listener(), Interruption()).run()
+
+
+def test_side_by_side_comes_to_the_same_in_the_same_order(tmp_path: Path) -> None:
+    listener = Listener()
+    alone, together = certified(tmp_path / "alone", 1), certified(tmp_path / "together", 3, listener=listener)
+    assert together.cases == alone.cases
+    assert together.rules == alone.rules
+    assert together.tiers == alone.tiers
+    assert together.plans_digest == alone.plans_digest
+    assert [comparable(run) for run in together.runs] == [comparable(run) for run in alone.runs]
+    assert len(together.runs) > len(RULES)
+    assert set(listener.begun) <= set(listener.ended)
+    assert sorted(listener.ended) == sorted((each.case, each.tier) for each in together.cases)
+    for run in together.runs:
+        assert (tmp_path / "together" / run.artefacts / "verdicts.json").is_file()
+
+
+def comparable(run: msgspec.Struct) -> msgspec.Struct:
+    """Without what a run cost and where it lies."""
+    return msgspec.structs.replace(run, wall_ms=0.0, replay="")
+
+
+def test_of_a_lane_that_is_lost_nothing_is_counted_and_others_go_on(tmp_path: Path) -> None:
+    journal = certified(tmp_path, 2, f"{HERE}:Dying")
+    asked = [each for each in journal.cases if each.runs_demanded]
+    assert len(asked) > 2
+    assert {each.status for each in asked} == {Status.ERROR}
+    reason = f"harness error: OSError: the process that asked ended with exit code {EXIT_CODE}"
+    assert {each.reason for each in asked} == {reason}
+    assert {each.runs_inconclusive for each in asked} == {1}
+    assert not [each for each in journal.rules if each.status is Status.PASS]
+
+
+@pytest.mark.parametrize(("system", "times"), [("reference", WAITING), (f"{HERE}:Alone", 0)])
+def test_only_what_says_that_it_can_stands_several_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, times: int
+) -> None:
+    widths: list[int] = []
+
+    def news(lanes: object, tracks: list[Track[object]]) -> Iterator[object]:
+        widths.extend(track.width for track in tracks)
+        return iter(())
+
+    monkeypatch.setattr(Lanes, "news", news)
+    jobs = 3
+    certified(tmp_path, jobs, system)
+    assert widths == [jobs, times * jobs or 1, 1]
