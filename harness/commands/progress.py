@@ -46,6 +46,7 @@ class CaseProgress:
         self._progress.stop()
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
+        self._remove(case, tier)
         self._tasks[case, tier] = self._progress.add_task(f"{case} on {tier}", total=demanded)
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
@@ -58,13 +59,16 @@ class CaseProgress:
         self._say(Text(f"     {result.id} shrunk: {command_line('run', plan)}"))
 
     def end(self, result: CaseResult) -> None:
-        if (task := self._tasks.pop((result.case, result.tier), None)) is not None:
-            self._progress.remove_task(task)
+        self._remove(result.case, result.tier)
         if result.status not in _QUIET:
             runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
             reason = f": {result.reason}" if result.reason else ""
             status = Text(f"{result.status.value:<13}", STATUS_STYLES[result.status])
             self._say(status + Text(f"{result.case} on {result.tier}, {runs} {'run' if runs == 1 else 'runs'}{reason}"))
+
+    def _remove(self, case: str, tier: Tier) -> None:
+        if (task := self._tasks.pop((case, tier), None)) is not None:
+            self._progress.remove_task(task)
 
     def _say(self, line: Text) -> None:
         if not self._quiet:

@@ -40,6 +40,7 @@ class Question(msgspec.Struct, frozen=True):
     Attributes:
         first_seed: draw seed of run 0; run n gets the n-th after it.
         folder: where runs on real tiers get their folders.
+        first_serial: of run 0; not 0 where the case was asked before.
         interrupted: the reason to stop, or an empty text.
     """
 
@@ -49,6 +50,7 @@ class Question(msgspec.Struct, frozen=True):
     tools: Toolbox
     first_seed: int = 1
     folder: Path | None = None
+    first_serial: int = 0
     interrupted: Callable[[], str] = uninterrupted
 
 
@@ -73,7 +75,7 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
         serial: of the run among all runs of the case; `number` if it was not tried before.
     """
     case, tier = question.case, question.tier
-    serial = number if serial is None else serial
+    serial = question.first_serial + (number if serial is None else serial)
     plan = plan_of(case, question.system, question.first_seed, number, attempt)
     part = None
     if tier is not Tier.SIM and question.folder is not None:

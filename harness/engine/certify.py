@@ -35,8 +35,6 @@ SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
-WAITING = 2
-"""So many cases that wait for real time go on at a time for each one that computes."""
 MOST_SHRUNK = 3
 """Failing cases whose plan is shrunk."""
 _LIBRARIES = ("msgspec", "numpy", "pyarrow")
@@ -97,6 +95,7 @@ class _Entry:
         kept: those that were stored.
         histories: digest over these.
         result: once it is over.
+        again: whether it came to nothing beside others, and is asked once more with none beside it.
     """
 
     def __init__(self, case: Case, tier: Tier) -> None:
@@ -108,6 +107,7 @@ class _Entry:
         self.kept: list[RunResult] = []
         self.histories = ""
         self.result: CaseResult | None = None
+        self.again = False
 
 
 class Certification:
@@ -167,21 +167,27 @@ class Certification:
         request = self._request
         deadline_s = None if request.budget_s is None else self._start_s + request.budget_s
         terms = Terms(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
-        widths = {Tier.SIM: request.jobs, Tier.PROCESS: 1, Tier.SPARK: 1}
-        for tier in self._system.side_by_side if isinstance(self._system, SideBySide) else ():
-            widths[tier] = WAITING * request.jobs
-        tracks = []
-        for tier, width in widths.items():
-            begun = self._begun([entry for entry in self._entries if entry.tier is tier])
-            orders = ((entry, Order(entry.case.id, entry.tier, goal)) for entry, _, goal in begun)
-            own = msgspec.structs.replace(terms, gives_way=tier is Tier.SIM)
-            tracks.append(Track(orders, width, own))
+        several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
+
+        def track(entries: Iterable[_Entry], width: int = 1, *, gives_way: bool = False) -> Track[_Entry]:
+            orders = (
+                (entry, Order(entry.case.id, entry.tier, goal, entry.tally.runs))
+                for entry, _, goal in self._begun(entries)
+            )
+            return Track(orders, width, msgspec.structs.replace(terms, gives_way=gives_way))
+
         with Lanes[_Entry](self._interruption) as lanes:
-            yield from lanes.news(tracks)
+            on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in Tier}
+            real = [track(on[tier], request.jobs if tier in several else 1) for tier in (Tier.PROCESS, Tier.SPARK)]
+            yield from lanes.news([track(on[Tier.SIM], request.jobs, gives_way=True), *real])
+            yield from lanes.news([track(entry for entry in self._entries if entry.again)])
 
     def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:
         """Those that are asked, one when the next is wanted, with how many runs must count; the others are over."""
         for entry in entries:
+            if entry.again and entry.result is not None and self._why_skipped(entry.tier):
+                self._end(entry, entry.result)
+                continue
             asked = self._begin(entry)
             if isinstance(asked, CaseResult):
                 self._end(entry, asked)
@@ -207,7 +213,9 @@ class Certification:
         runs = self._request.runs
         entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
         folder = self._request.folder / RUNS
-        return Question(case, accused, tier, self._tools, self._first_seed, folder, self._interruption.reason)
+        return Question(
+            case, accused, tier, self._tools, self._first_seed, folder, interrupted=self._interruption.reason
+        )
 
     def _take(self, entry: _Entry, news: News) -> None:
         assert entry.question is not None
@@ -225,11 +233,19 @@ class Certification:
             entry.tally.add(lost)
             entry.kept.append(lost)
         else:
-            entry.histories = news.histories
+            entry.histories += news.histories
         self._shrink_first_failure(entry, question)
         evidence, reason = question.system.evidence(), self._interruption.reason()
         tools, tier = self._tools, entry.tier
-        self._end(entry, case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason))
+        result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
+        if result.status is Status.INCONCLUSIVE and not entry.again and self._had_others_beside_it(tier):
+            entry.again, entry.result = True, result
+        else:
+            self._end(entry, result)
+
+    def _had_others_beside_it(self, tier: Tier) -> bool:
+        """Whether a case that took real time may have come to nothing because it had to share the machine."""
+        return self._request.jobs > 1 and tier in (Tier.PROCESS, Tier.SPARK)
 
     def _keeper(self) -> Keeper:
         return Keeper(self._request.folder, self._tools.faults)

@@ -52,11 +52,12 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """One case to be asked on one tier until `goal` runs count."""
+    """One case to be asked on one tier until `goal` runs count; `first_serial` as of Question."""
 
     case: str
     tier: Tier
     goal: int
+    first_serial: int
 
 
 def main() -> None:
@@ -101,7 +102,9 @@ def _news(order: Order, terms: Terms, interruption: Interruption) -> Iterator[Ne
     case = case_for(system, order.case)
     keeper = Keeper(Path(terms.folder), tools.faults)
     accused = accused_of(case, system, terms.first_seed)
-    question = Question(case, accused, order.tier, tools, terms.first_seed, keeper.runs, interruption.reason)
+    question = Question(
+        case, accused, order.tier, tools, terms.first_seed, keeper.runs, order.first_serial, interruption.reason
+    )
 
     def late() -> bool:
         return terms.deadline_s is not None and monotonic() >= terms.deadline_s

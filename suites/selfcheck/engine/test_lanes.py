@@ -12,12 +12,14 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.certify import WAITING, Certification, Request
+from holdfast.harness.engine.campaign import ATTEMPTS
+from holdfast.harness.engine.certify import Certification, Request
 from holdfast.harness.engine.interruption import Interruption
 from holdfast.harness.engine.lanes import Lanes, Track
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, Status
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
 
 HERE = "holdfast.suites.selfcheck.engine.test_lanes"
@@ -46,6 +48,21 @@ class Alone(ReferenceSystem):
         self.name = f"{HERE}:Alone"
 
 
+class Shy(ReferenceSystem):
+    """Cannot stand as long as it is asked for the first time."""
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:Shy"
+
+    def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
+        assert folder is not None
+        serial = int(folder.parent.name.removesuffix(".part").rpartition("-")[2])
+        if serial < ATTEMPTS:
+            raise OSError("somebody is looking")
+        return super().deploy(plan, inputs, tier, folder)
+
+
 class Listener:
     """Writes down which cases begin and end."""
 
@@ -64,8 +81,15 @@ class Listener:
         self.ended.append((result.case, result.tier))
 
 
-def certified(folder: Path, jobs: int, system: str = "reference", listener: Listener | None = None) -> Journal:
-    request = Request(command="test", system=system, folder=folder, rules=RULES, tiers=frozenset({Tier.SIM}), jobs=jobs)
+def certified(
+    folder: Path,
+    jobs: int,
+    system: str = "reference",
+    listener: Listener | None = None,
+    rules: frozenset[str] = RULES,
+    tier: Tier = Tier.SIM,
+) -> Journal:
+    request = Request(command="test", system=system, folder=folder, rules=rules, tiers=frozenset({tier}), jobs=jobs)
     return Certification(request, listener or Listener(), Interruption()).run()
 
 
@@ -100,9 +124,21 @@ def test_of_a_lane_that_is_lost_nothing_is_counted_and_others_go_on(tmp_path: Pa
     assert not [each for each in journal.rules if each.status is Status.PASS]
 
 
-@pytest.mark.parametrize(("system", "times"), [("reference", WAITING), (f"{HERE}:Alone", 0)])
+@pytest.mark.tier("process")
+@pytest.mark.parametrize(("jobs", "status"), [(1, Status.INCONCLUSIVE), (2, Status.PASS)])
+def test_what_came_to_nothing_beside_others_is_asked_again_alone(tmp_path: Path, jobs: int, status: Status) -> None:
+    listener = Listener()
+    journal = certified(tmp_path, jobs, f"{HERE}:Shy", listener, frozenset({"CFG-08"}), Tier.PROCESS)
+    asked = [each for each in journal.cases if each.runs_demanded]
+    assert asked
+    assert {each.status for each in asked} == {status}
+    assert min(each.runs_inconclusive for each in asked) >= ATTEMPTS
+    assert len(listener.ended) == len(set(listener.ended))
+
+
+@pytest.mark.parametrize(("system", "several"), [("reference", True), (f"{HERE}:Alone", False)])
 def test_only_what_says_that_it_can_stands_several_times(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, times: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, several: bool
 ) -> None:
     widths: list[int] = []
 
@@ -113,4 +149,4 @@ def test_only_what_says_that_it_can_stands_several_times(
     monkeypatch.setattr(Lanes, "news", news)
     jobs = 3
     certified(tmp_path, jobs, system)
-    assert widths == [jobs, times * jobs or 1, 1]
+    assert widths == [jobs, jobs if several else 1, 1, 1]
