@@ -179,7 +179,11 @@ class Certification:
         with Lanes[_Entry](self._interruption) as lanes:
             on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in Tier}
             real = [track(on[tier], request.jobs if tier in several else 1) for tier in (Tier.PROCESS, Tier.SPARK)]
-            yield from lanes.news([track(on[Tier.SIM], request.jobs, gives_way=True), *real])
+            for entry, news in lanes.news([track(on[Tier.SIM], request.jobs, gives_way=True), *real]):
+                yield entry, news
+                if entry.again:  # There is less room than there seemed to be.
+                    for each in real:
+                        each.width = max(1, each.width - 1)
             yield from lanes.news([track(entry for entry in self._entries if entry.again)])
 
     def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:

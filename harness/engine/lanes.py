@@ -30,12 +30,12 @@ END_LIMIT_S = 30.0
 """How long a lane may take to end what it started, such as a session of Spark."""
 
 
-class Track(msgspec.Struct, Generic[Key], frozen=True):
+class Track(msgspec.Struct, Generic[Key]):
     """Cases that wait in one line.
 
     Attributes:
         orders: each with a key of the caller's; the next one is taken when a lane is free.
-        width: lanes.
+        width: lanes; may be made less at any time, and is when a lane is free.
         terms: that all of them are told.
     """
 
@@ -85,7 +85,8 @@ class Lanes(Generic[Key]):
 
     def _begin(self, track: Track[Key], lane: _Lane[Key] | None) -> None:
         """The next order of a track, in a lane that is free or in a new one."""
-        following = next(track.orders, None)
+        others = sum(each.track is track for each in self._busy.values())
+        following = next(track.orders, None) if others < track.width else None
         if following is None:
             if lane is not None:
                 lane.close()

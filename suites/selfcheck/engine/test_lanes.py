@@ -12,9 +12,12 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.engine import registry
 from holdfast.harness.engine.campaign import ATTEMPTS
 from holdfast.harness.engine.certify import Certification, Request
+from holdfast.harness.engine.inquiry import Ended
 from holdfast.harness.engine.interruption import Interruption
+from holdfast.harness.engine.lane import Order, Terms
 from holdfast.harness.engine.lanes import Lanes, Track
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, Status
@@ -134,6 +137,29 @@ def test_what_came_to_nothing_beside_others_is_asked_again_alone(tmp_path: Path,
     assert {each.status for each in asked} == {status}
     assert min(each.runs_inconclusive for each in asked) >= ATTEMPTS
     assert len(listener.ended) == len(set(listener.ended))
+
+
+def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) -> None:
+    begun: list[int] = []
+    cases = [each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers][:8]
+
+    def orders() -> Iterator[tuple[int, Order]]:
+        for number, case in enumerate(cases):
+            begun.append(number)
+            yield number, Order(case, Tier.SIM, 1, 0)
+
+    ahead = []
+    with Lanes[int](Interruption()) as lanes:
+        track = Track(orders(), 3, Terms("reference", str(tmp_path), 1, 1, None))
+        ended = []
+        for number, news in lanes.news([track]):
+            if isinstance(news, Ended):
+                ended.append(number)
+                ahead.append(len(begun) - len(ended))
+                track.width = 1
+    assert sorted(ended) == begun == list(range(len(cases)))
+    assert ahead[:3] == [2, 1, 0]
+    assert set(ahead[3:]) == {0}
 
 
 @pytest.mark.parametrize(("system", "several"), [("reference", True), (f"{HERE}:Alone", False)])
