@@ -11,8 +11,8 @@ import pytest
 from holdfast.fixtures.reference.connectors.checkpoint_store import read_checked
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.drivers.processes.file_store import FileStore, halves
-from holdfast.fixtures.reference.drivers.processes.lent_memory import LentMemory
 from holdfast.fixtures.reference.drivers.processes.opened_file import DIRECT_BYTES
+from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
 from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
@@ -65,21 +65,11 @@ def test_it_refuses_what_the_layout_never_means(disk: FileDisk, steps: tuple[Ste
 @pytest.mark.parametrize("length", [DIRECT_BYTES - 1, DIRECT_BYTES, DIRECT_BYTES + 4097])
 @pytest.mark.parametrize("begin", [0, 8])
 def test_many_bytes_are_written_as_they_are(disk: FileDisk, length: int, begin: int) -> None:
-    with LentMemory().lend() as room:
+    with SpareMemory(1).lend() as room:
         content = room(begin + length)[begin:]
         content[:] = np.random.default_rng(length).bytes(length)
         disk.apply((Create("a"), Append("a", content), Append("a", b"more"), Sync("a")))
         assert disk.read("a") == bytes(content) + b"more"
-
-
-def test_memory_is_lent_to_one_at_a_time() -> None:
-    memory = LentMemory()
-    with memory.lend() as one, memory.lend() as other:
-        first, second = one(10), other(20)
-        first[:], second[:] = b"1" * 10, b"2" * 20
-        assert bytes(first) == b"1" * 10
-    with memory.lend() as one, memory.lend() as other:
-        assert {bytes(one(10)), bytes(other(10))} == {b"1" * 10, b"2" * 10}
 
 
 def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(disk: FileDisk) -> None:
