@@ -24,7 +24,7 @@ COMPILED = (
     "harness/sim/disk.py",
     "harness/sim/streams.py",
     "harness/oracles/*.py",
-    "fixtures/reference/protocol/*.py",
+    "fixtures/reference/protocol/**/*.py",
     "fixtures/reference/drivers/simulated/*.py",
 )
 INTERPRETED = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.fixtures.mutants.compose import with_task
-from holdfast.fixtures.reference.protocol.sink_task import SinkTask
-from holdfast.fixtures.reference.protocol.task import Effects
+from holdfast.fixtures.reference.protocol.tasks.sink_task import SinkTask
+from holdfast.fixtures.reference.protocol.tasks.task import Effects
 from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.fixtures.reference.protocol.configuration_file import FLAT, NESTED, lines_of
+from holdfast.fixtures.reference.protocol.configuration.configuration_file import FLAT, NESTED, lines_of
 from holdfast.harness.model.configuration import ConfigurationFile
 
 READ = [

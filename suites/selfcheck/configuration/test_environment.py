@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from holdfast.fixtures.reference.protocol.effective_configuration import effective_configuration
-from holdfast.fixtures.reference.protocol.environment import (
+from holdfast.fixtures.reference.protocol.configuration.effective_configuration import effective_configuration
+from holdfast.fixtures.reference.protocol.configuration.environment import (
     StreamExecutionEnvironment,
     failure_rate_restart,
     fs_state_backend,
 )
-from holdfast.fixtures.reference.protocol.submission import configure
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.suites.conformance.samples import Sample, samples
 from holdfast.suites.conformance.seed_samples import PROFILE
 from holdfast.suites.conformance.submissions import submitted

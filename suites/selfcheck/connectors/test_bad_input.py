@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
-from holdfast.fixtures.reference.protocol.submission import configure
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.connectors.conftest import connectors_of

@@ -16,8 +16,8 @@ from holdfast.fixtures.reference.operators.local_aggregation import LocalAggrega
 from holdfast.fixtures.reference.operators.paged_state import PagedVersion
 from holdfast.fixtures.reference.operators.partial_sums import InputColumns, PartialSums
 from holdfast.fixtures.reference.operators.stored_sums import StoredSums
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.reference.protocol.execution_graph import graph_of
-from holdfast.fixtures.reference.protocol.submission import configure
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 

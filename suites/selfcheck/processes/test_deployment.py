@@ -17,7 +17,7 @@ from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
-from holdfast.fixtures.reference.protocol.submission import configure
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.registry import toolbox

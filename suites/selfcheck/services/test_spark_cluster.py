@@ -21,7 +21,7 @@ import json, os, socket
 from pyspark.sql import SparkSession
 
 def look(rows):
-    from holdfast.fixtures.reference.protocol import barrier_handler
+    from holdfast.fixtures.reference.protocol.tasks import barrier_handler
     with open(os.path.join(os.environ["HOME"], f"{socket.gethostname()}.seen"), "w") as file:
         file.write("from an executor")
     yield socket.gethostname(), os.getuid(), barrier_handler.__name__
@@ -64,7 +64,7 @@ def test_our_code_runs_on_executors_as_this_user(stack: Stack, cluster: SparkClu
     driver.wait_for_end(JOB_LIMIT_S)
     assert driver.exit_code == 0, driver.log()
     found = json.loads((stack.exchange / "found.json").read_text())
-    module = "holdfast.fixtures.reference.protocol.barrier_handler"
+    module = "holdfast.fixtures.reference.protocol.tasks.barrier_handler"
     assert sorted(found) == [[worker.name, os.getuid(), module] for worker in cluster.workers]
     written = sorted(stack.exchange.glob("*.seen"))
     assert [path.stat().st_uid for path in written] == [os.getuid()] * 2

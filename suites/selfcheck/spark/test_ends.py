@@ -25,7 +25,7 @@ from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
 from holdfast.fixtures.reference.drivers.spark.messages import NodeArrived
 from holdfast.fixtures.reference.drivers.spark.session import Session, local_session
-from holdfast.fixtures.reference.protocol.submission import configure
+from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.events import CheckpointCompleted
