@@ -38,6 +38,8 @@ def _long(options: dict[str, str], length_ms: int, partitions: int, parallelism:
 
 
 WEEK = _long(OF_THE_SEED, DAYS * 24 * HOUR_MS, 42)
+FOUR_DAYS = _long(OF_THE_SEED, 4 * 24 * HOUR_MS, 24)
+"""Checkpoints enough to tell a trend, and what is wrong shows by then."""
 TEN_THOUSAND = _long(EVERY_SECOND, MANY * SECOND_MS, 40, parallelism=1)
 
 CASES = with_needs(
@@ -52,6 +54,7 @@ CASES = with_needs(
             Decision("CRD-14", "TREND", ("versions-grow",), "keeps-every-second"),
         ),
         plan=WEEK,
+        mutant_plan=FOUR_DAYS,
     ),
     Case(
         id="long-runs/ten-thousand",

@@ -71,15 +71,25 @@ def test_pair_is_complete(case: Case, decision: Decision) -> None:
 
 @pytest.mark.parametrize(("case", "decision"), TRIALS)
 def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision, tmp_path: Path) -> None:
-    named = {
-        f"{verdict.oracle}/{anomaly.clause}"
-        for verdicts in _trials(case, decision.mutant, tmp_path)
-        for verdict in verdicts
-        for anomaly in verdict.anomalies
-    }
+    named = _named(case, decision.mutant, tmp_path)
     deciding = {f"{decision.oracle}/{clause}" for clause in decision.clauses}
     assert named & deciding
     assert named <= deciding.union(FOLLOWS.get(decision.mutant, ()))
+
+
+_found: dict[tuple[str, str], set[str]] = {}
+"""By case and mutant, the clauses that name it: rules that are decided by the same runs share them."""
+
+
+def _named(case: Case, mutant: str, folder: Path) -> set[str]:
+    if (case.id, mutant) not in _found:
+        _found[case.id, mutant] = {
+            f"{verdict.oracle}/{anomaly.clause}"
+            for verdicts in _trials(case, mutant, folder)
+            for verdict in verdicts
+            for anomaly in verdict.anomalies
+        }
+    return _found[case.id, mutant]
 
 
 def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ...]]:
@@ -90,11 +100,13 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
         return
     if mutant.startswith(SYSTEM):
         wrong = registry.system(mutant.removeprefix(SYSTEM))
-        yield run_plan(case.plan_for(0), wrong, tools, case.tiers[0], folder).verdicts
+        made = case.mutant_plan
+        plan = made if isinstance(made, Plan) else case.plan_for(0)
+        yield run_plan(plan, wrong, tools, case.tiers[0], folder).verdicts
         return
     system = registry.system(f"reference+{mutant}")
+    chosen = case.mutant_plan or case.plan
     for number in range(case.runs):
-        plan = case.mutant_plan or case.plan
-        yield run_plan(plan if isinstance(plan, Plan) else plan(number), system, tools).verdicts
-        if isinstance(plan, Plan):
+        yield run_plan(chosen if isinstance(chosen, Plan) else chosen(number), system, tools).verdicts
+        if isinstance(chosen, Plan):
             return
