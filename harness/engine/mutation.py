@@ -59,7 +59,8 @@ def try_mutant(
     """
     wrong = registry.system(mutant.system)
     right = registry.system(mutant.system.partition("+")[0])
-    directed = _kill(run_plan(_on(wrong, mutant.plan), wrong, tools), mutant.oracles)
+    deciding = msgspec.structs.replace(tools, oracles=tuple(o for o in tools.oracles if o.name in mutant.oracles))
+    directed = _kill(run_plan(_on(wrong, mutant.plan), wrong, deciding))
     objections = objections_to_system(wrong, mutant.quiet or mutant.plan, tools)
     objections += _objections_to_plan(mutant.plan, right, tools)
     limit = min(mutant.swarm_seeds, SWARM_LIMIT)
@@ -69,7 +70,7 @@ def try_mutant(
         seed += 1
         progress(seed, limit)
         plan = draw_plan(seed, mix)
-        swarm = _kill(run_plan(_on(wrong, plan), wrong, tools), mutant.oracles)
+        swarm = _kill(run_plan(_on(wrong, plan), wrong, deciding))
         if swarm and _objections_to_plan(plan, right, tools):
             swarm = ""  # An unfair plan: the unmutated system does not pass it either.
     return Trial(mutant.name, directed, swarm, seed, tuple(objections))
@@ -79,10 +80,10 @@ def _on(system: System, plan: Plan) -> Plan:
     return msgspec.structs.replace(plan, system=system.name)
 
 
-def _kill(run: Run, oracles: tuple[str, ...]) -> str:
-    """The first anomaly that one of the oracles names."""
+def _kill(run: Run) -> str:
+    """The first anomaly that is named."""
     for verdict in run.verdicts:
-        if verdict.oracle in oracles and verdict.anomalies:
+        if verdict.anomalies:
             anomaly = verdict.anomalies[0]
             return f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"
     return ""
