@@ -10,7 +10,7 @@ from holdfast.harness.engine.words import attack
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.stated_options import texts
 
 Numbers = dict[str, int]
 _NUMBER = re.compile(r"\d+")

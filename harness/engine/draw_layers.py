@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.oracles.stated_options import OLDER
+from holdfast.harness.oracles.models.stated_options import OLDER
 from holdfast.harness.sim.streams import Stream
 
 FLAT, NESTED = "flink-conf.yaml", "config.yaml"

@@ -30,7 +30,7 @@ from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.harness.spi.fault import Fault, UndoRecord
 from holdfast.harness.spi.system import ConfigurationAware, Recording, System
 

@@ -12,7 +12,7 @@ from holdfast.harness.engine.run import run_plan
 from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.harness.spi.system import System
 
 TRIES = 300

@@ -1,5 +1,8 @@
 """The oracles: one invariant per file.
 
+Below them lies what they are made of: `traces` (what happened, read off a history), `models` (what ought to happen),
+`output` (committed rows, counted) and `clauses` (parts of one oracle).
+
 Rules of this package:
 - An oracle reads a history and returns a verdict. It imports `harness.model` and nothing else of ours, keeps no state
   between two histories, and shares no code with any system that it judges.

@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import Layout, Layouts, widest_layout
+from holdfast.harness.oracles.models.layout import Layout, Layouts, widest_layout
 
 Crossing = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
 

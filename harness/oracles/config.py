@@ -9,8 +9,8 @@ from holdfast.harness.model.configuration import NoteKind
 from holdfast.harness.model.events import Event, JobConfigured
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.configuration_model import ConfigurationModel, keepable
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.models.configuration_model import ConfigurationModel, keepable
 
 
 class ConfigOracle:

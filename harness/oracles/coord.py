@@ -25,11 +25,18 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.coordinator_model import CoordinatorModel
+from holdfast.harness.oracles.clauses.splits import judge_splits
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import INTERVAL, MIN_PAUSE, NS_PER_MS, TIMEOUT, coordinator_paused, milliseconds
-from holdfast.harness.oracles.splits import judge_splits
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.coordinator_model import CoordinatorModel
+from holdfast.harness.oracles.models.options import (
+    INTERVAL,
+    MIN_PAUSE,
+    NS_PER_MS,
+    TIMEOUT,
+    coordinator_paused,
+    milliseconds,
+)
+from holdfast.harness.oracles.models.stated_options import texts
 
 DEFAULT_TIMEOUT_MS = 600_000
 SLACK_NS = 50 * NS_PER_MS

@@ -25,12 +25,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.attempts import members
-from holdfast.harness.oracles.failed_checkpoints import FailedCheckpoints
-from holdfast.harness.oracles.failing_record import FailingRecords
+from holdfast.harness.oracles.clauses.failed_checkpoints import FailedCheckpoints
+from holdfast.harness.oracles.clauses.failing_record import FailingRecords
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import NS_PER_MS, coordinator_paused
-from holdfast.harness.oracles.restart_model import (
+from holdfast.harness.oracles.models.options import NS_PER_MS, coordinator_paused
+from holdfast.harness.oracles.models.restart_model import (
     UNLIMITED,
     Exponential,
     Objection,
@@ -38,6 +37,7 @@ from holdfast.harness.oracles.restart_model import (
     Unknown,
     restart_model,
 )
+from holdfast.harness.oracles.traces.attempts import members
 
 _BY_USERS = frozenset({JobStatus.CANCELLING, JobStatus.CANCELED, JobStatus.SUSPENDED})
 

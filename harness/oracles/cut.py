@@ -19,11 +19,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.alignment_timeout import CLAUSES as TIMEOUT
-from holdfast.harness.oracles.alignment_timeout import judge_alignment_timeout
-from holdfast.harness.oracles.blocking import CLAUSES as BLOCKING
-from holdfast.harness.oracles.blocking import Blocking
-from holdfast.harness.oracles.channel_state import (
+from holdfast.harness.oracles.clauses.alignment_timeout import CLAUSES as TIMEOUT
+from holdfast.harness.oracles.clauses.alignment_timeout import judge_alignment_timeout
+from holdfast.harness.oracles.clauses.blocking import CLAUSES as BLOCKING
+from holdfast.harness.oracles.clauses.blocking import Blocking
+from holdfast.harness.oracles.clauses.channel_state import (
     CLAUSES,
     in_flight_of,
     judge_channel_states,
@@ -33,7 +33,13 @@ from holdfast.harness.oracles.channel_state import (
     named,
     skipped_in,
 )
-from holdfast.harness.oracles.channel_trace import (
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.models.layout import layout_of, widest_layout
+from holdfast.harness.oracles.models.lineage import is_plain, keyed_input
+from holdfast.harness.oracles.models.options import NS_PER_MS, alignment_timeout_ms, at_least_once
+from holdfast.harness.oracles.models.state_fold import StateFold
+from holdfast.harness.oracles.output.held_state import held_by, judge_held
+from holdfast.harness.oracles.traces.channel_trace import (
     Alignment,
     Channel,
     ChannelTrace,
@@ -41,12 +47,6 @@ from holdfast.harness.oracles.channel_trace import (
     Subtask,
     elements,
 )
-from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.held_state import held_by, judge_held
-from holdfast.harness.oracles.layout import layout_of, widest_layout
-from holdfast.harness.oracles.lineage import is_plain, keyed_input
-from holdfast.harness.oracles.options import NS_PER_MS, alignment_timeout_ms, at_least_once
-from holdfast.harness.oracles.state_fold import StateFold
 
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""

@@ -11,12 +11,12 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.culprit import explain, named
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.fold_model import MASK, FoldModel
-from holdfast.harness.oracles.fold_rows import judged
-from holdfast.harness.oracles.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.loss import judge_lost_folds, judge_lost_identities, owes_everything
+from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.output.culprit import explain, named
+from holdfast.harness.oracles.output.fold_rows import judged
+from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities, owes_everything
 
 
 class ExactOracle:

@@ -21,11 +21,11 @@ from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.identity_rows import listed
-from holdfast.harness.oracles.layout import widest_layout
-from holdfast.harness.oracles.lineage import owed_rows
-from holdfast.harness.oracles.loss import owes_everything
-from holdfast.harness.oracles.two_bit_counters import NAMED
+from holdfast.harness.oracles.models.layout import widest_layout
+from holdfast.harness.oracles.models.lineage import owed_rows
+from holdfast.harness.oracles.output.identity_rows import listed
+from holdfast.harness.oracles.output.loss import owes_everything
+from holdfast.harness.oracles.output.two_bit_counters import NAMED
 
 _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexKind.ITERATION, VertexKind.SINK})
 """Kinds that pass on batches as they come."""

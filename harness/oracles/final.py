@@ -19,12 +19,12 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract, VertexKind
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.edited_graph import judge_edited_graph
+from holdfast.harness.oracles.clauses.edited_graph import judge_edited_graph
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.finish_trace import FinishTrace
-from holdfast.harness.oracles.fold_rows import judged
-from holdfast.harness.oracles.identity_rows import counted
-from holdfast.harness.oracles.loss import judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.output.fold_rows import judged
+from holdfast.harness.oracles.output.identity_rows import counted
+from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.traces.finish_trace import FinishTrace
 
 
 class FinalOracle:

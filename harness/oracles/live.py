@@ -23,11 +23,11 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.attempts import newest_attempts
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import INTERVAL
-from holdfast.harness.oracles.stated_options import texts
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.models.options import INTERVAL
+from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.oracles.traces.attempts import newest_attempts
+from holdfast.harness.oracles.traces.submissions import Submissions
 
 OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""

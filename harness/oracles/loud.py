@@ -25,8 +25,8 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import Layouts
-from holdfast.harness.oracles.recorded import Recorded
+from holdfast.harness.oracles.models.layout import Layouts
+from holdfast.harness.oracles.traces.recorded import Recorded
 
 REACH_DIRECTORY = "reach-directory"
 """The storage operation by which a worker finds out whether it can store checkpoints."""

@@ -31,11 +31,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.checkpoint_types import CheckpointTypes
-from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.reported_checkpoint import Checkpoint, Life, Owed
-from holdfast.harness.oracles.subtask_times import SubtaskTimes
+from holdfast.harness.oracles.traces.checkpoint_types import CheckpointTypes
+from holdfast.harness.oracles.traces.clocks import Clocks
+from holdfast.harness.oracles.traces.reported_checkpoint import Checkpoint, Life, Owed
+from holdfast.harness.oracles.traces.subtask_times import SubtaskTimes
 
 _SNAPSHOT = "synchronous and asynchronous part"
 

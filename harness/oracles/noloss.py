@@ -15,13 +15,13 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.culprit import Culprit, explain, named, with_remainder
-from holdfast.harness.oracles.excess import explain_excess
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.fold_model import MASK, FoldModel
-from holdfast.harness.oracles.fold_rows import Scan, judged
-from holdfast.harness.oracles.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
+from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.output.culprit import Culprit, explain, named, with_remainder
+from holdfast.harness.oracles.output.excess import explain_excess
+from holdfast.harness.oracles.output.fold_rows import Scan, judged
+from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
 
 NOT_OVER = "the run did not reach its end, so nothing that is missing can be called lost"
 UNCLAIMED = "exactly-once was not claimed"

@@ -11,8 +11,8 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.loss import owes_everything
+from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.loss import owes_everything
 
 
 class NoRepeatOracle:

@@ -33,9 +33,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import (
+from holdfast.harness.oracles.models.options import (
     INTERVAL,
     MAX_CONCURRENT,
     MIN_PAUSE,
@@ -45,7 +44,8 @@ from holdfast.harness.oracles.options import (
     milliseconds,
     number,
 )
-from holdfast.harness.oracles.request_trace import SLACK_NS, RequestTrace
+from holdfast.harness.oracles.traces.coordinator_lives import CoordinatorLives
+from holdfast.harness.oracles.traces.request_trace import SLACK_NS, RequestTrace
 
 STAMP_NS = 2 * NS_PER_MS
 """How long after its decision an event may get its time, besides a tenth of what is measured."""

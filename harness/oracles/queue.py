@@ -24,11 +24,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.clocks import Clocks
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import widest_layout
-from holdfast.harness.oracles.options import NS_PER_MS, milliseconds, number
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.layout import widest_layout
+from holdfast.harness.oracles.models.options import NS_PER_MS, milliseconds, number
+from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.oracles.traces.clocks import Clocks
 
 DEBLOAT = "taskmanager.network.memory.buffer-debloat"
 BUFFERS = "taskmanager.network.memory.buffers-per-channel"

@@ -23,8 +23,8 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.layout import Layout, Layouts, layout_of
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.layout import Layout, Layouts, layout_of
+from holdfast.harness.oracles.models.stated_options import texts
 
 FAILOVER = "jobmanager.execution.failover-strategy"
 

@@ -23,7 +23,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import NS_PER_MS, interval_ms
+from holdfast.harness.oracles.models.options import NS_PER_MS, interval_ms
 
 SLACK_NS = 5 * NS_PER_MS
 """Latencies of triggers, and how late a timer may be, besides a tenth."""

@@ -23,11 +23,11 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.attempts import members
+from holdfast.harness.oracles.clauses.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.recorded import Recorded
-from holdfast.harness.oracles.rescaled_restore import CLAUSES, RescaledRestores
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.traces.attempts import members
+from holdfast.harness.oracles.traces.recorded import Recorded
+from holdfast.harness.oracles.traces.submissions import Submissions
 
 
 class RestoreOracle:

@@ -32,8 +32,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.options import RETAINED, number, retention
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.models.options import RETAINED, number, retention
+from holdfast.harness.oracles.traces.submissions import Submissions
 
 DELETE = "delete"
 KEPT: Mapping[str, frozenset[JobStatus]] = {

@@ -21,9 +21,9 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import synchronous_snapshots
-from holdfast.harness.oracles.snapshot_trace import Part, SnapshotTrace
-from holdfast.harness.oracles.stored_files import leaked_files
+from holdfast.harness.oracles.models.options import synchronous_snapshots
+from holdfast.harness.oracles.traces.snapshot_trace import Part, SnapshotTrace
+from holdfast.harness.oracles.traces.stored_files import leaked_files
 
 FEWEST_PAGES = 1_000
 """State with so many keys as the input has is kept in this many pages at least, or each key on its own."""

@@ -10,7 +10,7 @@ from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, Rows
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import interval_ms
+from holdfast.harness.oracles.models.options import interval_ms
 
 POLLS_PER_INTERVAL = 10
 """A reader that looks more rarely may miss what was visible between two checkpoints only."""

@@ -24,11 +24,11 @@ from holdfast.harness.model.job import STATEFUL, VertexKind
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.held_state import held_by, judge_held
-from holdfast.harness.oracles.layout import Layouts
-from holdfast.harness.oracles.lineage import is_plain
-from holdfast.harness.oracles.state_fold import MODULUS, StateFold
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.models.layout import Layouts
+from holdfast.harness.oracles.models.lineage import is_plain
+from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
+from holdfast.harness.oracles.output.held_state import held_by, judge_held
+from holdfast.harness.oracles.traces.submissions import Submissions
 
 _Checkpoint = tuple[int, int]
 """Number of the job, and the checkpoint."""

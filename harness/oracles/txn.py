@@ -23,7 +23,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.transaction_trace import Transaction, TransactionTrace
+from holdfast.harness.oracles.traces.transaction_trace import Transaction, TransactionTrace
 
 
 class TxnOracle:

@@ -14,8 +14,8 @@ from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS, Contract
 from holdfast.harness.model.records import InputLog, WindowRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.fold_model import MASK, identity_hashes
-from holdfast.harness.oracles.visibility import sighting
+from holdfast.harness.oracles.models.fold_model import MASK, identity_hashes
+from holdfast.harness.oracles.output.visibility import sighting
 
 Window = tuple[str, int]
 """Key and number."""

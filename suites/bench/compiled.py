@@ -24,6 +24,10 @@ COMPILED = (
     "harness/sim/disk.py",
     "harness/sim/streams.py",
     "harness/oracles/*.py",
+    "harness/oracles/clauses/*.py",
+    "harness/oracles/models/*.py",
+    "harness/oracles/output/*.py",
+    "harness/oracles/traces/*.py",
     "fixtures/reference/protocol/**/*.py",
     "fixtures/reference/drivers/simulated/*.py",
 )

@@ -25,7 +25,7 @@ import typer
 from rich.progress import track
 
 from holdfast.harness.model.records import Integers
-from holdfast.harness.oracles.delivery import DeliveryCounter
+from holdfast.harness.oracles.output.delivery import DeliveryCounter
 from holdfast.suites.bench.figures import load, median, table, with_spread
 
 CHUNK_RECORDS = 1 << 22

@@ -10,7 +10,7 @@ from holdfast.fixtures.reference.protocol.tasks.task import Effects
 from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.oracles.fold_model import MASK
+from holdfast.harness.oracles.models.fold_model import MASK
 from holdfast.suites.bench.final_sums import totals
 
 

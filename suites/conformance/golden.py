@@ -16,7 +16,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.options import at_least_once
+from holdfast.harness.oracles.models.options import at_least_once
 
 POSITIONS = {0: 3, 1: 4}
 """By partition, the next offset of the checkpoint: record 4 and record 5, counted from 1."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
-from holdfast.harness.oracles import two_bit_counters
-from holdfast.harness.oracles.delivery import Delivery
+from holdfast.harness.oracles.output import two_bit_counters
+from holdfast.harness.oracles.output.delivery import Delivery
+from holdfast.harness.oracles.output.two_bit_counters import NAMED, Tally
 from holdfast.harness.oracles.spark import number_line
 from holdfast.harness.oracles.spark import partial_counters as shipped
 from holdfast.harness.oracles.spark.number_line import NumberLine
-from holdfast.harness.oracles.two_bit_counters import NAMED, Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
+from holdfast.harness.oracles.output.two_bit_counters import NAMED, Integers, Tally, TwoBitCounters
 from holdfast.harness.oracles.spark.number_line import NumberLine
-from holdfast.harness.oracles.two_bit_counters import NAMED, Integers, Tally, TwoBitCounters
 
 READ_AT_ONCE = 1 << 16
 """Rows that are numbered while they are in the processor's cache."""

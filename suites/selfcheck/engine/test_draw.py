@@ -19,7 +19,7 @@ from holdfast.harness.engine.words import attack
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.stated_options import texts
+from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 SEEDS = range(1, 401)

@@ -11,7 +11,7 @@ from holdfast.harness.engine.run import run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import TaskStarted
-from holdfast.harness.oracles.submissions import Submissions
+from holdfast.harness.oracles.traces.submissions import Submissions
 from holdfast.suites.conformance.plans import CHECKPOINTING, command, plan
 
 RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}

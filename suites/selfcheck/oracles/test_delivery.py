@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter
-from holdfast.harness.oracles.two_bit_counters import BLOCK_BYTES, BLOCK_NUMBERS, NAMED
+from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter
+from holdfast.harness.oracles.output.two_bit_counters import BLOCK_BYTES, BLOCK_NUMBERS, NAMED
 
 LENGTHS = (40, 0, 7)
 calls = st.lists(st.tuples(st.integers(-1, 3), st.lists(st.integers(-2, 41), max_size=30)), max_size=8)

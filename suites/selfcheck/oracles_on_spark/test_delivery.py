@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 from pyarrow.fs import FileSystem, LocalFileSystem
 
-from holdfast.harness.oracles.delivery import Delivery, DeliveryCounter
+from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter
+from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.spark import delivery
 from holdfast.harness.oracles.spark import partial_counters as shipped
 from holdfast.harness.oracles.spark.delivery import count_on_spark
 from holdfast.harness.oracles.spark.number_line import Integers, NumberLine
-from holdfast.harness.oracles.two_bit_counters import NAMED
 from holdfast.suites.selfcheck.oracles_on_spark.deliveries import (
     CHUNK_LENGTH,
     CLEAN,

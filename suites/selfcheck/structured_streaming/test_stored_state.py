@@ -17,7 +17,7 @@ from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.spark_session import judging_session
 from holdfast.harness.model.records import InputLog
-from holdfast.harness.oracles.state_fold import MODULUS, StateFold
+from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from holdfast.harness.model.configuration import EffectiveConfiguration, Note, N
 from holdfast.harness.model.events import JobConfigured
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.flink_defaults import DEFAULTS, FLINK_2
+from holdfast.harness.oracles.models.flink_defaults import DEFAULTS, FLINK_2
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 
 bad, near = exhibits("CONFIG")

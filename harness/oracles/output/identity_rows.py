@@ -1,0 +1,142 @@
+"""Committed rows of contract RECORDS, counted: columns with NumPy, rows as integers, stored rows where they lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import cast
+
+import numpy as np
+
+from holdfast.harness.model.history import History
+from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
+from holdfast.harness.oracles.models.lineage import is_plain, owed_rows
+from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.output.stored_identities import StoredIdentities
+from holdfast.harness.oracles.output.two_bit_counters import NAMED
+from holdfast.harness.oracles.output.visibility import reordered, sighting
+
+
+def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
+    """What counting the output of a run found, and how many rows it is owed; see `count_rows`."""
+    job, inputs, output = history.plan.job, history.inputs, history.output
+    if is_plain(job):
+        return count_rows(inputs, output, ordered=ordered), inputs.total_records - sum(inputs.first_offsets)
+    owed = owed_rows(job, inputs)
+    found = _count_owed(owed, output, ordered)
+    return _count_owed(owed, reordered(output), ordered) if found.disordered else found, owed.total()
+
+
+def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:
+    """Count rows against the input that is owed one.
+
+    Args:
+        inputs: what the accused was fed.
+        output: rows of contract RECORDS.
+        ordered: look for offsets that step back within a partition, too.
+    """
+    counted = _count(inputs, output, ordered)
+    return _count(inputs, reordered(output), ordered) if counted.disordered else counted
+
+
+def _count(inputs: InputLog, output: Output, ordered: bool) -> Delivery:
+    stored = [unit.rows for unit in output.units if isinstance(unit.rows, StoredIdentities)]
+    if stored and not ordered:
+        return stored[0].table.count(inputs.lengths(), inputs.first_offsets)
+    if not output.units or not all(isinstance(unit.rows, _AS_COLUMNS) for unit in output.units):
+        return _count_plainly(inputs, cast(Iterator[IdentityRow], output.rows()), ordered)
+    counter = DeliveryCounter(inputs.lengths(), first_offsets=inputs.first_offsets, ordered=ordered)
+    for unit in output.units:
+        for each in _columns(unit):
+            for partition in np.unique(each.partition).tolist():
+                counter.count(partition, each.offset[each.partition == partition])
+    return counter.verdict()
+
+
+_AS_COLUMNS = (IdentityColumns, StoredIdentities)
+
+
+def _columns(unit: CommittedRows) -> Iterator[IdentityColumns]:
+    """The rows of a unit that holds them as columns."""
+    if isinstance(unit.rows, StoredIdentities):
+        yield from unit.rows.batches()
+    elif isinstance(unit.rows, IdentityColumns):
+        yield unit.rows
+
+
+def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool) -> Delivery:
+    firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
+    counters = [bytearray(length) for length in inputs.lengths()]
+    previous = [0] * len(counters)
+    duplicated: set[Identity] = set()
+    unknown: list[Identity] = []
+    disordered: list[Identity] = []
+    for row in rows:
+        partition, offset = row.partition, row.offset
+        if not 0 <= partition < len(counters) or not firsts[partition] <= offset < len(counters[partition]):
+            unknown.append((partition, offset))
+            continue
+        if counters[partition][offset]:
+            duplicated.add((partition, offset))
+        counters[partition][offset] = 1
+        if ordered and offset < previous[partition]:
+            disordered.append((partition, offset))
+        previous[partition] = offset
+    lost = [
+        (partition, offset)
+        for partition, (first, counter) in enumerate(zip(firsts, counters, strict=True))
+        for offset in range(first, len(counter))
+        if not counter[offset]
+    ]
+    return Delivery(
+        len(lost),
+        len(duplicated),
+        len(unknown),
+        len(disordered),
+        tuple(lost[:NAMED]),
+        tuple(sorted(duplicated)[:NAMED]),
+        tuple(sorted(unknown)[:NAMED]),
+        tuple(sorted(disordered)[:NAMED]),
+    )
+
+
+def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> Delivery:
+    """The same for a job whose operators make other records of the input."""
+    seen: Counter[Identity] = Counter()
+    disordered: list[Identity] = []
+    newest: dict[int, int] = {}
+    for row in cast(Iterator[IdentityRow], output.rows()):
+        seen[row.partition, row.offset] += 1
+        if ordered and row.offset < newest.get(row.partition, 0):
+            disordered.append((row.partition, row.offset))
+        newest[row.partition] = row.offset
+    lost = sorted(identity for identity, times in owed.items() if seen[identity] < times)
+    repeated = sorted(identity for identity, times in seen.items() if 0 < owed.get(identity, 0) < times)
+    unknown = sorted(identity for identity in seen.elements() if identity not in owed)
+    return Delivery(
+        len(lost),
+        len(repeated),
+        len(unknown),
+        len(disordered),
+        *(tuple(some[:NAMED]) for some in (lost, repeated, unknown, disordered)),
+    )
+
+
+def sightings(output: Output, identity: Identity) -> Iterator[str]:
+    """A line for each row with this identity."""
+    row = IdentityRow(*identity)
+    for unit in output.units:
+        if isinstance(unit.rows, _AS_COLUMNS):
+            seen = sum(
+                int(np.sum((each.partition == identity[0]) & (each.offset == identity[1]))) for each in _columns(unit)
+            )
+        else:
+            seen = sum(each == row for each in unit.rows)
+        yield from repeat(sighting(unit, row), seen)
+
+
+def listed(identities: Sequence[Identity], total: int) -> str:
+    """The first few of some identities in words."""
+    first = ", ".join(f"offset {offset} of partition {partition}" for partition, offset in identities)
+    return first if total <= len(identities) else f"{first} and {total - len(identities)} more"

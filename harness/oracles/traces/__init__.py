@@ -1,0 +1,1 @@
+"""What happened, read off a history: the facts that oracles decide on."""

@@ -1,0 +1,79 @@
+"""When a step read its clock, as far as the history tells, and how much time lay between two of them.
+
+On the simulator a step takes no time, and an event carries the very reading. Elsewhere, and where a gate may stop a
+step half way, a step read its clock somewhere between what its node recorded before and what it records now. So a
+duration is not a number but a range, and only what lies outside of it is wrong, however busy the machine was.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.harness.model.events import Event
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.models.options import NS_PER_MS
+
+ROUNDING_MS = 0.001
+SLACK_MS = 50.0
+"""Of a step that a gate or the machine stopped before it recorded anything."""
+
+
+class Range(NamedTuple):
+    """Milliseconds, both ends included."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if self.high - self.low < 5 * ROUNDING_MS:
+            return f"{(self.low + self.high) / 2:.3f} ms"
+        return f"{self.low:.3f} to {self.high:.3f} ms"
+
+    def holds(self, reported_ms: float) -> bool:
+        """Whether a reported duration may be true."""
+        return self.low <= reported_ms <= self.high
+
+
+class Clocks:
+    """The readings of a history."""
+
+    def __init__(self, history: History) -> None:
+        exact = not history.end.real_time and not any(fault.schedule.gate for fault in history.plan.faults)
+        self._history = history
+        self._slack_ms = ROUNDING_MS if exact else SLACK_MS
+        self._before_ns: dict[int, int] | None = {} if exact else None
+
+    def agrees(self, reported_ms: float, event: Event) -> bool:
+        """Whether a reported time may be that of an event."""
+        plain_ms = event.time_ns / NS_PER_MS
+        return -ROUNDING_MS < plain_ms - reported_ms < ROUNDING_MS or self.at(event).holds(reported_ms)
+
+    def agree(self, reported_ms: float, start: Event, end: Event) -> bool:
+        """Whether a reported duration may be that between two readings."""
+        plain_ms = (end.time_ns - start.time_ns) / NS_PER_MS
+        return -ROUNDING_MS < plain_ms - reported_ms < ROUNDING_MS or self.between(start, end).holds(reported_ms)
+
+    def at(self, event: Event) -> Range:
+        """When the step that recorded an event read its clock."""
+        if self._before_ns is None:  # Seldom asked for: most reports agree at first sight
+            self._before_ns = _times_before(self._history)
+        low_ns = self._before_ns.get(id(event), event.time_ns)
+        return Range(low_ns / NS_PER_MS - self._slack_ms, event.time_ns / NS_PER_MS + self._slack_ms)
+
+    def between(self, start: Event, end: Event) -> Range:
+        """How long after one reading the other was; never less than nothing."""
+        first, last = self.at(start), self.at(end)
+        return Range(max(last.low - first.high, -ROUNDING_MS), max(last.high - first.low, ROUNDING_MS))
+
+
+def _times_before(history: History) -> dict[int, int]:
+    """By identity of each event, when its node last recorded something at an earlier time."""
+    before: dict[int, int] = {}
+    nodes: dict[str, tuple[int, int]] = {}
+    for event in history.events:
+        earlier_ns, last_ns = nodes.get(event.node, (0, 0))
+        if event.time_ns > last_ns:
+            earlier_ns, last_ns = last_ns, event.time_ns
+            nodes[event.node] = earlier_ns, last_ns
+        before[id(event)] = earlier_ns
+    return before
