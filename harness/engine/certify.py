@@ -161,7 +161,7 @@ class Certification:
                 yield entry, news
 
     def _news_from_lanes(self) -> Iterator[tuple[_Entry, News]]:
-        from holdfast.harness.engine.lane import Order, Terms
+        from holdfast.harness.engine.lane import NICENESS, Order, Terms
         from holdfast.harness.engine.lanes import Lanes, Track
 
         request = self._request
@@ -169,21 +169,21 @@ class Certification:
         terms = Terms(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
         several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
 
-        def track(entries: Iterable[_Entry], width: int = 1, *, gives_way: bool = False) -> Track[_Entry]:
+        def track(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> Track[_Entry]:
             orders = (
                 (entry, Order(entry.case.id, entry.tier, goal, entry.tally.runs))
                 for entry, _, goal in self._begun(entries)
             )
-            return Track(orders, width, msgspec.structs.replace(terms, gives_way=gives_way))
+            return Track(orders, width, msgspec.structs.replace(terms, niceness=niceness))
 
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
+        on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in widths}
+        tracks = {tier: track(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
         with Lanes[_Entry](self._interruption) as lanes:
-            on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in Tier}
-            real = [track(on[tier], request.jobs if tier in several else 1) for tier in (Tier.PROCESS, Tier.SPARK)]
-            for entry, news in lanes.news([track(on[Tier.SIM], request.jobs, gives_way=True), *real]):
+            for entry, news in lanes.news(list(tracks.values())):
                 yield entry, news
                 if entry.again:  # There is less room than there seemed to be.
-                    for each in real:
-                        each.width = max(1, each.width - 1)
+                    tracks[Tier.PROCESS].width = max(1, tracks[Tier.PROCESS].width - 1)
             yield from lanes.news([track(entry for entry in self._entries if entry.again)])
 
     def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:

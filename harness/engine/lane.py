@@ -27,8 +27,9 @@ from holdfast.harness.engine.keeper import Keeper
 from holdfast.harness.engine.swarm import case_for
 from holdfast.harness.model.case import Tier
 
-COMPUTING_NICENESS = 10
-"""What computes gives way to what waits: times that somebody configured are measured there."""
+NICENESS = {Tier.SIM: 10, Tier.SPARK: 5}
+"""What computes gives way to what waits: times that somebody configured are measured there, and they are shorter on
+processes than on Spark, which takes seconds of every processor to come up."""
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class Terms(msgspec.Struct, frozen=True):
         first_seed: draw seed of run 0.
         jobs: worker processes for drawn plans on the simulator.
         deadline_s: on the monotonic clock of this machine; None: when everything is done.
-        gives_way: to others that want a processor.
+        niceness: towards others that want a processor.
     """
 
     system: str
@@ -48,7 +49,7 @@ class Terms(msgspec.Struct, frozen=True):
     first_seed: int
     jobs: int
     deadline_s: float | None
-    gives_way: bool = False
+    niceness: int = 0
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -66,8 +67,7 @@ def main() -> None:
     with listening() as interruption:
         pthread_sigmask(SIG_UNBLOCK, signals())
         terms = msgspec.msgpack.decode(connection.recv_bytes(), type=Terms)
-        if terms.gives_way:
-            os.nice(COMPUTING_NICENESS)
+        os.nice(terms.niceness)
         orders: SimpleQueue[Order | None] = SimpleQueue()
         reader = _Reader(connection, orders)
         Thread(target=reader.read, daemon=True).start()
