@@ -17,7 +17,7 @@ from holdfast.fixtures.host.process_stat import process_stat
 
 COMMAND = ("-m", "holdfast.harness.cli")
 LABEL = "HOLDFAST_ABUSED"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 GONE_LIMIT_S = 2.0
 
 
