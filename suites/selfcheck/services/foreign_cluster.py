@@ -45,11 +45,17 @@ def foreign_cluster() -> Iterator[ForeignCluster]:
     """As long as the context lasts."""
     from holdfast.fixtures.services.container import Container
     from holdfast.fixtures.services.session import Session
+    from holdfast.fixtures.services.spark_cluster import QUICK_JAVA
 
     with closing(Session({})) as session:
 
         def started(name: str, *command: str) -> Container:
-            environment = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_HOSTNAME": name}
+            environment = {
+                "SPARK_DAEMON_MEMORY": "256m",
+                "SPARK_DAEMON_JAVA_OPTS": QUICK_JAVA,
+                "SPARK_NO_DAEMONIZE": "1",
+                "SPARK_LOCAL_HOSTNAME": name,
+            }
             container = Container(session, name, "spark", command=(_CLASS, *command), environment=environment)
             container.start()
             return container

@@ -33,6 +33,8 @@ spark = (
     # One slot on each worker.
     .config("spark.executor.cores", "1")
     .config("spark.cores.max", "2")
+    .config("spark.driver.extraJavaOptions", os.environ["QUICK_JAVA"])
+    .config("spark.executor.extraJavaOptions", os.environ["QUICK_JAVA"])
     .config("spark.ui.enabled", "false")
     .getOrCreate()
 )
@@ -59,8 +61,11 @@ def frozen(container: Container) -> bool:
 
 
 def test_our_code_runs_on_executors_as_this_user(stack: Stack, cluster: SparkCluster) -> None:
+    from holdfast.fixtures.services.spark_cluster import QUICK_JAVA
+
     (stack.exchange / "job.py").write_text(JOB)
-    driver = stack.run_driver(["python", "job.py"], name="job", environment={"MASTER": stack.spark_master})
+    environment = {"MASTER": stack.spark_master, "QUICK_JAVA": QUICK_JAVA}
+    driver = stack.run_driver(["python", "job.py"], name="job", environment=environment)
     driver.wait_for_end(JOB_LIMIT_S)
     assert driver.exit_code == 0, driver.log()
     found = json.loads((stack.exchange / "found.json").read_text())
