@@ -76,6 +76,12 @@ def test_our_code_runs_on_executors_as_this_user(stack: Stack, cluster: SparkClu
     driver.remove()
 
 
+def test_classes_come_from_the_archive_of_the_image(cluster: SparkCluster) -> None:
+    """A virtual machine that finds other jars than those of the archive goes on without it, and tells nobody."""
+    for worker in cluster.workers:
+        assert "/opt/spark/classes.jsa" in Path(f"/proc/{worker.pid}/maps").read_text()
+
+
 def test_a_killed_worker_comes_back(cluster: SparkCluster) -> None:
     worker = cluster.workers[0]
     worker.kill()
