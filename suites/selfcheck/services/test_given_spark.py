@@ -153,13 +153,21 @@ def test_structured_streaming_runs_there(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_workers_that_lack_something_are_refused_by_name(
-    theirs: ForeignCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    theirs: ForeignCluster, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from holdfast.fixtures.services.stack import Stack
 
     monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/python3")
-    with closing(Stack(Site(spark_master=theirs.master))) as stack:
-        judged = run(containers(), ReferenceSystem(), stack, tmp_path)
+    keys = stack.object_store.keys
+    site = Site(
+        spark_master=theirs.master,
+        kafka_bootstrap=stack.kafka.proxied,
+        s3_endpoint=stack.object_store.proxied,
+        s3_access_key=keys.access_key,
+        s3_secret_key=keys.secret_key,
+    )
+    with closing(Stack(site)) as another:
+        judged = run(containers(), ReferenceSystem(), another, tmp_path)
     assert judged.outcome is Outcome.INCONCLUSIVE
     lacking = "cannot import boto3, cannot import confluent_kafka, cannot import minio, cannot import msgspec"
     assert f"OSError: the workers of {theirs.master} {lacking}" in judged.history.end.problem
