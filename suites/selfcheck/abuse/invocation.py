@@ -19,6 +19,8 @@ COMMAND = ("-m", "holdfast.harness.cli")
 LABEL = "HOLDFAST_ABUSED"
 LIMIT_S = 60.0
 GONE_LIMIT_S = 2.0
+LOOK_S = 0.04
+"""To look at every process of the machine more often than that takes the processor that the command needs."""
 
 
 class LivingProcess(msgspec.Struct, frozen=True):
@@ -60,7 +62,7 @@ class Invocation:
         while not condition():
             assert self._process.poll() is None, f"it ended before: {self.said()}"
             assert time.monotonic() < deadline, f"not seen: {self.living()} {self.said()}"
-            time.sleep(0.005)
+            time.sleep(LOOK_S)
 
     def wait_until_one_is_paused(self) -> None:
         """Wait until a fault has stopped one of its processes."""
@@ -71,7 +73,7 @@ class Invocation:
         deadline = time.monotonic() + GONE_LIMIT_S
         while any(command in process.command for process in self.living() for command in commands):
             assert time.monotonic() < deadline, f"still there: {self.living()}"
-            time.sleep(0.005)
+            time.sleep(LOOK_S)
 
     def send(self, *numbers: signal.Signals, group: bool = False) -> None:
         """Send it signals, one directly behind the other."""
@@ -86,7 +88,7 @@ class Invocation:
         """What still lives when everything has had time to go."""
         deadline = time.monotonic() + GONE_LIMIT_S
         while (living := self.living()) and time.monotonic() < deadline:
-            time.sleep(0.005)
+            time.sleep(LOOK_S)
         return living
 
     def close(self) -> None:
