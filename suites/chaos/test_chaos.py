@@ -8,8 +8,6 @@ from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.plugin import AskCase, case_parameters
 from holdfast.suites.chaos import in_chaos
 
-pytestmark = pytest.mark.xdist_group("chaos")
-"""The services of these cases are none of those that other tests start."""
 REFERENCE, SPARK = "reference", "spark"
 
 
