@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -25,3 +27,18 @@ SETTINGS = {
 def spark() -> Iterator[SparkSession]:
     with judging_session("local[2]", SETTINGS) as session:
         yield session
+    _collect_sockets()
+
+
+@pytest.fixture(autouse=True)
+def no_socket_is_left_to_others() -> Iterator[None]:
+    yield
+    _collect_sockets()
+
+
+def _collect_sockets() -> None:
+    """PySpark drops the sockets of its answers open. They are collected here, or it would be held against whatever test
+    is running when they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
