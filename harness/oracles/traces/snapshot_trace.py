@@ -101,7 +101,7 @@ class SnapshotTrace:
         self._heads = _heads(history.plan)
         self._stopped = history.of(TaskStopped)
         self._declined = history.of(DeclineSent)
-        self._last = {event.node: event.sequence for event in history.events}
+        self._history = history
         self._written = {(event.node, event.file.path): event for event in reversed(history.of(FileWritten))}
         self._released = history.of(SnapshotReleased)
         self._collect(history)
@@ -212,8 +212,10 @@ class SnapshotTrace:
     # --- asked about one error ---
 
     def goes_on_after(self, failed: StorageFailed) -> bool:
-        """Whether the node of an error had time to react to it."""
-        return self._last[failed.node] > failed.sequence
+        """Whether the node of an error had time to react to it: two turns, as the one in which it came may have been
+        broken off by its death."""
+        later_ns = {event.time_ns for event in self._history.events if event.node == failed.node}
+        return sum(time_ns > failed.time_ns for time_ns in later_ns) > 1
 
     def declined(self, failed: StorageFailed) -> bool:
         """Whether the subtask declined the checkpoint that could not be stored."""

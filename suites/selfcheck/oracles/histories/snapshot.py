@@ -160,7 +160,7 @@ def _failed(operation: str) -> StorageFailed:
 
 @bad("async-error-swallowed")
 def goes_on_without_declining() -> History:
-    return story(AttemptStarted(), taken(), _failed("write-state"), batch(0))
+    return story(AttemptStarted(), taken(), _failed("write-state"), batch(0), batch(1))
 
 
 @near("async-error-swallowed")
@@ -171,12 +171,19 @@ def declines() -> History:
 
 @bad("sync-error-swallowed")
 def goes_on_without_a_snapshot() -> History:
-    return story(AttemptStarted(), _failed("fix-state"), batch(0))
+    return story(AttemptStarted(), _failed("fix-state"), batch(0), batch(1))
+
+
+@near("sync-error-swallowed")
+def dies_in_the_turn_of_the_next_error() -> History:
+    stopped = TaskStopped(subtask="sum[0]", reason="snapshot")
+    return story(AttemptStarted(), _failed("fix-state"), stopped, batch(0), _failed("fix-state"), batch(1))
 
 
 @near("sync-error-swallowed")
 def stops() -> History:
-    return story(AttemptStarted(), _failed("fix-state"), TaskStopped(subtask="sum[0]", reason="snapshot"))
+    stopped = TaskStopped(subtask="sum[0]", reason="snapshot")
+    return story(AttemptStarted(), _failed("fix-state"), stopped, batch(0))
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
