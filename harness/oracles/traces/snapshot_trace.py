@@ -214,8 +214,9 @@ class SnapshotTrace:
     def goes_on_after(self, failed: StorageFailed) -> bool:
         """Whether the node of an error had time to react to it: two turns, as the one in which it came may have been
         broken off by its death."""
-        later_ns = {event.time_ns for event in self._history.events if event.node == failed.node}
-        return sum(time_ns > failed.time_ns for time_ns in later_ns) > 1
+        events = self._history.events
+        turns_ns = {each.time_ns for each in events if each.node == failed.node and each.time_ns > failed.time_ns}
+        return len(turns_ns) > 1
 
     def declined(self, failed: StorageFailed) -> bool:
         """Whether the subtask declined the checkpoint that could not be stored."""
