@@ -295,11 +295,12 @@ def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:
 
 
 def _judge_failed_deletions(history: History, findings: Findings) -> None:
-    """Where deletions fail and nothing else is broken, nothing else fails."""
+    """Where the plan makes deletions fail and breaks nothing else, nothing else fails. A store that fails by itself may
+    fail everything."""
     faults = history.plan.faults
     broken = [faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)]
     failed = [event for event in history.of(StorageFailed) if event.operation == DELETE]
-    if not failed or any(fault.parameters.get("operation") != DELETE for fault in broken):
+    if not failed or {fault.parameters.get("operation") for fault in broken} != {DELETE}:
         return
     findings.check("failed-deletion-fails", len(failed))
     first = history.position(failed[0])

@@ -118,6 +118,12 @@ def deletion_fails_alone() -> History:
     return _failed_deletion(*whole(3))
 
 
+def store_fails_by_itself() -> History:
+    """No fault of the plan: whatever needs the store fails with it."""
+    failed = StorageFailed(operation="delete", path=file(1).path, reason="no answer")
+    return story(whole(1), whole(2), dropped(1), failed, FailureCounted(cause="no answer"))
+
+
 @bad("kept-wrongly")
 def left_though_discarded() -> History:
     return story(whole(1), ended(retained(1)))
