@@ -23,11 +23,10 @@ from holdfast.harness.engine.output_file import OutputFile
 from holdfast.harness.engine.owner import remove_owner, write_owner
 from holdfast.harness.engine.run import Run
 from holdfast.harness.engine.run_folder import CONTROL, PLAN, WORK, write_atomically
-from holdfast.harness.engine.validate import read_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.history import History
 from holdfast.harness.model.journal import RESULTS_VERSION, Journal
-from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plan import PLAN_VERSION, Plan
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 HISTORY = "history"
@@ -128,6 +127,16 @@ def read_run(folder: Path, output: OutputFile | None = None) -> tuple[History, S
     raw = _content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
     return read_history(folder / HISTORY, plan, output), decode(raw, StoredVerdicts, str(path))
+
+
+def read_plan(raw: bytes, source: str) -> Plan:
+    """A plan from its JSON.
+
+    Raises:
+        UsageError: one sentence that names the source and the field.
+    """
+    check_version(raw, PLAN_VERSION, "plan", source)
+    return decode(raw, Plan, source)
 
 
 def read_plan_file(path: Path) -> Plan:

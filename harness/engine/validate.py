@@ -1,4 +1,4 @@
-"""Plans from outside: read, and checked against the system, the tier and the tools that are to run them.
+"""Plans from outside: checked against the system, the tier and the tools that are to run them.
 
 A drawn plan is valid by construction and does not come here.
 """
@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.check_job import check_job
-from holdfast.harness.engine.decode import check_version, decode
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.registry import Toolbox, unknown
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
-from holdfast.harness.model.plan import PLAN_VERSION, ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
@@ -23,16 +22,6 @@ from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
 _MAX_UNSIGNED = (1 << 64) - 1
-
-
-def read_plan(raw: bytes, source: str) -> Plan:
-    """A plan from its JSON.
-
-    Raises:
-        UsageError: one sentence that names the source and the field.
-    """
-    check_version(raw, PLAN_VERSION, "plan", source)
-    return decode(raw, Plan, source)
 
 
 def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import read_plan
 from holdfast.harness.engine.draw import draw_plan
 from holdfast.harness.engine.draw_end import POLICIES, RETENTION
 from holdfast.harness.engine.mix import NEEDS, SWARM, mix_for
 from holdfast.harness.engine.plan_digest import plan_digest
-from holdfast.harness.engine.validate import check_options, check_plan, read_plan
+from holdfast.harness.engine.validate import check_options, check_plan
 from holdfast.harness.engine.words import attack
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier

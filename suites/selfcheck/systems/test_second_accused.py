@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from holdfast.harness.engine import registry
+from holdfast.harness.engine.artefacts import read_plan
 from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.validate import check_plan, read_plan
+from holdfast.harness.engine.validate import check_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.exact import ExactOracle
