@@ -89,8 +89,8 @@ def certify(
     """Certify a system: every case that applies, a verdict for every rule, and a report."""
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.commands.folders import free_folder
-    from holdfast.harness.engine.certify import Request
-    from holdfast.harness.engine.machine import processors
+    from holdfast.harness.engine.certification.certify import Request
+    from holdfast.harness.engine.site.machine import processors
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
@@ -290,14 +290,14 @@ def execute(arguments: list[str]) -> int:
 
 
 def _settle(kafka: str, s3: str, spark: str, images: list[str] | None, faults_on: list[str] | None) -> None:
-    from holdfast.harness.engine.site import settle, site_of
+    from holdfast.harness.engine.site.services import settle, site_of
 
     settle(site_of(kafka, s3, spark, images or (), faults_on or ()))
 
 
 def _close_services() -> None:
     """Whatever a command opened; one that opened none has not imported any of this."""
-    site = sys.modules.get("holdfast.harness.engine.site")
+    site = sys.modules.get("holdfast.harness.engine.site.services")
     if site is not None:
         site.close_services()
 

@@ -31,8 +31,8 @@ _SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--a
 
 def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: True) -> list[object]:
     """(case, tier) for every wanted case that a system can be asked, each with the mark of its tier."""
-    from holdfast.harness.engine import registry
-    from holdfast.harness.engine.swarm import cases_for
+    from holdfast.harness.engine.cases.swarm_case import cases_for
+    from holdfast.harness.engine.site import registry
 
     return [
         pytest.param(case, tier, id=f"{case.id}-{tier}", marks=pytest.mark.tier(tier.value))
@@ -48,7 +48,7 @@ def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) ->
     the system, safe under xdist."""
 
     def ask(name: str, case: Case, tier: Tier) -> CaseResult:
-        from holdfast.harness.engine.campaign import ask_case as result_of
+        from holdfast.harness.engine.cases.question import ask_case as result_of
 
         result = result_of(name, case, tier, first_seed=holdfast_seed, folder=tmp_path)
         _write(pytestconfig.rootpath / _RESULTS / name, result)
@@ -103,7 +103,7 @@ def pytest_configure(config: pytest.Config) -> None:
                 raise pytest.UsageError(f"--require-tier is {name!r}; allowed are {', '.join(Tier)}.")
     if any(config.getoption(name) for name in _SITE):
         from holdfast.harness.engine.errors import UsageError
-        from holdfast.harness.engine.site import settle, site_of
+        from holdfast.harness.engine.site.services import settle, site_of
 
         try:
             settle(site_of(*(config.getoption(name) for name in _SITE)))
@@ -113,7 +113,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure() -> None:
     """No container outlives the session that needed it."""
-    site = sys.modules.get("holdfast.harness.engine.site")
+    site = sys.modules.get("holdfast.harness.engine.site.services")
     if site is not None:
         site.close_services()
 
@@ -146,7 +146,7 @@ def _tiers_of(item: pytest.Item) -> list[str]:
 
 def _tiers() -> dict[str, str]:
     """By tier, what this machine lacks for it; empty if it can run."""
-    from holdfast.harness.engine.machine import lacking
+    from holdfast.harness.engine.site.machine import lacking
     from holdfast.harness.model.case import Tier
 
     return {tier.value: lacking(tier) for tier in Tier}
@@ -155,7 +155,7 @@ def _tiers() -> dict[str, str]:
 def _write(folder: Path, result: CaseResult) -> None:
     import msgspec
 
-    from holdfast.harness.engine.run_folder import write_atomically
+    from holdfast.harness.engine.executor.run_folder import write_atomically
 
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{result.case.replace('/', '-')}-{result.tier}.json"

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.interruption import Interruption, listening
-from holdfast.harness.engine.ledger import Seeds
-from holdfast.harness.engine.long_campaign import LongCampaign
+from holdfast.harness.engine.exploration.ledger import Seeds
+from holdfast.harness.engine.exploration.long_campaign import LongCampaign
+from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.plural import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")

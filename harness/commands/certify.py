@@ -9,11 +9,11 @@ from rich.console import Console
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import make_folder, point_latest, write_journal
-from holdfast.harness.engine.certify import Certification, Request, exit_code
-from holdfast.harness.engine.interruption import listening
-from holdfast.harness.engine.site import require_reachable
+from holdfast.harness.engine.artefacts.stored_run import make_folder, point_latest, write_journal
+from holdfast.harness.engine.certification.certify import Certification, Request, exit_code
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import listening
+from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.model.journal import Journal
 
 HARNESS_ERROR = 4

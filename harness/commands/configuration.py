@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, Plan, WorkloadSpec

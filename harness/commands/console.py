@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands.stream import LastingStream
-from holdfast.harness.engine.site import abandoned_services
-from holdfast.harness.engine.sweep import unfinished
+from holdfast.harness.engine.artefacts.sweep import unfinished
+from holdfast.harness.engine.site.services import abandoned_services
 from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.verdict import Outcome, Verdict
 

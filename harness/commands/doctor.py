@@ -7,8 +7,8 @@ import textwrap
 
 import typer
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.machine import lacking
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
 
 _NAMES = 11

@@ -9,9 +9,9 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import site_of
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.services import site_of
 from holdfast.harness.spi.images import Image, ImageSet
 
 MISSING = 3

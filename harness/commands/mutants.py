@@ -8,10 +8,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.interruption import listening
-from holdfast.harness.engine.mutation import Trial, try_mutant
+from holdfast.harness.engine.exploration.mutation import Trial, try_mutant
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.spi.mutant import Mutant
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import read_run
+from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.pictures import PICTURES, drawn_machine, pictures_of, state_machines
-from holdfast.harness.engine.run import run_plan
-from holdfast.harness.engine.words import plan_in_words
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.plans.words import plan_in_words
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.views.pictures import PICTURES, drawn_machine, pictures_of, state_machines
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import Picture

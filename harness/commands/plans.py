@@ -7,24 +7,24 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import (
+from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
+from holdfast.harness.engine.artefacts.stored_run import (
     close_run_folder,
     discard_run_folder,
     open_run_folder,
     read_plan_file,
     read_run,
 )
+from holdfast.harness.engine.certification.keeper import replay_command
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.interruption import Interruption, listening
-from holdfast.harness.engine.judge import judge, observed, outcome_of
-from holdfast.harness.engine.keeper import replay_command
-from holdfast.harness.engine.machine import lacking
-from holdfast.harness.engine.remote_run import is_remote, read_remote_run
-from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.site import require_reachable, settled
-from holdfast.harness.engine.validate import check_options, check_plan
-from holdfast.harness.engine.words import plan_in_words
+from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.plans.words import plan_in_words
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption, listening
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.services import require_reachable, settled
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.engine.site import sweep_services
-from holdfast.harness.engine.sweep import sweep
+from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.site.services import sweep_services
 
 
 def sweep_folder(root: Path) -> int:

@@ -1,9 +1,21 @@
-"""The executor: plan -> run -> history -> verdict, and everything around it: draw, shrink, campaign, certificate.
+"""The executor: plan -> run -> history -> verdict, and everything around it.
+
+From the top down; a folder imports only from those below it, and two on one line know nothing of each other:
+
+certification        every case that applies to a system, on every tier that runs, and one Journal of it all
+exploration          searches over plans: many seeds, a smaller plan, one that kills a mutant
+cases                one case put to one system: which plans it runs, what its runs add up to, where it stands
+artefacts | views    what a run leaves on disk | what a report shows of its history
+executor             a plan on a system, judged
+plans | swarm        plans checked, named and put in words | plans drawn from one seed
+site                 what is plugged in here, this machine, this process
+errors               what is refused, and why
 
 Rules of this package:
-- `run.run_plan` is the only way that a plan is executed, whoever asks.
-- It knows no system, fault, oracle or workload by name; they come from `registry`.
-- Decisions of a run use `Deployment.now_ms` alone. The wall clock only measures cost, and only files named in
-  `artefacts` and `history_files` are read or written.
+- `executor.run.run_plan` is the only way that a plan is executed, whoever asks.
+- It knows no system, fault, oracle or workload by name; they come from `site.registry`.
+- Decisions of a run use `Deployment.now_ms` alone. The wall clock only measures cost.
+- Files of a run are named in `executor.run_folder` and `artefacts`, those of a campaign in `exploration.ledger`; no
+  others are read or written.
 - What a user did wrong is a `UsageError` with one sentence; nobody but the command line catches it.
 """

@@ -25,7 +25,7 @@ import typer
 from rich.console import Console
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted, SubtaskStatistics
 from holdfast.harness.model.history import History

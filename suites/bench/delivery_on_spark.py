@@ -25,7 +25,7 @@ import typer
 from pyarrow.fs import LocalFileSystem
 from rich.progress import track
 
-from holdfast.harness.engine.spark_session import judging_session
+from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.oracles.spark.delivery import count_on_spark
 from holdfast.suites.bench.delivery import shuffled
 from holdfast.suites.bench.figures import load, median, table, with_spread

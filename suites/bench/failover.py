@@ -27,8 +27,8 @@ import typer
 from rich.console import Console
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,

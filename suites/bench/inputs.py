@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from holdfast.fixtures.workloads.parameters import documented, read
-from holdfast.harness.engine.registry import Toolbox, toolbox
+from holdfast.harness.engine.site.registry import Toolbox, toolbox
 from holdfast.harness.model.records import InputLog, Partition
 
 _VALUE_LIMIT = 1_000

@@ -18,8 +18,8 @@ from typing import Annotated, NamedTuple
 import typer
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     Event,

@@ -1,7 +1,7 @@
 """How long the reference runtime and Structured Streaming take to recover from a SIGKILL of an executor, side by side.
 
 The same input, the same checkpoint interval, the same cores: one run of each, in which executors are killed one after
-the other. What counts is `holdfast.harness.engine.recovery`: from the signal to the first visible output of a
+the other. What counts is `holdfast.harness.engine.views.recovery`: from the signal to the first visible output of a
 checkpoint that was triggered afterwards, the delay of the restart strategy included. A run counts only if no oracle
 fails it. Writes one HTML report with the dots of both.
 
@@ -22,14 +22,14 @@ from typing import Annotated
 import msgspec
 import typer
 
-from holdfast.harness.engine import registry
+from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.recovery import recoveries
-from holdfast.harness.engine.results import run_result
-from holdfast.harness.engine.run import run_plan
-from holdfast.harness.engine.site import close_services
-from holdfast.harness.engine.timeline import timeline
-from holdfast.harness.engine.validate import check_options, check_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.services import close_services
+from holdfast.harness.engine.views.recovery import recoveries
+from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM

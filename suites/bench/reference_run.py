@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted
 from holdfast.harness.model.history import History

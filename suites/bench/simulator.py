@@ -21,10 +21,10 @@ import msgspec
 import typer
 from rich.progress import track
 
-from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.mix import SWARM, Mix
-from holdfast.harness.engine.registry import Toolbox, system, toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import Toolbox, system, toolbox
+from holdfast.harness.engine.swarm.draw import draw_plan
+from holdfast.harness.engine.swarm.mix import SWARM, Mix
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.spi.system import System
 from holdfast.suites.bench.figures import load, table, with_spread

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import read_plan_file
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.artefacts.stored_run import read_plan_file
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.verdict import Outcome
 
 PLANS = sorted((Path(__file__).parent / "alarms").glob("*.json"))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.mutants import VARIANTS
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.cases import is_control
-from holdfast.harness.engine.judge import judge
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.executor.judge import judge
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict

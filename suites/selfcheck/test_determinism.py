@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.sim.kernel import Kernel
 from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, kill, plan
 

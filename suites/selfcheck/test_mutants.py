@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants import VARIANTS
 from holdfast.fixtures.mutants.directed import MUTANTS, DirectedMutant
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.mutation import DELIVERY, try_mutant
-from holdfast.harness.engine.run import run_plan, uninterrupted
+from holdfast.harness.engine.executor.run import run_plan, uninterrupted
+from holdfast.harness.engine.exploration.mutation import DELIVERY, try_mutant
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 

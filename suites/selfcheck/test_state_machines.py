@@ -11,11 +11,11 @@ import pytest
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.effects import JobRecord, Recovered
 from holdfast.fixtures.reference.protocol.state_machines import CHECKPOINT, STATE_MACHINES
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.cases import is_control
-from holdfast.harness.engine.follow import Course, follow
-from holdfast.harness.engine.run import run_plan
-from holdfast.harness.engine.swarm import swarm_case
+from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.swarm_case import swarm_case
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.views.follow import Course, follow
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, CheckpointCompleted, Event, JobStatus
 from holdfast.harness.model.history import History

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.campaign import Question, ask_until
-from holdfast.harness.engine.interruption import listening
-from holdfast.harness.engine.swarm import swarm_case
+from holdfast.harness.engine.cases.question import Question, ask_until
+from holdfast.harness.engine.cases.swarm_case import swarm_case
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.case import Tier
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine import interruption as module
-from holdfast.harness.engine.artefacts import PARTS, read_journal, read_run
-from holdfast.harness.engine.interruption import Interruption, listening
+from holdfast.harness.engine.artefacts.stored_run import PARTS, read_journal, read_run
+from holdfast.harness.engine.site import interruption as module
+from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.abuse.conftest import Invoke

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import TransactionPrecommitted

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, CommitFailed, Event, StorageFailed
 from holdfast.harness.model.job import Job

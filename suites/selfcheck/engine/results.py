@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.harness.engine.tally import Tally
+from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict

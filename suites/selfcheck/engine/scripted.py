@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from holdfast.harness.engine.registry import Toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (

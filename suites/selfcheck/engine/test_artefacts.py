@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from holdfast.harness.engine.artefacts import (
+from holdfast.harness.engine.artefacts.history_files import read_history, write_history
+from holdfast.harness.engine.artefacts.stored_run import (
     PARTS,
     open_run_folder,
     point_latest,
@@ -20,9 +21,8 @@ from holdfast.harness.engine.artefacts import (
     write_journal,
 )
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.history_files import read_history, write_history
-from holdfast.harness.engine.plan_digest import plan_digest
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import PARTS
-from holdfast.harness.engine.campaign import ATTEMPTS, Question, ask, ask_until
-from holdfast.harness.engine.cases import accused_of
+from holdfast.harness.engine.artefacts.stored_run import PARTS
+from holdfast.harness.engine.cases.case import accused_of
+from holdfast.harness.engine.cases.question import ATTEMPTS, Question, ask, ask_until
+from holdfast.harness.engine.certification.keeper import LIMITS, RUNS, Keeper
 from holdfast.harness.engine.errors import NotApplicable
-from holdfast.harness.engine.keeper import LIMITS, RUNS, Keeper
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Plan
@@ -153,8 +153,8 @@ def test_recoveries_are_kept_of_runs_that_took_real_time(tmp_path: Path, tier: T
 @pytest.mark.parametrize("demanded", [30])
 def test_worker_processes_give_the_same_results_in_the_same_order(demanded: int) -> None:
     """With the reference runtime, because worker processes look system and case up by name."""
-    from holdfast.harness.engine import registry
-    from holdfast.harness.engine.swarm import swarm_case
+    from holdfast.harness.engine.cases.swarm_case import swarm_case
+    from holdfast.harness.engine.site import registry
 
     system = registry.system("reference")
     asking = Question(swarm_case(system), system, Tier.SIM, registry.toolbox())

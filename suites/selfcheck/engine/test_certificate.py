@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.certificate import certificate, rule_results
-from holdfast.harness.engine.certify import Certification, Request, exit_code
-from holdfast.harness.engine.interruption import Interruption
-from holdfast.harness.engine.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.certification.certificate import certificate, rule_results
+from holdfast.harness.engine.certification.certify import Certification, Request, exit_code
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import (
@@ -287,7 +287,7 @@ def test_what_a_negative_control_did_is_not_counted_for_the_accused(
         expected=Outcome.FAIL,
         refutes=frozenset({"EXACT/row-wrong", "EXACT/counts-stepped-back"}),
     )
-    monkeypatch.setattr("holdfast.harness.engine.certify.cases_for", lambda system: (asked, wrong))
+    monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda system: (asked, wrong))
     request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
     journal = Certification(request, _Silent(), Interruption()).run()
     statuses = {each.case: each.status for each in journal.cases if each.tier is Tier.SIM}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.checkpoint_history import MOST_CHECKPOINTS, checkpoint_history
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.views.checkpoint_history import MOST_CHECKPOINTS, checkpoint_history
 from holdfast.harness.model.checkpoint_history import CheckpointHistory, ReportedStatus
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan

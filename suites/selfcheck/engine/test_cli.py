@@ -14,9 +14,9 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands.folders import free_folder
-from holdfast.harness.engine.artefacts import open_run_folder, write_plan
-from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.owner import Owner, owner_lives
+from holdfast.harness.engine.artefacts.owner import Owner, owner_lives
+from holdfast.harness.engine.artefacts.stored_run import open_run_folder, write_plan
+from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 
 REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])

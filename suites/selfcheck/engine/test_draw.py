@@ -9,14 +9,14 @@ from collections import Counter
 import msgspec
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import read_plan
-from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.draw_end import POLICIES, RETENTION
-from holdfast.harness.engine.mix import NEEDS, SWARM, mix_for
-from holdfast.harness.engine.plan_digest import plan_digest
-from holdfast.harness.engine.validate import check_options, check_plan
-from holdfast.harness.engine.words import attack
+from holdfast.harness.engine.artefacts.stored_run import read_plan
+from holdfast.harness.engine.plans.digest import plan_digest
+from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.plans.words import attack
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.swarm.draw import draw_plan
+from holdfast.harness.engine.swarm.end import POLICIES, RETENTION
+from holdfast.harness.engine.swarm.mix import NEEDS, SWARM, mix_for
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import ExpectedEnd
@@ -66,8 +66,8 @@ def test_a_plan_that_must_fail_ends_with_the_kill_that_its_policy_does_not_allow
 
 def test_the_same_seed_is_the_same_plan_in_another_process_with_another_hash_seed() -> None:
     code = (
-        "from holdfast.harness.engine.draw import draw_plan;"
-        "from holdfast.harness.engine.plan_digest import plan_digest;"
+        "from holdfast.harness.engine.swarm.draw import draw_plan;"
+        "from holdfast.harness.engine.plans.digest import plan_digest;"
         "print(plan_digest(draw_plan(17)))"
     )
     said = [

@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.campaign import ATTEMPTS
-from holdfast.harness.engine.certify import Certification, Request
-from holdfast.harness.engine.inquiry import Ended
-from holdfast.harness.engine.interruption import Interruption
-from holdfast.harness.engine.lane import Order, Terms
-from holdfast.harness.engine.lanes import Lanes, Track
+from holdfast.harness.engine.cases.question import ATTEMPTS
+from holdfast.harness.engine.certification.certify import Certification, Request
+from holdfast.harness.engine.certification.inquiry import Ended
+from holdfast.harness.engine.certification.lane import Order, Terms
+from holdfast.harness.engine.certification.lanes import Lanes, Track
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, Status
 from holdfast.harness.model.plan import Plan

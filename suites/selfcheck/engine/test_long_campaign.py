@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine import long_campaign, registry
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.ledger import LEDGER, Ledger
-from holdfast.harness.engine.long_campaign import LongCampaign
-from holdfast.harness.engine.run import uninterrupted
+from holdfast.harness.engine.executor.run import uninterrupted
+from holdfast.harness.engine.exploration import long_campaign
+from holdfast.harness.engine.exploration.ledger import LEDGER, Ledger
+from holdfast.harness.engine.exploration.long_campaign import LongCampaign
+from holdfast.harness.engine.site import registry
 
 SMALL = 4
 WRONG = "reference+A3"
@@ -66,7 +67,7 @@ def test_a_line_that_was_cut_off_is_drawn_again(tmp_path: Path) -> None:
 
 def test_killed_it_loses_the_chunk_in_hand_and_its_folder_is_free(tmp_path: Path) -> None:
     program = (
-        "from holdfast.harness import cli; from holdfast.harness.engine import long_campaign;"
+        "from holdfast.harness import cli; from holdfast.harness.engine.exploration import long_campaign;"
         f"long_campaign.CHUNK = {SMALL};"
         f"cli.execute(['campaign', 'reference', '--seeds', '1-5000', '--out', {str(tmp_path)!r}])"
     )

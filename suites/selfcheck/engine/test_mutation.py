@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.engine.mutation import objections_to_system
+from holdfast.harness.engine.exploration.mutation import objections_to_system
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedOracle, ScriptedSystem, plan, toolbox
 

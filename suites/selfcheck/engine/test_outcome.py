@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine import machine
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import SnapshotTaken
 from holdfast.harness.model.verdict import Outcome

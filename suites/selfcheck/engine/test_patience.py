@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine import machine
-from holdfast.harness.engine.patience import MOST_TIMES, Patience, never_stalled
+from holdfast.harness.engine.executor.patience import MOST_TIMES, Patience, never_stalled
+from holdfast.harness.engine.site import machine
 
 
 def test_on_a_machine_that_is_free_the_bound_is_the_bound() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from holdfast.faults import FAULTS
-from holdfast.harness.engine.recovery import recoveries
+from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
     CheckpointTriggered,

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 HERE = __name__
@@ -59,7 +59,7 @@ def test_unknown_names_list_what_exists() -> None:
 
 def test_asking_for_names_imports_nothing_heavy() -> None:
     code = (
-        "import sys; from holdfast.harness.engine import registry; registry.names('systems');"
+        "import sys; from holdfast.harness.engine.site import registry; registry.names('systems');"
         "print([name for name in ('numpy', 'pyarrow', 'rich') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

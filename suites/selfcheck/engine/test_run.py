@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,

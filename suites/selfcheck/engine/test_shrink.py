@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.shrink import shows, shrink
+from holdfast.harness.engine.exploration.shrink import shows, shrink
+from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.scripted import (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine import site
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import ACCESS_KEY, SECRET_KEY, site_of
+from holdfast.harness.engine.site import services
+from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY, site_of
 from holdfast.harness.spi.service import Services, Site
 
 
@@ -46,17 +46,17 @@ class Provider:
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
     made = Provider()
-    monkeypatch.setattr("holdfast.harness.engine.registry.service_provider", lambda: made)
-    monkeypatch.setattr(site, "_services", None)
-    monkeypatch.setattr(site, "_site", Site())
+    monkeypatch.setattr("holdfast.harness.engine.site.registry.service_provider", lambda: made)
+    monkeypatch.setattr(services, "_services", None)
+    monkeypatch.setattr(services, "_site", Site())
     return made
 
 
 def test_services_are_opened_once_for_the_site_and_closed_once(provider: Provider) -> None:
-    site.settle(Site(kafka_bootstrap="here:9092"))
-    assert site.services() is site.services()
-    site.close_services()
-    site.close_services()
+    services.settle(Site(kafka_bootstrap="here:9092"))
+    assert services.services() is services.services()
+    services.close_services()
+    services.close_services()
     ((wanted, opened),) = provider.opened
     assert (wanted.kafka_bootstrap, opened.closed) == ("here:9092", 1)
 
@@ -65,24 +65,24 @@ def test_services_are_opened_once_for_the_site_and_closed_once(provider: Provide
 def test_a_service_that_was_named_and_is_not_there_is_wrong_usage(
     provider: Provider, error: OSError | ValueError
 ) -> None:
-    site.settle(Site(kafka_bootstrap="here:9092"))
-    site.require_reachable()
+    services.settle(Site(kafka_bootstrap="here:9092"))
+    services.require_reachable()
     provider.opened[0][1].unreachable = error
     with pytest.raises(UsageError, match=str(error)):
-        site.require_reachable()
+        services.require_reachable()
 
 
 def test_where_no_service_was_named_none_is_opened(provider: Provider) -> None:
-    site.settle(Site(allow_faults_on=frozenset({"kafka"})))
-    site.require_reachable()
+    services.settle(Site(allow_faults_on=frozenset({"kafka"})))
+    services.require_reachable()
     assert provider.opened == []
 
 
 def test_a_site_that_is_refused_is_wrong_usage(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     refusing = Provider("image 'kavka' is unknown.")
-    monkeypatch.setattr("holdfast.harness.engine.registry.service_provider", lambda: refusing)
+    monkeypatch.setattr("holdfast.harness.engine.site.registry.service_provider", lambda: refusing)
     with pytest.raises(UsageError, match="kavka"):
-        site.services()
+        services.services()
 
 
 def test_the_keys_come_from_the_environment_and_are_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.engine.standing import case_not_run, case_result, worst_of
-from holdfast.harness.engine.tally import Tally
+from holdfast.harness.engine.cases.standing import case_not_run, case_result, worst_of
+from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.case import Decision, Tier
 from holdfast.harness.model.events import SnapshotTaken
 from holdfast.harness.model.evidence import Evidence

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import TaskStarted

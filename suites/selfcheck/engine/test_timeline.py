@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.engine.timeline import timeline
+from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import Event, NodeDied, NodeStarted
 from holdfast.harness.model.history import History, RunEnd

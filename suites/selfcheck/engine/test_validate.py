@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts import read_plan
+from holdfast.harness.engine.artefacts.stored_run import read_plan
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.validate import check_options, check_plan
+from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.lossy_jobs import ITERATION

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.faults import FAULTS
-from holdfast.harness.engine.registry import names
+from holdfast.harness.engine.site.registry import names
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (

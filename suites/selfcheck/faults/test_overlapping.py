@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
 from holdfast.fixtures.reference.drivers.simulated.controls import SimulatedControls
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import FaultHealed
 from holdfast.harness.model.plan import FaultSpec, Schedule

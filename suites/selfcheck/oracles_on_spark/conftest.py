@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.harness.engine.spark_session import judging_session
+from holdfast.harness.engine.site.spark_session import judging_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

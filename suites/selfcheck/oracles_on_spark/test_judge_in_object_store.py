@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.harness.engine.artefacts import store_run
-from holdfast.harness.engine.judge import outcome_of
-from holdfast.harness.engine.run import Run
-from holdfast.harness.engine.site import ACCESS_KEY, SECRET_KEY
+from holdfast.harness.engine.artefacts.stored_run import store_run
+from holdfast.harness.engine.executor.judge import outcome_of
+from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY
 from holdfast.harness.model.case import Tier
 from holdfast.suites.selfcheck.oracles_on_spark.test_stored_output import finished, verdicts
 

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.harness.engine import output_file, spark_session
+from holdfast.harness.engine.artefacts import output_file
+from holdfast.harness.engine.artefacts.history_files import OUTPUTS, read_history, write_history
+from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.history_files import OUTPUTS, read_history, write_history
-from holdfast.harness.engine.judge import judge
-from holdfast.harness.engine.output_file import OutputFile
+from holdfast.harness.engine.executor.judge import judge
+from holdfast.harness.engine.site import spark_session
 from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD, REBALANCE

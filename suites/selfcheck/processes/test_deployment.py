@@ -20,8 +20,8 @@ from holdfast.fixtures.reference.drivers.processes.sockets import address_of, li
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,

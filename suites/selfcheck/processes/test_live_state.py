@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import CHECKPOINTING, STATE_IN_FILES, WORKERS, kill, plan, slow_storage

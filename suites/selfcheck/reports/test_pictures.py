@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.reference.protocol.state_machines import STATE_MACHINES
-from holdfast.harness.engine.pictures import drawn_machine
+from holdfast.harness.engine.views.pictures import drawn_machine
 from holdfast.harness.model.picture import (
     ChannelScene,
     DrawnMachine,

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import NotApplicable
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.plans.validate import check_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import NodeStarted, SnapshotTaken
 from holdfast.harness.model.plan import FaultSpec, Plan

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine import registry
+from holdfast.harness.engine.site import registry
 from holdfast.harness.spi.images import Image
 
 NOWHERE = ("tcp://127.0.0.1:1", "unix:///nobody/listens.sock")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
-from holdfast.harness.engine.artefacts import write_plan
-from holdfast.harness.engine.draw import draw_plan
-from holdfast.harness.engine.site import ACCESS_KEY, SECRET_KEY
+from holdfast.harness.engine.artefacts.stored_run import write_plan
+from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY
+from holdfast.harness.engine.swarm.draw import draw_plan
 
 for client in ("testcontainers", "confluent_kafka", "minio", "toxiproxy"):
     pytest.importorskip(client)

@@ -8,8 +8,8 @@ from typing import Any
 
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import PROGRAM_LIMIT_S
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec

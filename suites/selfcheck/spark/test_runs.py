@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.errors import NotApplicable
-from holdfast.harness.engine.registry import toolbox
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.plans.validate import check_plan
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,

@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM

@@ -13,9 +13,9 @@ import pytest
 
 from holdfast.fixtures.systems.structured_streaming.rows import NO_PARTITION, ExpectedRows
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM

@@ -15,7 +15,7 @@ from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
 from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.engine.spark_session import judging_session
+from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
 

@@ -11,8 +11,8 @@ import pytest
 from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.messages import Ack, Garbage, Ready, decode
 from holdfast.fixtures.systems.json_lines.system import JsonLines, acknowledges_first, persists_first
-from holdfast.harness.engine import registry
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.engine import registry
-from holdfast.harness.engine.artefacts import read_plan
-from holdfast.harness.engine.run import Run, run_plan
-from holdfast.harness.engine.validate import check_plan
+from holdfast.harness.engine.artefacts.stored_run import read_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.plans.validate import check_plan
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.exact import ExactOracle

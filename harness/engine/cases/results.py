@@ -1,0 +1,85 @@
+"""From a run to the result that the Journal keeps of it."""
+
+from __future__ import annotations
+
+from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.plans.digest import plan_digest
+from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.verdict import Outcome
+
+HARNESS_ERROR = "harness error: "
+"""How the reason of a run begins that broke the harness instead of being judged."""
+
+
+def run_id(case: str, tier: Tier, number: int) -> str:
+    """Unique in a journal, and a name of a folder."""
+    return f"{case.replace('/', '-')}-{tier.value}-{number:04d}"
+
+
+def run_result(run: Run, case: str, number: int, wall_ms: float) -> RunResult:
+    """What stays of a run."""
+    history = run.history
+    plan, end = history.plan, history.end
+    landed: dict[str, int] = {}
+    windows: dict[str, bool] = {}
+    for spec, hit in zip(plan.faults, end.faults_landed, strict=True):
+        name = attack(spec)
+        landed[name] = landed.get(name, 0) + bool(hit)
+        if aimed := window(spec):
+            windows[aimed] = windows.get(aimed, False) or bool(hit)
+    return RunResult(
+        id=run_id(case, run.tier, number),
+        case=case,
+        tier=run.tier,
+        system=plan.system,
+        draw_seed=plan.draw_seed,
+        run_seed=plan.run_seed,
+        plan_digest=plan_digest(plan),
+        plan_text=plan_in_words(plan),
+        outcome=run.outcome,
+        reason=run.reason,
+        verdicts=run.verdicts,
+        trace_hash=run.trace_hash,
+        events=len(history.events),
+        dispatched=run.dispatched,
+        checkpoints=len(history.of(CheckpointCompleted)),
+        records=history.inputs.total_records,
+        rows=sum(len(unit.rows) for unit in history.output.units),
+        restarts=max(0, len(history.of(AttemptStarted)) - 1),
+        landed={name: count for name, count in landed.items() if count},
+        wall_ms=wall_ms,
+        replay="",
+        windows=windows,
+        claims=claims_in_words(history.claims) if plan.expected_end is not ExpectedEnd.REFUSED else "",
+    )
+
+
+def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Exception) -> RunResult:
+    """What stays of a run in which the harness itself broke."""
+    return RunResult(
+        id=run_id(case, tier, number),
+        case=case,
+        tier=tier,
+        system=plan.system,
+        draw_seed=plan.draw_seed,
+        run_seed=plan.run_seed,
+        plan_digest=plan_digest(plan),
+        plan_text=plan_in_words(plan),
+        outcome=Outcome.INCONCLUSIVE,
+        reason=f"{HARNESS_ERROR}{type(error).__name__}: {error}",
+        verdicts=(),
+        trace_hash="",
+        events=0,
+        dispatched=0,
+        checkpoints=0,
+        records=0,
+        rows=0,
+        restarts=0,
+        landed={},
+        wall_ms=0.0,
+        replay="",
+    )

@@ -1,0 +1,143 @@
+"""Where a case stands after its runs, and each rule that it decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.executor.judge import missing_evidence
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.journal import STATUS_RANK, CaseResult, Status
+from holdfast.harness.model.plural import plural
+from holdfast.harness.spi.oracle import Oracle
+
+Standing = tuple[Status, str]
+"""A status with its reason, one sentence; empty where it is PASS."""
+PASSED: Standing = (Status.PASS, "")
+
+
+def worst_of(standings: Iterable[Standing]) -> Standing:
+    """The worst; of equals the first, but PASS before NOT_APPLICABLE, because something was shown."""
+    return max(standings, key=lambda each: (STATUS_RANK[each[0]], each[0] is Status.PASS))
+
+
+def case_not_run(case: Case, tier: Tier, status: Status, reason: str) -> CaseResult:
+    """A case that was not asked: it does not apply, or its tier or turn did not come."""
+    return _result(case, tier, (status, reason), {each.rule: (status, reason) for each in case.decides}, Tally(), 0)
+
+
+def case_result(
+    case: Case,
+    tier: Tier,
+    demanded: int,
+    tally: Tally,
+    oracles: Iterable[Oracle],
+    evidence: Mapping[str, Evidence],
+    interruption: str = "",
+) -> CaseResult:
+    """A case after its runs.
+
+    Args:
+        demanded: how many runs must count.
+        tally: of the runs.
+        oracles: those that took part.
+        evidence: of the system that was asked.
+        interruption: why no more runs were begun; what they would have decided stays untested.
+    """
+    if interruption and _undecided(case, demanded, tally):
+        cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {plural(demanded, 'run')} counted until then"
+        return _result(case, tier, cut_short, {each.rule: cut_short for each in case.decides}, tally, demanded)
+    unobserved = {oracle.name: missing for oracle in oracles if (missing := missing_evidence(oracle, evidence))}
+    rules: dict[str, list[Standing]] = {}
+    for decision in case.decides:
+        rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
+    standing = _control_standing(case.refutes, tally) if is_control(case) else _case_standing(demanded, tally)
+    return _result(case, tier, standing, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
+
+
+def _result(
+    case: Case, tier: Tier, standing: Standing, rules: Mapping[str, Standing], tally: Tally, demanded: int
+) -> CaseResult:
+    return CaseResult(
+        case=case.id,
+        tier=tier,
+        status=standing[0],
+        reason=standing[1],
+        purpose=case.purpose,
+        method=case.method,
+        passes=case.passes,
+        rules={rule: status for rule, (status, _) in rules.items()},
+        rule_reasons={rule: reason for rule, (_, reason) in rules.items() if reason},
+        runs_demanded=demanded,
+        runs_passed=tally.passed,
+        runs_failed=tally.failed,
+        runs_inconclusive=tally.inconclusive,
+        inconclusive_causes=dict(tally.causes.most_common()),
+    )
+
+
+def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
+    """Whether further runs could have told what these did not."""
+    told = tally.failed or tally.errors or (is_control(case) and tally.passed)
+    return not told and tally.passed < demanded
+
+
+def _case_standing(demanded: int, tally: Tally) -> Standing:
+    if tally.failed:
+        clauses = ", ".join(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted))
+        return Status.FAIL, f"{tally.failed} of {plural(tally.runs, 'run')} failed: {clauses}"
+    return _enough(demanded, tally)
+
+
+def _control_standing(wanted: frozenset[str], tally: Tally) -> Standing:
+    """A wrong system must be refuted; if it is not, it is the harness that failed."""
+    if tally.passed:
+        return (
+            Status.ERROR,
+            f"negative control: {tally.passed} of {plural(tally.runs, 'run')} passed on a system known to be wrong",
+        )
+    if tally.errors:
+        return Status.ERROR, tally.errors[0]
+    if not tally.failed:
+        return Status.INCONCLUSIVE, f"negative control: no run failed; {_first_cause(tally)}"
+    named = sorted(f"{oracle}/{clause}" for oracle, clause in tally.refuted)
+    if wanted and wanted.isdisjoint(named):
+        return Status.ERROR, f"negative control: failed by {', '.join(named)}, not by {' or '.join(sorted(wanted))}"
+    return PASSED
+
+
+def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mapping[str, tuple[str, ...]]) -> Standing:
+    """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it."""
+    oracle = decision.oracle
+    for clause in decision.clauses:
+        if runs := tally.refuted.get((oracle, clause)):
+            return Status.FAIL, f"{oracle}/{clause} in {len(runs)} of {plural(tally.runs, 'run')}, first in {runs[0]}"
+    if oracle in unobserved:
+        return Status.UNOBSERVED, f"{oracle} needs {', '.join(unobserved[oracle])}, which the system does not supply"
+    enough = _enough(demanded, tally)
+    if enough != PASSED:
+        return enough
+    for clause in decision.clauses:
+        if not tally.checked[oracle, clause]:
+            return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in {plural(tally.runs, 'run')}"
+    return PASSED
+
+
+def _enough(demanded: int, tally: Tally) -> Standing:
+    counted = tally.passed + tally.failed
+    if tally.errors:
+        return Status.ERROR, tally.errors[0]
+    if counted < demanded:
+        return Status.INCONCLUSIVE, f"{counted} of {plural(demanded, 'run')} counted; {_first_cause(tally)}"
+    if missed := tally.missed_windows():
+        return Status.INCONCLUSIVE, f"never hit: {', '.join(missed)}"
+    return PASSED
+
+
+def _first_cause(tally: Tally) -> str:
+    if not tally.causes:
+        return "the campaign ended early"
+    cause, times = tally.causes.most_common(1)[0]
+    return f"most often ({times}): {cause}"

@@ -1,0 +1,74 @@
+"""The swarm as a case, made to measure for a system: many drawn plans, each with its own mix."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.swarm.draw import draw_plan
+from holdfast.harness.engine.swarm.mix import SWARM, Mix, mix_for
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.system import OptionUse, System
+
+SWARM_ID = "swarm/drawn-plans"
+RUNS = {Tier.SIM: 300, Tier.SPARK: 2, Tier.CONTAINERS: 2}
+REAL_RUNS = 5
+PATIENCE = {Tier.SPARK: 6, Tier.CONTAINERS: 6}
+"""How many times as long a phase may take where a process that starts again starts a Java machine."""
+REAL = msgspec.structs.replace(SWARM, interval_ms=(300, 600), records=(2_000, 6_000), timed_percent=0)
+"""The same in the time of real processes, where nothing can be made to happen at a time, for a system that is on no
+simulator."""
+
+
+def swarm_case(system: System) -> Case:
+    """What `certify` asks beside the registered cases: of every system what it is able to take."""
+    tier = min(system.tiers, key=list(Tier).index)
+    return Case(
+        id=SWARM_ID,
+        purpose="Does every guarantee stand under whatever mix of faults, options and width is drawn?",
+        method="Each run draws its own plan from one seed: two to four faults by progress, at gates and at times.",
+        passes="No oracle names an anomaly in any run.",
+        decides=(),
+        plan=partial(_drawn, system, mix_for(system, SWARM if tier is Tier.SIM else REAL), PATIENCE.get(tier, 1)),
+        runs=RUNS.get(tier, REAL_RUNS),
+        tiers=(tier,),
+    )
+
+
+def _drawn(system: System, mix: Mix, patience: int, seed: int) -> Plan:
+    """The plan of a seed without the options that the system does not support: an adapter may lack some of an area."""
+    plan = draw_plan(seed, mix)
+    if patience > 1:
+        safety_ms, liveness_ms = plan.bounds.safety_ms * patience, plan.bounds.liveness_ms * patience
+        bounds = msgspec.structs.replace(plan.bounds, safety_ms=safety_ms, liveness_ms=liveness_ms)
+        plan = msgspec.structs.replace(plan, bounds=bounds)
+    try:
+        unsupported = {each.key for each in system.account(plan) if each.use is OptionUse.UNSUPPORTED}
+    except ValueError:
+        return plan  # The run shows that it refuses what it should have accepted.
+    if not unsupported:
+        return plan
+    return msgspec.structs.replace(
+        plan, options={key: value for key, value in plan.options.items() if key not in unsupported}
+    )
+
+
+def cases_for(system: System) -> tuple[Case, ...]:
+    """The registered cases, and the swarm."""
+    return (*registry.cases(), swarm_case(system))
+
+
+def case_for(system: System, name: str) -> Case:
+    """One of these by its id.
+
+    Raises:
+        UsageError: there is none.
+    """
+    cases = cases_for(system)
+    for case in cases:
+        if case.id == name:
+            return case
+    raise registry.unknown("case", name, (case.id for case in cases))

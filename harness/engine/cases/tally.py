@@ -1,0 +1,106 @@
+"""What many runs add up to, in bounded memory: the runs themselves are kept only where somebody will look at them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+
+from holdfast.harness.engine.cases.results import HARNESS_ERROR
+from holdfast.harness.model.capability import guarantee_name
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.verdict import Outcome
+
+ClauseKey = tuple[str, str]
+"""Oracle and clause."""
+_OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN"})
+_STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
+NO_GUARANTEE = guarantee_name(frozenset())
+_NUMBER = re.compile(r"\d+")
+
+
+class Tally:
+    """Counts over the runs of one case on one tier.
+
+    Attributes:
+        runs, passed, failed, inconclusive: counts.
+        errors: reasons of the runs in which the harness broke.
+        drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
+        causes: why runs were inconclusive, numbers left out.
+        landed: landed faults by attack.
+        aimed, hit: by window, runs that aimed at it and runs that hit it.
+        checked: by clause, how often it had something to decide in a run that counts.
+        judged: by oracle, runs that count and in which it did not stay undecided.
+        refuted: by clause, the runs that showed an anomaly.
+        claims: by claim in words, the runs that count and made it.
+        refuted_claims: by claim in words, the first run that refuted it, with the clause.
+        checkpoints, two_landed: runs with at least three completed checkpoints, and with two landed faults.
+        plans: digest over the digests of all plans.
+    """
+
+    def __init__(self) -> None:
+        self.runs = self.passed = self.failed = self.inconclusive = self.drawn = self.drawn_failed = 0
+        self.checkpoints = self.two_landed = self.dispatched = 0
+        self.errors: list[str] = []
+        self.causes: Counter[str] = Counter()
+        self.landed: Counter[str] = Counter()
+        self.aimed: Counter[str] = Counter()
+        self.hit: Counter[str] = Counter()
+        self.checked: Counter[ClauseKey] = Counter()
+        self.judged: Counter[str] = Counter()
+        self.refuted: dict[ClauseKey, list[str]] = {}
+        self.claims: Counter[str] = Counter()
+        self.refuted_claims: dict[str, str] = {}
+        self.plans = hashlib.sha256()
+
+    def add(self, result: RunResult) -> None:
+        """Count a run."""
+        self.runs += 1
+        self.passed += result.outcome is Outcome.PASS
+        self.failed += result.outcome is Outcome.FAIL
+        self.dispatched += result.dispatched
+        self.checkpoints += result.checkpoints >= 3
+        self.two_landed += sum(result.landed.values()) >= 2
+        self.landed.update(result.landed)
+        self.plans.update(result.plan_digest.encode())
+        for window, hit in result.windows.items():
+            self.aimed[window] += 1
+            self.hit[window] += hit
+        if result.outcome is Outcome.INCONCLUSIVE:
+            self._add_inconclusive(result.reason)
+        else:
+            self._add_verdicts(result)
+
+    def missed_windows(self) -> list[str]:
+        """Windows that were aimed at and never hit."""
+        return sorted(window for window in self.aimed if not self.hit[window])
+
+    def _add_inconclusive(self, reason: str) -> None:
+        self.inconclusive += 1
+        self.causes[_NUMBER.sub("n", reason)] += 1
+        if reason.startswith(HARNESS_ERROR):
+            self.errors.append(reason)
+
+    def _add_verdicts(self, result: RunResult) -> None:
+        if result.draw_seed:
+            self.drawn += 1
+            self.drawn_failed += result.outcome is Outcome.FAIL
+        self._add_claims(result)
+        for verdict in result.verdicts:
+            if verdict.outcome is not Outcome.INCONCLUSIVE:
+                self.judged[verdict.oracle] += 1
+                for clause, count in verdict.checked.items():
+                    self.checked[verdict.oracle, clause] += count
+            for clause in {anomaly.clause for anomaly in verdict.anomalies}:
+                self.refuted.setdefault((verdict.oracle, clause), []).append(result.id)
+
+    def _add_claims(self, result: RunResult) -> None:
+        for claim in result.claims.split(", "):
+            if not claim or claim.endswith(NO_GUARANTEE):
+                continue
+            self.claims[claim] += 1
+            oracles = _STATE_ORACLES if claim.startswith("state") else _OUTPUT_ORACLES
+            for verdict in result.verdicts:
+                if verdict.anomalies and verdict.oracle in oracles:
+                    clause = f"{verdict.oracle}/{verdict.anomalies[0].clause}"
+                    self.refuted_claims.setdefault(claim, f"run {result.id} ({clause})")

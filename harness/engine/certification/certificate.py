@@ -1,0 +1,208 @@
+"""From cases to rules, and from rules to the card: computed, never stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+import msgspec
+
+from holdfast.harness.engine.cases.standing import Standing, worst_of
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.model.capability import guarantee_name
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.journal import (
+    STATUS_RANK,
+    CaseResult,
+    Certificate,
+    RuleResult,
+    Status,
+    Title,
+)
+from holdfast.harness.model.rule import Level, Rule
+
+RULE_OF_THREE = 3
+"""After n runs without a failure the failure probability is below 3/n with 95 % confidence."""
+_REFUSING = frozenset({Status.FAIL, Status.ERROR, Status.INCONCLUSIVE})
+_FULFILLED = frozenset({Status.PASS, Status.NOT_APPLICABLE})
+
+
+def rule_results(
+    rules: Iterable[Rule],
+    cases: Iterable[Case],
+    results: Sequence[CaseResult],
+    tallies: Mapping[tuple[str, str], Tally],
+    subject: str,
+    *,
+    strict: bool = False,
+    left_out: Set[str] = frozenset(),
+) -> tuple[RuleResult, ...]:
+    """Every rule of the catalogue with the status that follows from the cases.
+
+    Args:
+        rules: the catalogue.
+        cases: all that exist, asked or not.
+        results: of the cases that were asked or skipped.
+        tallies: of the runs, by case and tier.
+        subject: of the accused.
+        strict: of the accused; the rules of the results have the level that binds it.
+        left_out: ids of cases that were not chosen, though they apply on a tier that ran.
+    """
+    left_out = left_out | _not_reached(results)
+    deciding: dict[str, list[Case]] = {}
+    for case in cases:
+        for rule in {decision.rule for decision in case.decides}:
+            deciding.setdefault(rule, []).append(case)
+    binding = (_raised(rule) if strict else rule for rule in rules)
+    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
+
+
+def certificate(
+    rules: Sequence[RuleResult],
+    results: Sequence[CaseResult],
+    tallies: Iterable[Tally],
+    subject: str,
+    supplied_by_author: tuple[str, ...],
+) -> Certificate:
+    """The card."""
+    tallies = tuple(tallies)
+    aimed: Counter[str] = Counter()
+    hit: Counter[str] = Counter()
+    for tally in tallies:
+        aimed += tally.aimed
+        hit += tally.hit
+    drawn = sum(tally.drawn for tally in tallies)
+    drawn_failed = any(tally.drawn_failed for tally in tallies)
+    missing = _missing(rules, results, subject)
+    return Certificate(
+        title=_title(rules, results, missing, subject),
+        missing=missing,
+        guarantees=_guarantees(tallies),
+        windows_hit=dict(sorted(hit.items())),
+        windows_missed=tuple(sorted(window for window in aimed if not hit[window])),
+        failure_bound=None if drawn_failed or not drawn else min(1.0, RULE_OF_THREE / drawn),
+        drawn_plans=drawn,
+        supplied_by_author=supplied_by_author,
+    )
+
+
+def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:
+    """The tiers on which a case was executed."""
+    return frozenset(each.tier for each in results if each.status not in (Status.UNTESTED, Status.NOT_APPLICABLE))
+
+
+def owed(rule: RuleResult, subject: str) -> bool:
+    """Whether a certificate of this subject rests on the rule."""
+    return rule.rule.level is Level.MUST and subject in rule.rule.subjects
+
+
+def _raised(rule: Rule) -> Rule:
+    """The rule as it binds a strict system; a raised rule needs no mark any more."""
+    return msgspec.structs.replace(rule, level=rule.level_for_reference, must_for_reference=False)
+
+
+def _rule_result(
+    rule: Rule,
+    deciding: Sequence[Case],
+    results: Sequence[CaseResult],
+    tallies: Mapping[tuple[str, str], Tally],
+    subject: str,
+    left_out: Set[str],
+) -> RuleResult:
+    ran = [result for result in results if rule.id in result.rules]
+    standings = [(result.rules[rule.id], _reason(rule.id, result)) for result in ran]
+    # A case that a tier was not there for is no child: it is listed, and keeps the title at PARTIAL.
+    executed = [standing for standing in standings if standing[0] is not Status.UNTESTED]
+    status, reason = worst_of(executed) if executed else _untested(rule, deciding, standings, subject)
+    # What some of its cases showed is not what the rule owes; what they refuted stays refuted.
+    open_cases = [case.id for case in deciding if case.id in left_out]
+    if status in _FULFILLED and open_cases:
+        status = Status.UNTESTED
+        reason = f"{len(open_cases)} of its {len(deciding)} cases did not run: {', '.join(open_cases)}"
+    decisions = [each for case in deciding for each in case.decides if each.rule == rule.id]
+    clauses = dict.fromkeys((each.oracle, clause) for each in decisions for clause in each.clauses)
+    refuting = dict.fromkeys(
+        run
+        for result in ran
+        if (tally := tallies.get((result.case, result.tier)))
+        for clause in clauses
+        for run in tally.refuted.get(clause, ())
+    )
+    return RuleResult(
+        rule=rule,
+        status=status,
+        reason=reason,
+        cases=tuple(case.id for case in deciding),
+        tiers=tuple(dict.fromkeys(each.tier for each in ran if each.rules[rule.id] is not Status.UNTESTED)),
+        oracles=tuple(f"{oracle}/{clause}" for oracle, clause in clauses),
+        mutants=tuple(dict.fromkeys(each.mutant for each in decisions)),
+        failed_runs=tuple(refuting),
+    )
+
+
+def _not_reached(results: Sequence[CaseResult]) -> frozenset[str]:
+    """Cases whose turn did not come, though a tier of theirs ran."""
+    ran = tiers_that_ran(results)
+    executed = {each.case for each in results if each.status is not Status.UNTESTED}
+    return frozenset(each.case for each in results if each.tier in ran) - executed
+
+
+def _reason(rule: str, result: CaseResult) -> str:
+    reason = result.rule_reasons.get(rule, "")
+    return f"{result.case} on {result.tier}: {reason}" if reason else ""
+
+
+def _untested(rule: Rule, deciding: Sequence[Case], standings: Sequence[Standing], subject: str) -> Standing:
+    if standings:
+        return Status.UNTESTED, standings[0][1]
+    if deciding:
+        return Status.UNTESTED, "none of its cases was chosen"
+    if subject not in rule.subjects:
+        return Status.UNTESTED, f"owed by {', '.join(rule.subjects)}; the subject here is {subject}"
+    return Status.UNTESTED, "no case decides it yet"
+
+
+def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: tuple[str, ...], subject: str) -> Title:
+    if any(result.status in _REFUSING for result in results) or any(each.status in _REFUSING for each in rules):
+        return Title.REFUSED
+    if missing or not any(owed(each, subject) for each in rules):
+        return Title.PARTIAL
+    return Title.CERTIFIED
+
+
+def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject: str) -> tuple[str, ...]:
+    """What keeps it from being certified, worst first."""
+    sentences: list[tuple[int, str]] = []
+    for status in Status:
+        if status in _FULFILLED:
+            continue
+        ids = [each.rule.id for each in rules if each.status is status and owed(each, subject)]
+        if ids:
+            plural = "rule is" if len(ids) == 1 else "rules are"
+            sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
+    alike: dict[tuple[Status, Tier, str], list[str]] = {}
+    for result in results:
+        undecided = result.status in _REFUSING and not any(status in _REFUSING for status in result.rules.values())
+        if undecided or result.status is Status.UNTESTED:
+            alike.setdefault((result.status, result.tier, result.reason), []).append(result.case)
+    for (status, tier, reason), cases in alike.items():
+        which = f"Case {cases[0]}" if len(cases) == 1 else f"{len(cases)} cases"
+        verb = "is" if len(cases) == 1 else "are"
+        sentences.append((STATUS_RANK[status], f"{which} on {tier} {verb} {status}: {reason}."))
+    return tuple(sentence for _, sentence in sorted(sentences, key=lambda each: -each[0]))
+
+
+def _guarantees(tallies: Sequence[Tally]) -> tuple[str, ...]:
+    """By claim: in how many runs it stood, or the first run that refuted it."""
+    runs: Counter[str] = Counter()
+    refuted: dict[str, str] = {}
+    for tally in tallies:
+        runs += tally.claims
+        refuted = {**tally.refuted_claims, **refuted}
+    return tuple(
+        f"{claim}: refuted in {refuted[claim]}"
+        if claim in refuted
+        else f"{claim}: not refuted in {count} {'run' if count == 1 else 'runs'}"
+        for claim, count in sorted(runs.items())
+        if not claim.endswith(guarantee_name(frozenset()))
+    )

@@ -1,0 +1,401 @@
+"""Certification: every case that applies, on every tier that runs, and one Journal of it all."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from time import monotonic  # noqa: TID251 - budget and duration of the whole; no run depends on it
+from typing import Protocol
+
+import msgspec
+
+from holdfast.harness.engine.cases.case import accused_of, chosen, is_control, plan_of, why_not_applicable
+from holdfast.harness.engine.cases.question import Question
+from holdfast.harness.engine.cases.results import broken_result
+from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.swarm_case import cases_for
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
+from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inquire
+from holdfast.harness.engine.certification.keeper import RUNS, Keeper
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import SideBySide
+
+SEEDS = 1_000_000
+"""Draw seeds that belong to one seed of a certification."""
+MANY = 10_000_000
+"""As many drawn plans as the budget allows."""
+MOST_SHRUNK = 3
+"""Failing cases whose plan is shrunk."""
+_LIBRARIES = ("msgspec", "numpy", "pyarrow")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user asked for.
+
+    Attributes:
+        command: as typed.
+        system: name, with variant.
+        folder: of the report, new.
+        seed: draws begin at a million times this, plus one.
+        rules, areas: only cases that decide one of these; none: all.
+        tiers: only these; none: all.
+        required: tiers that must be there.
+        runs: how many drawn plans must count; None: as many as a case demands.
+        budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
+        jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
+            other in this process.
+    """
+
+    command: str
+    system: str
+    folder: Path
+    seed: int = 0
+    rules: frozenset[str] = frozenset()
+    areas: frozenset[str] = frozenset()
+    tiers: frozenset[Tier] = frozenset()
+    required: frozenset[Tier] = frozenset()
+    runs: int | None = None
+    budget_s: float | None = None
+    jobs: int = 1
+
+
+class Observer(Protocol):
+    """Told what happens, as it happens."""
+
+    def begin(self, case: str, tier: Tier, demanded: int) -> None:
+        """A case begins."""
+
+    def ran(self, result: RunResult, kept: RunResult | None) -> None:
+        """A run is over; `kept` if it was stored."""
+
+    def shrunk(self, result: RunResult, plan: Path) -> None:
+        """A smaller plan shows what this run showed; it was stored under this path."""
+
+    def end(self, result: CaseResult) -> None:
+        """A case is over, or was skipped."""
+
+
+class _Entry:
+    """One case on one tier, and what came of it.
+
+    Attributes:
+        question: once it was begun.
+        tally: of its runs.
+        kept: those that were stored.
+        histories: digest over these.
+        result: once it is over.
+        again: whether it came to nothing beside others, and is asked once more with none beside it.
+    """
+
+    def __init__(self, case: Case, tier: Tier) -> None:
+        self.case = case
+        self.tier = tier
+        self.question: Question | None = None
+        self.demanded = 0
+        self.tally = Tally()
+        self.kept: list[RunResult] = []
+        self.histories = ""
+        self.result: CaseResult | None = None
+        self.again = False
+
+
+class Certification:
+    """One invocation of certify.
+
+    Raises:
+        UsageError: the request names what does not exist, or a tier that this machine lacks.
+    """
+
+    def __init__(self, request: Request, observer: Observer, interruption: Interruption) -> None:
+        _check_names(request)
+        self._request = request
+        self._observer = observer
+        self._interruption = interruption
+        self._started = datetime.now(UTC)  # noqa: TID251 - for the report alone
+        self._start_s = monotonic()
+        self._system = registry.system(request.system)
+        self._tools = registry.toolbox()
+        self._cases = chosen(cases_for(self._system), request.rules, request.areas)
+        self._entries: list[_Entry] = []
+        self._shrunk = 0
+
+    def run(self) -> Journal:
+        """Ask every case on every tier; the journal of what was done, also after an interruption."""
+        self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
+        for entry, news in self._all_news():
+            self._take(entry, news)
+        return self._journal()
+
+    @property
+    def _first_seed(self) -> int:
+        return self._request.seed * SEEDS + 1
+
+    def _agenda(self) -> list[tuple[Case, Tier]]:
+        """Plans written by hand first, the simulator before real tiers, and drawn plans with what time is left."""
+        order = list(Tier)
+        pairs = [(case, tier) for case in self._cases for tier in case.tiers]
+        return sorted(pairs, key=lambda pair: (self._is_drawn(pair[0]), order.index(pair[1])))
+
+    def _is_drawn(self, case: Case) -> bool:
+        return bool(case.plan_for(self._first_seed).draw_seed)
+
+    def _all_news(self) -> Iterator[tuple[_Entry, News]]:
+        """Of cases side by side where that can be had, then of the others, one after the other."""
+        here = self._entries
+        if self._request.jobs > 1:
+            here = [entry for entry in here if entry.tier is Tier.CONTAINERS]  # They share services of this process.
+            yield from self._news_from_lanes()
+        for entry, question, goal in self._begun(here):
+            for news in inquire(question, goal, self._keeper(), self._interruption, self._late):
+                yield entry, news
+
+    def _news_from_lanes(self) -> Iterator[tuple[_Entry, News]]:
+        from holdfast.harness.engine.certification.lane import NICENESS, Order, Terms
+        from holdfast.harness.engine.certification.lanes import Lanes, Track
+
+        request = self._request
+        deadline_s = None if request.budget_s is None else self._start_s + request.budget_s
+        terms = Terms(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
+        several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
+
+        def track(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> Track[_Entry]:
+            orders = (
+                (entry, Order(entry.case.id, entry.tier, goal, entry.tally.runs))
+                for entry, _, goal in self._begun(entries)
+            )
+            return Track(orders, width, msgspec.structs.replace(terms, niceness=niceness))
+
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
+        on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in widths}
+        tracks = {tier: track(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
+        with Lanes[_Entry](self._interruption) as lanes:
+            for entry, news in lanes.news(list(tracks.values())):
+                yield entry, news
+                if entry.again:  # There is less room than there seemed to be.
+                    tracks[Tier.PROCESS].width = max(1, tracks[Tier.PROCESS].width - 1)
+            yield from lanes.news([track(entry for entry in self._entries if entry.again)])
+
+    def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:
+        """Those that are asked, one when the next is wanted, with how many runs must count; the others are over."""
+        for entry in entries:
+            if entry.again and entry.result is not None and self._why_skipped(entry.tier):
+                self._end(entry, entry.result)
+                continue
+            asked = self._begin(entry)
+            if isinstance(asked, CaseResult):
+                self._end(entry, asked)
+                continue
+            entry.question = asked
+            self._observer.begin(entry.case.id, entry.tier, entry.demanded)
+            drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
+            yield entry, asked, MANY if drawn_on else entry.demanded
+
+    def _begin(self, entry: _Entry) -> Question | CaseResult:
+        case, tier = entry.case, entry.tier
+        if reason := self._why_skipped(tier):
+            return case_not_run(case, tier, Status.UNTESTED, reason)
+        try:
+            accused = accused_of(case, self._system, self._first_seed)
+            reason = why_not_applicable(case, accused, tier, self._tools)
+        except NotApplicable as error:
+            return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
+        except UsageError as error:
+            return case_not_run(case, tier, Status.ERROR, str(error))
+        if reason:
+            return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
+        runs = self._request.runs
+        entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
+        folder = self._request.folder / RUNS
+        return Question(
+            case, accused, tier, self._tools, self._first_seed, folder, interrupted=self._interruption.reason
+        )
+
+    def _take(self, entry: _Entry, news: News) -> None:
+        assert entry.question is not None
+        case, question = entry.case, entry.question
+        if isinstance(news, Ran):
+            entry.tally.add(news.result)
+            if news.kept is not None:
+                entry.kept.append(news.kept)
+            # That a control fails is as it should be.
+            self._observer.ran(news.result, None if is_control(case) else news.kept)
+            return
+        if isinstance(news, Lost):
+            plan = plan_of(case, question.system, self._first_seed, entry.tally.runs)
+            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(news.reason))
+            entry.tally.add(lost)
+            entry.kept.append(lost)
+        else:
+            entry.histories += news.histories
+        self._shrink_first_failure(entry, question)
+        evidence, reason = question.system.evidence(), self._interruption.reason()
+        tools, tier = self._tools, entry.tier
+        result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
+        if result.status is Status.INCONCLUSIVE and not entry.again and self._had_others_beside_it(tier):
+            entry.again, entry.result = True, result
+        else:
+            self._end(entry, result)
+
+    def _had_others_beside_it(self, tier: Tier) -> bool:
+        """Whether a case that took real time may have come to nothing because it had to share the machine."""
+        return self._request.jobs > 1 and tier in (Tier.PROCESS, Tier.SPARK)
+
+    def _keeper(self) -> Keeper:
+        return Keeper(self._request.folder, self._tools.faults)
+
+    def _end(self, entry: _Entry, result: CaseResult) -> None:
+        entry.result = result
+        self._observer.end(result)
+
+    def _shrink_first_failure(self, entry: _Entry, question: Question) -> None:
+        """Of a case on the simulator, a few times: explaining must not take longer than testing."""
+        failure = next((each for each in entry.kept if each.outcome is Outcome.FAIL), None)
+        if failure is None or entry.tier is not Tier.SIM or is_control(entry.case):
+            return
+        if self._interruption.signal or self._shrunk >= MOST_SHRUNK:
+            return
+        self._shrunk += 1
+        small = self._keeper().shrink(failure, question.system, self._tools)
+        if small is not None:
+            self._observer.shrunk(failure, small)
+
+    def _late(self) -> bool:
+        budget_s = self._request.budget_s
+        return budget_s is not None and monotonic() - self._start_s >= budget_s
+
+    def _why_skipped(self, tier: Tier) -> str:
+        if self._request.tiers and tier not in self._request.tiers:
+            return f"tier {tier} was not asked for"
+        if reason := lacking(tier):
+            return f"tier {tier} {reason}"
+        if self._late():
+            return f"the budget of {self._request.budget_s:.0f} s was used up"
+        return self._interruption.reason()
+
+    def _journal(self) -> Journal:
+        system, request = self._system, self._request
+        subject = system.subject
+        results, tallies = self._results(), self._tallies()
+        rules = rule_results(
+            registry.rules(),
+            registry.cases(),
+            results,
+            tallies,
+            subject,
+            strict=system.strict,
+            left_out=self._left_out(),
+        )
+        return Journal(
+            command=request.command,
+            system=system.name,
+            subject=subject,
+            profile=system.profile,
+            claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
+            evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
+            started=self._started.isoformat(timespec="seconds"),
+            duration_s=monotonic() - self._start_s,
+            interrupted=self._interruption.signal,
+            versions=_versions(),
+            seed=request.seed,
+            plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
+            history_digest=_digest_over(each.histories for each in self._entries),
+            tiers=tuple(self._tier_report(tier) for tier in Tier),
+            cases=tuple(results),
+            rules=rules,
+            runs=tuple(kept for each in self._entries for kept in each.kept),
+            certificate=certificate(rules, results, tallies.values(), subject, system.supplied_by_author),
+        )
+
+    def _results(self) -> list[CaseResult]:
+        return [entry.result for entry in self._entries if entry.result is not None]
+
+    def _tallies(self) -> dict[tuple[str, str], Tally]:
+        """What a wrong system claimed and did is not the accused's."""
+        begun = (entry for entry in self._entries if entry.question is not None and not is_control(entry.case))
+        return {(entry.case.id, entry.tier): entry.tally for entry in begun}
+
+    def _left_out(self) -> frozenset[str]:
+        """Cases that were not chosen, though they would have been asked on a tier that ran."""
+        results = self._results()
+        ran = tiers_that_ran(results)
+        asked = {case.id for case in self._cases}
+        touched = {rule for result in results for rule in result.rules}
+        return frozenset(
+            case.id
+            for case in registry.cases()
+            if case.id not in asked
+            and any(decision.rule in touched for decision in case.decides)
+            and any(self._applies(case, tier) for tier in case.tiers if tier in ran)
+        )
+
+    def _applies(self, case: Case, tier: Tier) -> bool:
+        try:
+            accused = accused_of(case, self._system, self._first_seed)
+            return not why_not_applicable(case, accused, tier, self._tools)
+        except NotApplicable:
+            return False
+        except UsageError:
+            return True  # Asked, it would be in error.
+
+    def _tier_report(self, tier: Tier) -> TierReport:
+        runs = sum(tally.runs for (_, name), tally in self._tallies().items() if name == tier)
+        if runs:
+            return TierReport(tier, ran=True, reason="", runs=runs)
+        if tier not in self._system.tiers:
+            return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
+        return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
+
+
+def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
+    """0 certified or partial, 1 violated, 2 inconclusive (also where nothing ran), 4 harness error."""
+    statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
+    if Status.FAIL in statuses:
+        return 1
+    if Status.ERROR in statuses:
+        return 4
+    if journal.certificate.title is Title.REFUSED or not any(tier.ran for tier in journal.tiers):
+        return 2
+    return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
+
+
+def _check_names(request: Request) -> None:
+    known = {rule.id for rule in registry.rules()}
+    for rule in request.rules - known:
+        raise registry.unknown("rule", rule, known)
+    areas = {rule.partition("-")[0] for rule in known}
+    for area in request.areas - areas:
+        raise registry.unknown("area", area, areas)
+    for tier in request.required | request.tiers:
+        if reason := lacking(tier):
+            raise UsageError(f"tier {tier} was asked for, but it {reason}.")
+
+
+def _digest_over(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "holdfast": _version("holdfast"),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in _LIBRARIES},
+        "platform": platform.platform(),
+    }
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

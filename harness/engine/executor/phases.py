@@ -1,0 +1,151 @@
+"""The phases of a run: safety, heal, liveness, settle. Their decisions use the deployment's clock alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+from holdfast.harness.engine.executor.conductor import Conductor
+from holdfast.harness.engine.executor.patience import Patience
+from holdfast.harness.engine.executor.progress import Progress
+from holdfast.harness.model.history import RunEnd
+from holdfast.harness.model.plan import Bounds
+from holdfast.harness.spi.system import Deployment
+
+HEAL_POLL_MS = 20
+"""How often an undo that takes time is looked at."""
+STANDSTILL_LIMIT = 1_000
+"""So many calls that bring neither an event nor a later time mean that the adapter fell silent."""
+
+
+class Phases:
+    """Leads one deployment through its phases.
+
+    Args:
+        bounds: of the plan.
+        deployment: what runs.
+        conductor: of the faults.
+        progress: towards the expected end.
+        interrupted: the reason to end early, or an empty text; asked between any two steps.
+        slice_ms: the longest single step, so that an interruption is heard.
+        stalled_ms: for how long something on this machine has waited for a processor; bounds are longer by that.
+
+    Attributes:
+        timed_out: the expected end was still possible when its bound passed.
+    """
+
+    __slots__ = (
+        "_bounds",
+        "_conductor",
+        "_deployment",
+        "_interrupted",
+        "_progress",
+        "_slice_ms",
+        "_stalled_ms",
+        "_standing_still",
+        "timed_out",
+    )
+
+    def __init__(
+        self,
+        bounds: Bounds,
+        deployment: Deployment,
+        conductor: Conductor,
+        progress: Progress,
+        interrupted: Callable[[], str],
+        slice_ms: float,
+        stalled_ms: Callable[[], float],
+    ) -> None:
+        self._bounds = bounds
+        self._deployment = deployment
+        self._conductor = conductor
+        self._progress = progress
+        self._interrupted = interrupted
+        self._slice_ms = slice_ms
+        self._stalled_ms = stalled_ms
+        self._standing_still = 0
+        self.timed_out = False
+
+    def run(self) -> RunEnd:
+        """All phases. An interruption skips to the heal and ends there."""
+        deployment, progress = self._deployment, self._progress
+        self._safety(self._patience(0, self._bounds.safety_ms))
+        problem = self._heal()
+        healed_ms = deployment.now_ms
+        healed_ns = int(healed_ms * 1e6)
+        progress.heal(healed_ns)
+        if not problem:
+            self._liveness(self._patience(healed_ms, self._bounds.liveness_ms))
+            missing = progress.missing()
+            self.timed_out = not progress.decided()
+            self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
+            if not self.timed_out:
+                missing = progress.taken_back()
+            problem = self._interrupted()
+        else:
+            missing = problem
+        return RunEnd(
+            reached=not missing,
+            reason=missing,
+            healed_ns=healed_ns,
+            ended_ns=int(deployment.now_ms * 1e6),
+            problem=problem,
+        )
+
+    def _patience(self, start_ms: float, bound_ms: float) -> Patience:
+        return Patience(start_ms, bound_ms, self._stalled_ms)
+
+    def _safety(self, patience: Patience) -> None:
+        conductor, progress = self._conductor, self._progress
+        conductor.start()
+        while (
+            not conductor.settled
+            and progress.failure is None
+            and self._deployment.now_ms < (until_ms := patience.until_ms)
+            and not self._interrupted()
+        ):
+            self._step(min(until_ms, conductor.next_ms))
+
+    def _heal(self) -> str:
+        """Undo everything and wait until that is true; returns the problem, or an empty text."""
+        conductor, deployment = self._conductor, self._deployment
+        conductor.heal()
+        begin_ms = deployment.now_ms
+        patience = self._patience(begin_ms, self._bounds.liveness_ms)
+        while not conductor.check_healed():
+            until_ms = patience.until_ms
+            if deployment.now_ms >= until_ms:
+                return f"not healed within {until_ms - ceil(begin_ms):.0f} ms: {conductor.unhealed()}"
+            if interruption := self._interrupted():
+                return interruption
+            self._step(min(until_ms, deployment.now_ms + HEAL_POLL_MS))
+        return self._interrupted()
+
+    def _liveness(self, patience: Patience) -> None:
+        progress, deployment = self._progress, self._deployment
+        while (
+            not progress.decided() and deployment.now_ms < (until_ms := patience.until_ms) and not self._interrupted()
+        ):
+            self._step(until_ms)
+
+    def _settle(self, until_ms: float) -> None:
+        while self._deployment.now_ms < until_ms and not self._interrupted():
+            self._step(until_ms)
+
+    def _step(self, until_ms: float) -> None:
+        deployment, conductor = self._deployment, self._conductor
+        before_ms = deployment.now_ms
+        slice_ms = before_ms + self._slice_ms
+        happened = deployment.advance(until_ms if until_ms < slice_ms else slice_ms)
+        for event in happened:
+            conductor.observe(event)
+            self._progress.observe(event)
+        now_ms = deployment.now_ms
+        if conductor.next_ms <= now_ms:
+            conductor.tick()
+        if happened or now_ms > before_ms:
+            self._standing_still = 0
+        else:
+            self._standing_still += 1
+            if self._standing_still > STANDSTILL_LIMIT:
+                raise OSError(f"the deployment fell silent: its clock stands still at {now_ms:.0f} ms")

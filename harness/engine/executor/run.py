@@ -1,0 +1,281 @@
+"""The only executor: a plan on a system, judged.
+
+1. deploy; 2. safety phase: workload and faults together; 3. heal: every undo was written down before its fault acted;
+4. liveness phase: the expected end within its bound, then the settle window; 5. stop, with audit; 6. the history is
+built, landings are proved from it, and the oracles judge. Whatever happens, faults are healed and the deployment is
+closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor import run_folder
+from holdfast.harness.engine.executor.conductor import NEVER, Conductor
+from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
+from holdfast.harness.engine.executor.patience import never_stalled
+from holdfast.harness.engine.executor.phases import Phases
+from holdfast.harness.engine.executor.progress import Progress
+from holdfast.harness.engine.site import machine
+from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.history import History, RunEnd, causal_order
+from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.spi.fault import Fault, UndoRecord
+from holdfast.harness.spi.system import ConfigurationAware, Recording, System
+
+REAL_SLICE_MS = 100
+"""Longest step where steps take real time: how late an interruption may be heard."""
+SUBMIT = "submit"
+"""The node of what is told before anything runs."""
+_COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
+_STARTUP, _LATEST = "scan.startup.mode", "latest-offset"
+"""Under this option nothing is owed for what was there before the job."""
+NO_INPUT = InputLog(keys=(), partitions=())
+NOTHING_RECORDED = Recording(nodes=(), ordered=False, output=Output())
+
+
+class Run(msgspec.Struct, frozen=True):
+    """An executed and judged plan.
+
+    Attributes:
+        tier: where it ran.
+        history: what happened, with the plan and how it ended.
+        verdicts: of every oracle that has its evidence and applies.
+        outcome: the worst verdict, or inconclusive for `reason`.
+        reason: the cause of an inconclusive run.
+        precisions: by fault that acted at a gate, how exactly the gate held.
+        dispatched, trace_hash: of the simulator.
+    """
+
+    tier: Tier
+    history: History
+    verdicts: tuple[Verdict, ...]
+    outcome: Outcome
+    reason: str
+    precisions: dict[int, str] = {}
+    dispatched: int = 0
+    trace_hash: str = ""
+
+
+class _Setting(msgspec.Struct, frozen=True):
+    """Everything that an execution needs."""
+
+    plan: Plan
+    system: System
+    faults: Mapping[str, Fault]
+    inputs: InputLog
+    tier: Tier
+    folder: Path | None
+    interrupted: Callable[[], str]
+
+
+class _Execution(msgspec.Struct, frozen=True):
+    """A run that was not judged yet. `timed_out`: the expected end was still possible when its bound passed."""
+
+    end: RunEnd
+    recording: Recording = NOTHING_RECORDED
+    acted: tuple[bool, ...] = ()
+    troubles: tuple[str, ...] = ()
+    precisions: dict[int, str] = {}
+    timed_out: bool = False
+
+
+def uninterrupted() -> str:
+    """Nothing asks the run to end early."""
+    return ""
+
+
+def run_plan(
+    plan: Plan,
+    system: System,
+    tools: Toolbox,
+    tier: Tier = Tier.SIM,
+    folder: Path | None = None,
+    interrupted: Callable[[], str] = uninterrupted,
+) -> Run:
+    """Execute and judge a plan that was validated, or drawn, for this system.
+
+    Args:
+        plan: what to do.
+        system: the accused.
+        tools: registered faults, workloads and oracles.
+        tier: one of the system's.
+        folder: of the run, existing; None on the simulator, where nothing is written.
+        interrupted: the reason to end early, or an empty text; asked between any two steps.
+    """
+    inputs, claims = NO_INPUT, Claims()
+    if plan.expected_end is ExpectedEnd.REFUSED:
+        execution = _submit(plan, system)
+    elif plan.expected_end is ExpectedEnd.ACCEPTED:
+        execution = _configure(plan, system)
+        claims = system.claims(plan) if execution.end.reached else claims
+    else:
+        inputs = _inputs(plan, tools)
+        try:
+            claims = system.claims(plan)
+            setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
+            execution = _execute(setting)
+        except ValueError:
+            # A system that refuses what it should run did not reach its end; anything else is an error of the adapter.
+            execution = _submit(plan, system)
+            if not execution.end.reached:
+                raise
+            execution = _Execution(_refused(execution.end.reason))
+        if execution.timed_out and plan.faults and tier is not Tier.SIM:
+            execution = _compared_with_control(execution, setting)
+    history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
+    evidence = system.evidence()
+    verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
+    outcome, reason = outcome_of(history, verdicts)
+    return Run(
+        tier=tier,
+        history=history,
+        verdicts=verdicts,
+        outcome=outcome,
+        reason=reason,
+        precisions=execution.precisions,
+        dispatched=execution.recording.dispatched,
+        trace_hash=execution.recording.trace_hash,
+    )
+
+
+def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
+    try:
+        inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if texts(plan).get(_STARTUP) != _LATEST:
+        return inputs
+    return msgspec.structs.replace(inputs, first_offsets=tuple(each.preloaded for each in inputs.partitions))
+
+
+def _submit(plan: Plan, system: System) -> _Execution:
+    """Ask for a plan that must be refused; nothing is deployed whatever the answer."""
+    refusal = _refusal(plan, system)
+    return _Execution(RunEnd(reached=bool(refusal), reason=refusal or "the configuration was accepted"))
+
+
+def _configure(plan: Plan, system: System) -> _Execution:
+    """Ask for what would be in force; nothing is deployed."""
+    assert isinstance(system, ConfigurationAware), f"{system.name} declares what it does not have"
+    try:
+        told = JobConfigured(node=SUBMIT, sequence=0, configuration=system.effective_configuration(plan))
+    except ValueError as error:
+        return _Execution(_refused(str(error)))
+    return _Execution(RunEnd(reached=True), msgspec.structs.replace(NOTHING_RECORDED, nodes=([told],)))
+
+
+def _refused(reason: str) -> RunEnd:
+    """The end of a run whose options were not taken though they should have been."""
+    return RunEnd(reached=False, reason=f"refused at submit: {reason}")
+
+
+def _refusal(plan: Plan, system: System) -> str:
+    """Why a system does not take the options of a plan; empty if it does."""
+    try:
+        system.account(plan)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _execute(setting: _Setting) -> _Execution:
+    plan, system, folder = setting.plan, setting.system, setting.folder
+    write_undo = run_folder.undo_writer(folder) if folder else _not_written
+    try:
+        deployment = system.deploy(
+            plan, setting.inputs, setting.tier, run_folder.new_work_folder(folder) if folder else None
+        )
+    except OSError as error:
+        return _Execution(RunEnd(reached=False, problem=f"it cannot be stood up: {error}"))
+    conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
+    tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
+    simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
+    drained = None if tells_checkpoints else deployment.drained
+    progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
+    slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
+    stalled_ms = never_stalled if setting.tier is Tier.SIM else machine.stalled_ms
+    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms, stalled_ms)
+    try:
+        end = phases.run()
+        recording = deployment.stop(audit=not end.problem)
+    except OSError as error:
+        end, recording = RunEnd(reached=False, problem=str(error)), NOTHING_RECORDED
+    finally:
+        try:
+            with suppress(OSError):
+                conductor.heal()
+        finally:
+            deployment.close()
+    return _Execution(end, recording, conductor.acted(), conductor.troubles(), conductor.precisions, phases.timed_out)
+
+
+def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
+    """On real tiers an exceeded bound counts only if the same machine meets it without faults."""
+    folder = setting.folder / run_folder.CONTROL if setting.folder else None
+    control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
+    if control.end.reached:
+        return execution
+    problem = execution.end.problem or f"the fault-free control missed the bound too: {control.end.reason}"
+    return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
+
+
+def without_faults(plan: Plan) -> Plan:
+    """The same plan with nothing broken; it must run, whatever its faults were to lead to."""
+    end = ExpectedEnd.FINISHED if plan.job.bounded else ExpectedEnd.RUNNING
+    return msgspec.structs.replace(plan, faults=(), expected_end=end)
+
+
+def _history(
+    plan: Plan,
+    claims: Claims,
+    inputs: InputLog,
+    execution: _Execution,
+    faults: Mapping[str, Fault],
+    *,
+    real_time: bool,
+) -> History:
+    end, recording = execution.end, execution.recording
+    problem = end.problem or recording.problem
+    try:
+        events: Sequence[Event] = recording.nodes[0] if recording.ordered else causal_order(recording.nodes)
+    except ValueError as error:
+        problem, events = problem or str(error), ()
+    history = History(plan, claims, inputs, recording.output, events, end)
+    landed = tuple(
+        faults[spec.kind].landed(history, index) if acted else None
+        for index, (spec, acted) in enumerate(zip(plan.faults, execution.acted or _none_acted(plan), strict=True))
+    )
+    history.end = msgspec.structs.replace(
+        end,
+        problem=problem,
+        blind=bool(recording.problem),
+        real_time=real_time,
+        faults_landed=landed,
+        fault_troubles=execution.troubles or ("",) * len(landed),
+    )
+    if recording.owed is not None:
+        history.inputs = recording.owed
+        for event in history.of(CheckpointCompleted):
+            event.positions = ()  # They count records of the input.
+    return history
+
+
+def _none_acted(plan: Plan) -> tuple[bool, ...]:
+    return (False,) * len(plan.faults)
+
+
+def _not_written(undo: UndoRecord) -> None:
+    """On the simulator nothing outlives the process, so nothing has to be undone from another one."""

@@ -1,0 +1,81 @@
+"""What many drawn runs add up to, as a value that can be stored and added to others."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from holdfast.harness.engine.plans.words import attack
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.oracles.models.stated_options import texts
+
+Numbers = dict[str, int]
+_NUMBER = re.compile(r"\d+")
+_QUANTITY = re.compile(r"\d{2,}|\d+ ?[a-z]+", re.IGNORECASE)
+
+
+class Counts(msgspec.Struct, forbid_unknown_fields=True):
+    """Sums over runs.
+
+    Attributes:
+        drawn, passed, failed, inconclusive: runs.
+        causes: why runs were inconclusive, numbers left out.
+        planned, landed: faults by attack.
+        aimed, hit: by window, runs that aimed at it and runs that hit it.
+        judged: by oracle, runs in which it decided something.
+        jobs, ends, options: runs by job, by expected end, and by option with its value, unless that is a quantity.
+    """
+
+    drawn: int = 0
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    causes: Numbers = {}
+    planned: Numbers = {}
+    landed: Numbers = {}
+    aimed: Numbers = {}
+    hit: Numbers = {}
+    judged: Numbers = {}
+    jobs: Numbers = {}
+    ends: Numbers = {}
+    options: Numbers = {}
+
+    def add(self, result: RunResult, plan: Plan) -> None:
+        """Count a run."""
+        self.drawn += 1
+        self.passed += result.outcome is Outcome.PASS
+        self.failed += result.outcome is Outcome.FAIL
+        if result.outcome is Outcome.INCONCLUSIVE:
+            self.inconclusive += 1
+            _count(self.causes, _NUMBER.sub("n", result.reason))
+        for spec in plan.faults:
+            _count(self.planned, attack(spec))
+        for name, times in result.landed.items():
+            _count(self.landed, name, times)
+        for window, hit in result.windows.items():
+            _count(self.aimed, window)
+            _count(self.hit, window, int(hit))
+        for verdict in result.verdicts:
+            _count(self.judged, verdict.oracle, int(bool(verdict.checked)))
+        _count(self.jobs, f"{plan.job.name} x{plan.topology.parallelism}")
+        _count(self.ends, plan.expected_end.value)
+        for key, text in texts(plan).items():
+            _count(self.options, key if _QUANTITY.fullmatch(text) else f"{key}: {text}")
+
+    def plus(self, other: Counts) -> None:
+        """Count what somebody else counted."""
+        for name in self.__struct_fields__:
+            theirs = getattr(other, name)
+            if isinstance(theirs, int):
+                setattr(self, name, getattr(self, name) + theirs)
+            else:
+                mine = getattr(self, name)
+                for key, times in theirs.items():
+                    _count(mine, key, times)
+
+
+def _count(numbers: Numbers, name: str, times: int = 1) -> None:
+    numbers[name] = numbers.get(name, 0) + times

@@ -1,0 +1,171 @@
+"""The ledger of a campaign: which seeds were drawn, under which code, and what came of them.
+
+campaign.jsonl       a line for each chunk of seeds, each plan that was tried again, each alarm that was withdrawn;
+                     only ever appended to
+alarms/seed-N.json   the plan of each run that raised an alarm
+
+A line is on disk before the next chunk begins. One that was cut off, because the harness was killed while it wrote, is
+dropped: its seeds are drawn again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.artefacts.decode import decode
+from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.exploration.counts import Counts
+
+LEDGER = "campaign.jsonl"
+ALARMS = "alarms"
+LEDGER_VERSION = 1
+Seeds = tuple[int, int]
+"""First and last."""
+
+
+class Chunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chunk", kw_only=True):
+    """Seeds that were drawn one after the other.
+
+    Attributes:
+        version: of this schema.
+        system: the accused.
+        code: fingerprint of everything that ran.
+        first, last: seeds.
+        counts: what came of them.
+        alarms: by seed, what was alarming.
+    """
+
+    version: int = LEDGER_VERSION
+    system: str
+    code: str
+    first: int
+    last: int
+    counts: Counts
+    alarms: dict[int, str] = {}
+
+
+class Retrial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="retrial", kw_only=True):
+    """The stored plan of a seed once more, under other code. `alarm` is empty if it raises none any more."""
+
+    version: int = LEDGER_VERSION
+    code: str
+    seed: int
+    alarm: str
+
+
+class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="withdrawal", kw_only=True):
+    """The plan of a seed asked for what nobody owes, so its alarm says nothing; the reason is a person's."""
+
+    version: int = LEDGER_VERSION
+    seed: int
+    reason: str
+
+
+Entry = Chunk | Retrial | Withdrawal
+
+
+class Ledger:
+    """The ledger in a folder, held by one process at a time; a context manager.
+
+    Args:
+        folder: of the campaign; made if it is not there.
+        system: whose campaign it is.
+
+    Attributes:
+        chunks: all that were written.
+        alarms: by seed, code and what was alarming when its plan ran last; empty if nothing was.
+        withdrawn: by seed, why its alarm says nothing.
+
+    Raises:
+        UsageError: the folder cannot be made, belongs to another system or to a campaign that is running, or holds a
+            line that is no entry.
+    """
+
+    def __init__(self, folder: Path, system: str) -> None:
+        self.folder = folder
+        self.chunks: list[Chunk] = []
+        self.alarms: dict[int, tuple[str, str]] = {}
+        self.withdrawn: dict[int, str] = {}
+        self._path = folder / LEDGER
+        try:
+            (folder / ALARMS).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{folder}: it cannot hold a campaign ({error.strerror}); choose another one with --out."
+            ) from error
+        if owner_lives(folder):
+            raise UsageError(
+                f"{folder}: a campaign is running in it; wait for its end or choose another one with --out."
+            )
+        write_owner(folder)
+        try:
+            for entry in self._read():
+                self._take(entry)
+            other = {chunk.system for chunk in self.chunks} - {system}
+            if other:
+                raise UsageError(f"{folder}: it holds a campaign of {min(other)}; choose another one with --out.")
+        except UsageError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the folder to others."""
+        remove_owner(self.folder)
+
+    def append(self, entry: Entry) -> None:
+        """Write an entry; returns when the disk has it."""
+        with self._path.open("ab") as file:
+            file.write(msgspec.json.encode(entry) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._take(entry)
+
+    def missing(self, wanted: Seeds) -> Iterator[Seeds]:
+        """The ranges of wanted seeds that were not drawn yet, in order."""
+        first, last = wanted
+        for chunk in sorted(self.chunks, key=lambda each: each.first):
+            if first < min(chunk.first, last + 1):
+                yield first, min(chunk.first - 1, last)
+            first = max(first, chunk.last + 1)
+        if first <= last:
+            yield first, last
+
+    def plan_of(self, seed: int) -> Path:
+        """Where the plan of a seed that raised an alarm is."""
+        return alarm_file(self.folder, seed)
+
+    def _take(self, entry: Entry) -> None:
+        if isinstance(entry, Chunk):
+            self.chunks.append(entry)
+            self.alarms.update({seed: (entry.code, alarm) for seed, alarm in entry.alarms.items()})
+        elif isinstance(entry, Retrial):
+            self.alarms[entry.seed] = entry.code, entry.alarm
+        else:
+            self.withdrawn[entry.seed] = entry.reason
+
+    def _read(self) -> Iterable[Entry]:
+        try:
+            written = self._path.read_bytes()
+        except FileNotFoundError:
+            return
+        whole = written.rfind(b"\n") + 1
+        if whole < len(written):
+            os.truncate(self._path, whole)
+        for number, line in enumerate(written[:whole].splitlines(), 1):
+            yield decode(line, Entry, f"{self._path}:{number}")  # type: ignore[arg-type]
+
+
+def alarm_file(folder: Path, seed: int) -> Path:
+    """In the folder of a campaign, where the plan of a seed is."""
+    return folder / ALARMS / f"seed-{seed}.json"

@@ -1,0 +1,161 @@
+"""A campaign over many seeds that may be broken off at any time, goes on where it was, and adds up.
+
+Seeds are drawn in chunks; what a chunk came to is in the ledger before the next one is counted. An alarm is a run that
+failed, or in which harness or oracle broke: its plan is stored, and as soon as other code is there it is tried again.
+An alarm stands until its plan raises none, or somebody withdraws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.artefacts.stored_run import read_plan_file, write_plan
+from holdfast.harness.engine.cases.case import plan_of
+from holdfast.harness.engine.cases.question import Question, ask
+from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result
+from holdfast.harness.engine.cases.swarm_case import SWARM_ID, swarm_case
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.exploration.counts import Counts
+from holdfast.harness.engine.exploration.fingerprint import fingerprint
+from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal, alarm_file
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.workers import in_order
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.verdict import CRASHED, Outcome
+
+CHUNK = 50
+"""Seeds that are lost when the harness is killed."""
+LEAST_PASSED = 0.95
+"""Of all drawn runs: a campaign whose plans say less than this is none."""
+
+
+class LongCampaign:
+    """The swarm of one system on the simulator.
+
+    Args:
+        system: name, with variant.
+        seeds: wanted.
+        folder: of the ledger.
+
+    Attributes:
+        wanted: first and last seed.
+        code: fingerprint of what runs now.
+
+    Raises:
+        UsageError: the system does not run on the simulator, or the folder cannot serve.
+    """
+
+    def __init__(self, system: str, seeds: Seeds, folder: Path) -> None:
+        self._system = registry.system(system)
+        self._tools = registry.toolbox()
+        if Tier.SIM not in self._system.tiers:
+            raise UsageError(f"system {system!r} is on no simulator, where campaigns run: choose one that is.")
+        self.wanted = seeds
+        self.code = fingerprint(self._system, self._tools)
+        self.ledger = Ledger(folder, self._system.name)
+
+    def try_again(self) -> Iterator[Retrial]:
+        """Try every stored plan that other code found alarming."""
+        for seed, (code, alarm) in list(self.ledger.alarms.items()):
+            if alarm and code != self.code and seed not in self.ledger.withdrawn:
+                retrial = Retrial(code=self.code, seed=seed, alarm=self._alarm_again(seed))
+                self.ledger.append(retrial)
+                yield retrial
+
+    def _alarm_again(self, seed: int) -> str:
+        """What is alarming about the stored plan of a seed now."""
+        try:
+            run = run_plan(read_plan_file(self.ledger.plan_of(seed)), self._system, self._tools)
+        except Exception as error:  # As in a campaign: it is counted, and the others are tried.
+            return f"{HARNESS_ERROR}{type(error).__name__}: {error}"
+        return alarm_of(run_result(run, SWARM_ID, seed, 0.0))
+
+    def withdraw(self, seed: int, reason: str) -> None:
+        """Let an alarm say nothing, because its plan asked for what nobody owes.
+
+        Raises:
+            UsageError: the seed raised none.
+        """
+        if seed not in self.ledger.alarms:
+            raise registry.unknown("alarm of seed", str(seed), map(str, self.ledger.alarms))
+        self.ledger.append(Withdrawal(seed=seed, reason=reason))
+
+    def draw(self, jobs: int, interrupted: Callable[[], str]) -> Iterator[Chunk]:
+        """Draw what is missing, chunk by chunk.
+
+        Args:
+            jobs: processes; 1: this one.
+            interrupted: the reason to stop after the chunk in hand, or an empty text.
+        """
+        calls = (
+            (self._system.name, self.code, str(self.ledger.folder), start, min(start + CHUNK - 1, last))
+            for first, last in list(self.ledger.missing(self.wanted))
+            for start in range(first, last + 1, CHUNK)
+        )
+        drawn = (draw_chunk(*call) for call in calls) if jobs < 2 else in_order(draw_chunk, calls, jobs, interrupted)
+        for encoded in drawn:
+            chunk = msgspec.json.decode(encoded, type=Chunk)
+            self.ledger.append(chunk)
+            yield chunk
+            if interrupted():
+                return
+
+    def total(self) -> Counts:
+        """Of all chunks that were ever drawn into this folder."""
+        total = Counts()
+        for chunk in self.ledger.chunks:
+            total.plus(chunk.counts)
+        return total
+
+    def standing(self) -> dict[int, str]:
+        """By seed, the alarms that stand."""
+        known, withdrawn = sorted(self.ledger.alarms.items()), self.ledger.withdrawn
+        return {seed: alarm for seed, (_, alarm) in known if alarm and seed not in withdrawn}
+
+    def exit_code(self) -> int:
+        """0 no alarm stands, 1 a run failed, 4 harness or oracle broke, 2 seeds are missing or too few runs passed."""
+        alarms = self.standing().values()
+        if any(map(_is_failure, alarms)):
+            return 1
+        if alarms:
+            return 4
+        total = self.total()
+        enough = not list(self.ledger.missing(self.wanted)) and total.passed >= LEAST_PASSED * total.drawn
+        return 0 if enough else 2
+
+
+def draw_chunk(system: str, code: str, folder: str, first: int, last: int) -> bytes:
+    """Draw, run and judge some seeds; their chunk, encoded, because another process may ask."""
+    accused = registry.system(system)
+    question = Question(swarm_case(accused), accused, Tier.SIM, registry.toolbox())
+    counts = Counts()
+    alarms: dict[int, str] = {}
+    for seed in range(first, last + 1):
+        answer = ask(question, seed - question.first_seed)
+        plan = answer.run.history.plan if answer.run else plan_of(question.case, accused, question.first_seed, seed - 1)
+        counts.add(answer.result, plan)
+        if alarm := alarm_of(answer.result):
+            alarms[seed] = alarm
+            write_plan(alarm_file(Path(folder), seed), plan)
+    return msgspec.json.encode(Chunk(system=system, code=code, first=first, last=last, counts=counts, alarms=alarms))
+
+
+def alarm_of(result: RunResult) -> str:
+    """What is alarming about a run, or an empty text."""
+    if result.outcome is Outcome.FAIL:
+        return next(
+            f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"
+            for verdict in result.verdicts
+            for anomaly in verdict.anomalies
+        )
+    broke = result.reason.startswith(HARNESS_ERROR) or CRASHED in result.reason
+    return result.reason if result.outcome is Outcome.INCONCLUSIVE and broke else ""
+
+
+def _is_failure(alarm: str) -> bool:
+    return not alarm.startswith(HARNESS_ERROR) and CRASHED not in alarm

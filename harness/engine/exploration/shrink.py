@@ -1,0 +1,109 @@
+"""The shrinker: a smaller plan that still shows the same anomaly. Greedy and deterministic; for the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
+from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.spi.system import System
+
+TRIES = 300
+replace = msgspec.structs.replace
+
+
+def shows(plan: Plan, system: System, tools: Toolbox, oracle: str, clause: str) -> bool:
+    """Whether a run of a plan names the anomaly; a plan that cannot be run does not."""
+    try:
+        check_plan(plan, system, Tier.SIM, tools)
+        check_options(plan, system)
+        run = run_plan(plan, system, tools)
+    except (UsageError, NotApplicable):
+        return False
+    return any(
+        verdict.oracle == oracle and any(anomaly.clause == clause for anomaly in verdict.anomalies)
+        for verdict in run.verdicts
+    )
+
+
+def shrink(
+    plan: Plan,
+    reproduces: Callable[[Plan], bool],
+    tries: int = TRIES,
+    progress: Callable[[int], None] = lambda tried: None,
+) -> Plan:
+    """The smallest plan that was found.
+
+    Args:
+        plan: one that reproduces.
+        reproduces: whether a plan still shows what it is about.
+        tries: how many plans are run at most.
+        progress: told after each how many were.
+    """
+    tried = 0
+    smaller = True
+    while smaller:
+        smaller = False
+        for candidate in _candidates(plan):
+            if tried >= tries:
+                return plan
+            tried += 1
+            found = reproduces(candidate)
+            progress(tried)
+            if found:
+                plan, smaller = candidate, True
+                break
+    return plan
+
+
+def _candidates(plan: Plan) -> Iterator[Plan]:
+    """Smaller plans, those that leave out most first. Each differs from the plan."""
+    for index in range(len(plan.faults)):
+        yield replace(plan, faults=plan.faults[:index] + plan.faults[index + 1 :])
+    for parallelism in range(1, plan.topology.parallelism):
+        yield replace(plan, topology=replace(plan.topology, parallelism=parallelism))
+    if plan.calls or plan.configuration_file is not None:
+        yield replace(plan, options=dict(texts(plan)), calls=(), configuration_file=None)
+    for key in plan.options:
+        yield replace(plan, options={name: value for name, value in plan.options.items() if name != key})
+    for name, value in plan.workload.parameters.items():
+        for less in _less(value):
+            parameters = {**plan.workload.parameters, name: less}
+            yield replace(plan, workload=replace(plan.workload, parameters=parameters))
+    for index, spec in enumerate(plan.faults):
+        for simpler in _simpler(spec):
+            yield replace(plan, faults=(*plan.faults[:index], simpler, *plan.faults[index + 1 :]))
+
+
+def _less(value: int | str) -> Iterator[int]:
+    if isinstance(value, int) and value > 0:
+        for less in dict.fromkeys((0, 1, value // 4, value // 2, value - 1)):
+            if less < value:
+                yield less
+
+
+def _simpler(spec: FaultSpec) -> Iterator[FaultSpec]:
+    for name in spec.parameters:
+        yield replace(spec, parameters={key: value for key, value in spec.parameters.items() if key != name})
+    for schedule in _sooner(spec.schedule):
+        yield replace(spec, schedule=schedule)
+
+
+def _sooner(schedule: Schedule) -> Iterator[Schedule]:
+    if schedule.gate is not None:
+        yield replace(schedule, gate=None)
+        for occurrence in range(1, schedule.gate.occurrence):
+            yield replace(schedule, gate=replace(schedule.gate, occurrence=occurrence))
+    if schedule.at_event:
+        yield replace(schedule, at_event="")
+    if schedule.after_rows:
+        yield replace(schedule, after_rows=0)
+    for checkpoints in range(schedule.after_checkpoint):
+        yield replace(schedule, after_checkpoint=checkpoints)

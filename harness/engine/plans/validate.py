@@ -1,0 +1,210 @@
+"""Plans from outside: checked against the system, the tier and the tools that are to run them.
+
+A drawn plan is valid by construction and does not come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.plans.check_job import check_job
+from holdfast.harness.engine.site.registry import Toolbox, unknown
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.demands import demands
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import network_channels, subtasks
+from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
+
+_MAX_PARALLELISM = 32_768
+"""Flink's upper bound of the number of key groups."""
+_MAX_UNSIGNED = (1 << 64) - 1
+
+
+def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
+    """Refuse what cannot be run, whatever the options are.
+
+    Raises:
+        UsageError: the plan contradicts itself, or names what does not exist.
+        NotApplicable: it asks for what the system does not declare.
+    """
+    check_job(plan.job)
+    lacking = demands(plan.job) - system.capabilities
+    if lacking:
+        raise NotApplicable(
+            f"system {system.name!r} does not declare {_listed(lacking)}, which job {plan.job.name} needs."
+        )
+    finishes = plan.expected_end is ExpectedEnd.FINISHED
+    _require(
+        plan.job.bounded or not finishes,
+        f"expected_end is {plan.expected_end}, but job {plan.job.name} has a source whose input never ends: "
+        "make every source bounded.",
+    )
+    _require(
+        not plan.job.bounded or plan.expected_end is not ExpectedEnd.RUNNING,
+        f"expected_end is {plan.expected_end}, but the input of job {plan.job.name} ends: expect "
+        f"{ExpectedEnd.FINISHED}.",
+    )
+    _check_numbers(plan)
+    _check_workload(plan, tools)
+    for index, spec in enumerate(plan.faults):
+        _check_fault(f"faults[{index}]", spec, plan, system, tier, tools)
+    if tier not in system.tiers:
+        raise NotApplicable(f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.tiers)}.")
+    if isinstance(system, TierAware) and (objection := system.objection(plan, tier)):
+        raise NotApplicable(objection)
+    if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
+        _require(
+            not plan.faults,
+            f"faults has {len(plan.faults)} entries, but a plan that is to be {plan.expected_end} starts nothing: "
+            "remove them.",
+        )
+    _check_configuration(plan, system)
+
+
+def check_options(plan: Plan, system: System) -> None:
+    """Every option must be accounted for, unless the plan starts nothing.
+
+    Raises:
+        UsageError: a value is refused.
+        NotApplicable: an option is unsupported, or the adapter says nothing about it.
+    """
+    if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
+        return
+    try:
+        account = {each.key: each for each in system.account(plan)}
+    except ValueError as error:
+        raise UsageError(f"options: {error}") from error
+    for key in plan.options:
+        if key not in account:
+            raise NotApplicable(f"system {system.name!r} does not account for option {key!r}.")
+    for key, each in account.items():
+        if each.use is OptionUse.UNSUPPORTED:
+            raise NotApplicable(f"system {system.name!r} does not support option {key!r}.")
+
+
+def _check_configuration(plan: Plan, system: System) -> None:
+    wanted = {
+        "calls": bool(plan.calls),
+        "configuration_file": plan.configuration_file is not None,
+        f"expected_end {plan.expected_end}": plan.expected_end is ExpectedEnd.ACCEPTED,
+    }
+    for field, asked in wanted.items():
+        if asked and Capability.CONFIGURATION not in system.capabilities:
+            raise NotApplicable(f"system {system.name!r} does not declare {Capability.CONFIGURATION}, for {field}.")
+
+
+def _check_numbers(plan: Plan) -> None:
+    topology, bounds = plan.topology, plan.bounds
+    _in_range("topology.max_parallelism", topology.max_parallelism, 1, _MAX_PARALLELISM)
+    _in_range("topology.parallelism", topology.parallelism, 1, topology.max_parallelism)
+    _in_range("bounds.safety_ms", bounds.safety_ms, 1)
+    _in_range("bounds.liveness_ms", bounds.liveness_ms, 1)
+    _in_range("bounds.settle_ms", bounds.settle_ms, 0)
+    _in_range("digest_key", plan.digest_key, 0, _MAX_UNSIGNED)
+
+
+def _check_workload(plan: Plan, tools: Toolbox) -> None:
+    workload = tools.workloads.get(plan.workload.name)
+    if workload is None:
+        raise unknown("workload", plan.workload.name, tools.workloads)
+    kinds = {name: type(default) for name, (default, _) in workload.parameters.items()}
+    _check_parameters("workload.parameters", plan.workload.parameters, kinds)
+
+
+def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
+    fault = tools.faults.get(spec.kind)
+    if fault is None:
+        raise unknown("fault", spec.kind, tools.faults)
+    _require(
+        spec.target.role in fault.roles,
+        f"{place}.target.role is {spec.target.role}; a {spec.kind} hits {_listed(fault.roles)}: choose one of these.",
+    )
+    _check_target(f"{place}.target", spec.target, plan)
+    _check_parameters(
+        f"{place}.parameters", spec.parameters, {name: kind for name, (kind, _) in fault.parameters.items()}
+    )
+    if spec.kind == SUBMIT and PARALLELISM in spec.parameters:
+        width = int(spec.parameters[PARALLELISM])
+        _in_range(f"{place}.parameters.{PARALLELISM}", width, 1, plan.topology.max_parallelism)
+    _in_range(f"{place}.duration_ms", spec.duration_ms, 0)
+    _require(
+        fault.lasting or not spec.duration_ms,
+        f"{place}.duration_ms is {spec.duration_ms}, but a {spec.kind} does not last: set it to 0.",
+    )
+    needed = fault.needs(spec)
+    if needed not in system.capabilities:
+        raise NotApplicable(f"system {system.name!r} does not declare {needed}, which {place} ({spec.kind}) needs.")
+    if isinstance(system, TierAware) and needed in system.lacks(tier):
+        raise NotApplicable(f"system {system.name!r} lacks {needed} on tier {tier}, which {place} ({spec.kind}) needs.")
+    _check_schedule(f"{place}.schedule", spec.schedule, plan, system, tier)
+
+
+def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, tier: Tier) -> None:
+    _in_range(f"{place}.after_checkpoint", schedule.after_checkpoint, 0)
+    _in_range(f"{place}.after_rows", schedule.after_rows, 0)
+    _require(
+        not schedule.at_event or schedule.at_event in WATCHED,
+        f"{place}.at_event is {schedule.at_event!r}; allowed are {_listed(WATCHED)}: use one of these.",
+    )
+    if schedule.at_time_ms is not None:
+        _in_range(f"{place}.at_time_ms", schedule.at_time_ms, 0)
+        _require(
+            tier is Tier.SIM,
+            f"{place}.at_time_ms is {schedule.at_time_ms}, but only tier {Tier.SIM} can keep a time: use progress.",
+        )
+        _require(schedule.gate is None, f"{place} has a gate and at_time_ms: remove one of the two.")
+    if schedule.gate is not None:
+        _check_gate(f"{place}.gate", schedule.gate, plan, system)
+
+
+def _check_gate(place: str, gate: Gate, plan: Plan, system: System) -> None:
+    if Capability.GATES not in system.capabilities:
+        raise NotApplicable(f"system {system.name!r} does not declare {Capability.GATES}, which {place} needs.")
+    if gate.effect not in system.gates:
+        raise NotApplicable(f"{place}.effect is {gate.effect!r}; system {system.name!r} has {_listed(system.gates)}.")
+    _in_range(f"{place}.occurrence", gate.occurrence, 1)
+    _check_target(f"{place}.target", gate.target, plan)
+    vertices = [vertex.name for vertex in plan.job.vertices]
+    _require(
+        not gate.vertex or gate.vertex in vertices,
+        f"{place}.vertex is {gate.vertex!r}; the vertices are {_listed(vertices)}: use one of these, or none.",
+    )
+
+
+def _check_target(place: str, target: Target, plan: Plan) -> None:
+    counts = {
+        Role.WORKER: plan.topology.parallelism,
+        Role.TASK: len(subtasks(plan.job, plan.topology)),
+        Role.CHANNEL: len(network_channels(plan.job, plan.topology)),
+    }
+    count = counts.get(target.role, 1)
+    if not count:
+        raise NotApplicable(f"{place}: job {plan.job.name!r} has no {target.role} that a fault can hit.")
+    _in_range(f"{place}.index", target.index, 0, count - 1)
+
+
+def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Mapping[str, type]) -> None:
+    for name, value in parameters.items():
+        _require(name in kinds, f"{place} has {name!r}; allowed are {_listed(kinds) or 'none'}: remove or rename it.")
+        _require(
+            type(value) is kinds[name],
+            f"{place}.{name} is {value!r}: give {'a whole number' if kinds[name] is int else 'a text'}.",
+        )
+
+
+def _in_range(place: str, value: int, low: int, high: int | None = None) -> None:
+    allowed = f"at least {low}" if high is None else f"{low} to {high}"
+    _require(value >= low and (high is None or value <= high), f"{place} is {value}; allowed is {allowed}: change it.")
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise UsageError(sentence)
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, names)))

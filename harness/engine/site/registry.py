@@ -1,0 +1,207 @@
+"""Everything that is plugged in: entry points by group and name, or `module:name`.
+
+Looked up once and kept; nothing is imported before it is asked for, so that a command that needs no system stays fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import msgspec
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.spi.service import NeedsServices
+
+if TYPE_CHECKING:
+    from holdfast.harness.model.case import Case
+    from holdfast.harness.model.picture import Picture
+    from holdfast.harness.model.rule import Rule
+    from holdfast.harness.spi.fault import Fault
+    from holdfast.harness.spi.images import MakeImageSet
+    from holdfast.harness.spi.mutant import Mutant
+    from holdfast.harness.spi.oracle import Oracle
+    from holdfast.harness.spi.reporter import Reporter
+    from holdfast.harness.spi.service import ServiceProvider
+    from holdfast.harness.spi.system import System
+    from holdfast.harness.spi.workload import Workload
+
+GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants")
+LISTED = 20
+"""How many names a sentence can hold."""
+Thing = TypeVar("Thing")
+_SYSTEM_MEMBERS = ("name", "subject", "tiers", "capabilities", "gates", "profile", "supplied_by_author",
+                   "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
+
+
+class Toolbox(msgspec.Struct, frozen=True):
+    """What a run needs beside a plan and a system; one serves a whole campaign.
+
+    Attributes:
+        faults: by kind.
+        workloads: by name.
+        oracles: by entry point, and within one in its own order: the first to name an anomaly is nearest to its cause.
+    """
+
+    faults: Mapping[str, Fault]
+    workloads: Mapping[str, Workload]
+    oracles: tuple[Oracle, ...]
+
+
+@cache
+def toolbox() -> Toolbox:
+    """All registered faults, workloads and oracles."""
+    return Toolbox(
+        faults={name: _made(each) for name, each in _group("faults").items()},
+        workloads={name: _made(each) for name, each in _group("workloads").items()},
+        oracles=tuple(_collected("oracles")),
+    )
+
+
+def system(name: str) -> System:
+    """The system of that name: registered or `module:name`, with a variant behind a plus sign (`reference+D1`).
+
+    Raises:
+        UsageError: there is no such system or variant, or it is no system.
+    """
+    base, _, variant = name.partition("+")
+    factory = _imported(base) if ":" in base else _registered("systems", base, "system")
+    if not callable(factory):
+        raise UsageError(f"system {base!r} is a {type(factory).__name__}: name a callable that returns a System.")
+    try:
+        made = factory(variant) if variant else factory()
+    except ValueError as error:
+        raise UsageError(f"system {name!r}: {error}") from error
+    missing = [member for member in _SYSTEM_MEMBERS if not hasattr(made, member)]
+    if missing:
+        raise UsageError(
+            f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "
+            "holdfast.harness.spi.system.System."
+        )
+    if isinstance(made, NeedsServices):
+        from holdfast.harness.engine.site.services import services
+
+        made.attach(services)
+    return cast("System", made)
+
+
+def service_provider() -> ServiceProvider | None:
+    """Who provides brokers, object stores and clusters; None if nobody is installed."""
+    return next((cast("ServiceProvider", _made(each)) for each in _group("services").values()), None)
+
+
+def names(group: str) -> tuple[str, ...]:
+    """What is registered in a group, without loading it."""
+    return tuple(sorted(_entries(group)))
+
+
+def reporters() -> tuple[Reporter, ...]:
+    """All registered reporters, in the order of their names."""
+    return tuple(_made(each) for _, each in sorted(_group("reporters").items()))
+
+
+def summary() -> Callable[..., None] | None:
+    """The registered console summary, called with journal, console, verbose and the path of the report."""
+    found = _group("summary")
+    return next(iter(found.values()), None)
+
+
+def drawer() -> Callable[[Picture], str] | None:
+    """Who draws a picture as SVG; None if nobody is installed."""
+    return cast("Callable[[Picture], str] | None", next(iter(_group("pictures").values()), None))
+
+
+def image_set() -> MakeImageSet | None:
+    """The registered images of services."""
+    return cast("MakeImageSet | None", next(iter(_group("images").values()), None))
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The rules of every registered catalogue, in the order of their ids."""
+    return tuple(sorted(_collected("rules"), key=lambda rule: rule.id))
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Every registered case, in the order of their ids."""
+    return _distinct("case", tuple(sorted(_collected("cases"), key=lambda case: case.id)), lambda case: case.id)
+
+
+@cache
+def mutants() -> tuple[Mutant, ...]:
+    """Every registered mutant, in the order of their names."""
+    return _distinct("mutant", tuple(sorted(_collected("mutants"), key=lambda each: each.name)), lambda each: each.name)
+
+
+def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
+    """The one sentence for a name that does not exist; of many names it lists the nearest."""
+    names = sorted(known)
+    if len(names) <= LISTED:
+        return UsageError(f"unknown {noun} {name!r}; known: {', '.join(names) or 'none is installed'}.")
+    near = get_close_matches(name, names, n=5, cutoff=0) or names[:5]
+    return UsageError(f"unknown {noun} {name!r}; of {len(names)} known the nearest are {', '.join(near)}.")
+
+
+@cache
+def _entries(group: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"holdfast.{group}")}
+
+
+def _group(group: str) -> dict[str, Any]:
+    return {name: _loaded(entry) for name, entry in _entries(group).items()}
+
+
+def _registered(group: str, name: str, noun: str) -> Any:
+    entry = _entries(group).get(name)
+    if entry is None:
+        raise UsageError(f"{unknown(noun, name, _entries(group))} Or give it as module:name.")
+    return _loaded(entry)
+
+
+@cache
+def _loaded(entry: EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"entry point {entry.name!r} of {entry.group} names {entry.value!r}, which cannot be loaded: {error}; "
+            "install the package again."
+        ) from error
+
+
+def _imported(reference: str) -> Any:
+    module_name, _, name = reference.partition(":")
+    try:
+        return getattr(import_module(module_name), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(f"{reference!r} cannot be loaded: {error}; write it as importable.module:name.") from error
+
+
+def _made(thing: Any) -> Any:
+    """A registered thing, or what its zero-argument factory makes."""
+    return thing() if callable(thing) else thing
+
+
+def _collected(group: str) -> list[Any]:
+    """The things of a group, where an entry point is one thing or an iterable of them, or makes either."""
+    things: list[Any] = []
+    for _, thing in sorted(_group(group).items()):
+        made = _made(thing)
+        if isinstance(made, Iterable):
+            things.extend(made)
+        else:
+            things.append(made)
+    return things
+
+
+def _distinct(noun: str, things: tuple[Thing, ...], key: Callable[[Thing], str]) -> tuple[Thing, ...]:
+    for before, after in pairwise(things):
+        if key(before) == key(after):
+            raise UsageError(f"{noun} {key(after)!r} is registered twice: give one of the two another id.")
+    return things

@@ -1,0 +1,110 @@
+"""The site of this process: what the user said about services, and those that were opened.
+
+One for the whole process, because a broker or a cluster serves every run of a command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.spi.service import Services, Site
+
+ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
+"""Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
+_site = Site()
+_services: Services | None = None
+
+
+def site_of(
+    kafka_bootstrap: str, s3_endpoint: str, spark_master: str, images: Iterable[str], allow_faults_on: Iterable[str]
+) -> Site:
+    """A site from what was typed; the keys of an object store come from the environment.
+
+    Raises:
+        UsageError: one sentence.
+    """
+    named = dict(each.partition("=")[::2] for each in images)
+    for name, image in named.items():
+        if not (name and image):
+            raise UsageError(f"--image is {name!r}; write it as NAME=IMAGE, such as kafka=our-kafka:4.1.")
+    keys = {name: os.environ.get(name, "") for name in (ACCESS_KEY, SECRET_KEY)}  # noqa: TID251 - the edge
+    missing = [name for name, value in keys.items() if not value]
+    if s3_endpoint and missing:
+        raise UsageError(
+            f"--s3-endpoint is {s3_endpoint!r}, but {' and '.join(missing)} is not set: export the keys of that store."
+        )
+    return Site(
+        kafka_bootstrap=kafka_bootstrap,
+        s3_endpoint=s3_endpoint,
+        s3_access_key=keys[ACCESS_KEY] if s3_endpoint else "",
+        s3_secret_key=keys[SECRET_KEY] if s3_endpoint else "",
+        spark_master=spark_master,
+        images=named,
+        allow_faults_on=frozenset(allow_faults_on),
+    )
+
+
+def settle(site: Site) -> None:
+    """Say what the user said, before any system needs a service; for the whole process, the last call counts."""
+    global _site
+    _site = site
+
+
+def settled() -> Site:
+    """What the user said."""
+    return _site
+
+
+def services() -> Services:
+    """Opened at the first call; the same ones until `close_services`.
+
+    Raises:
+        UsageError: nobody provides any, or the site contradicts itself.
+    """
+    global _services
+    if _services is None:
+        provider = registry.service_provider()
+        if provider is None:
+            raise UsageError("no provider of services is registered under holdfast.services: install holdfast again.")
+        try:
+            _services = provider.open(_site)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+    return _services
+
+
+def require_reachable() -> None:
+    """Ask each service that the user named whether it is there, before anything rests on it.
+
+    Raises:
+        UsageError: one is not, or nobody here can ask it; one sentence.
+    """
+    if not (_site.kafka_bootstrap or _site.s3_endpoint or _site.spark_master):
+        return
+    try:
+        services().require_reachable()
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from error
+
+
+def close_services() -> None:
+    """End and remove what was started. Idempotent."""
+    global _services
+    opened, _services = _services, None
+    if opened is not None:
+        opened.close()
+
+
+def abandoned_services() -> Sequence[str]:
+    """What sessions left running whose harness is gone."""
+    provider = registry.service_provider()
+    return provider.leftovers() if provider is not None else ()
+
+
+def sweep_services() -> Sequence[str]:
+    """End and remove it; what was done, one sentence each."""
+    provider = registry.service_provider()
+    return provider.sweep() if provider is not None else ()

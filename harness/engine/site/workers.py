@@ -1,0 +1,57 @@
+"""Worker processes: one function over many arguments; results come in order, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from threading import Thread
+
+from holdfast.harness.engine.site.interruption import leave_to_parent
+
+AHEAD = 3
+"""Calls for each worker process that are waited for at a time."""
+
+
+def in_order(
+    function: Callable[..., bytes], calls: Iterable[tuple[object, ...]], jobs: int, interrupted: Callable[[], str]
+) -> Iterator[bytes]:
+    """What a function answers to each call, in the order of the calls.
+
+    Args:
+        function: of a module, so that another process finds it.
+        calls: its arguments.
+        jobs: processes.
+        interrupted: the reason to stop, or an empty text.
+    """
+    calls = iter(calls)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
+    try:
+        waiting = deque(pool.submit(function, *call) for call in islice(calls, AHEAD * jobs))
+        while waiting:
+            answer = waiting.popleft().result()
+            waiting.extend(pool.submit(function, *call) for call in islice(calls, 1))
+            yield answer
+    except BrokenProcessPool:
+        # A signal may have been meant for all of us, before they knew to leave it to us.
+        if not interrupted():
+            raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _live_with_parent() -> None:
+    """In a worker process: signals are the parent's business, and nothing is left when the parent is killed."""
+    leave_to_parent()
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,228 @@
+"""Pictures by name: from the history of a run to what a report draws of it; None where the run has nothing to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from holdfast.harness.engine.views.films import alignment_film, checkpoint_film, seven_steps, used_channels
+from holdfast.harness.engine.views.follow import follow
+from holdfast.harness.engine.views.stage import Stage
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BarrierSent,
+    BatchSent,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    FailureCounted,
+    JobSwitched,
+    SourceEmitted,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.picture import (
+    DrawnMachine,
+    OffsetLine,
+    PausedSpan,
+    PausePicture,
+    Picture,
+    RecoveryPicture,
+    Segment,
+    StreamPicture,
+)
+from holdfast.harness.model.state_machine import StateMachine
+from holdfast.harness.model.units import duration_ms
+from holdfast.harness.spi.system import SelfDescribing, System
+
+MOST_SEGMENTS, MOST_POINTS = 4, 300
+_MILLISECOND_NS = 1_000_000
+_INTERVAL = "execution.checkpointing.interval"
+_MIN_PAUSE = "execution.checkpointing.min-pause"
+
+
+def stream_picture(history: History) -> StreamPicture | None:
+    """How the first barriers split the busiest channel of the first attempt."""
+    barriers = [event for event in history.of(BarrierSent) if event.attempt == 1]
+    counts: dict[str, int] = {}
+    for sent in history.of(BatchSent):
+        if sent.attempt == 1:
+            counts[sent.channel] = counts.get(sent.channel, 0) + 1
+    if not barriers or not counts:
+        return None
+    sources = {event.subtask for event in history.of(SourceEmitted)}
+    channel = max(counts, key=lambda name: (name.partition("->")[0] in sources, counts[name]))
+    stage = Stage(history)
+    stage.use(used_channels(history))
+    segments: list[Segment] = []
+    elements: list[str] = []
+    for place, event in enumerate(history.events):
+        if not isinstance(event, BatchSent | BarrierSent) or event.channel != channel or event.attempt != 1:
+            continue
+        if isinstance(event, BarrierSent):
+            segments.append(Segment(tuple(elements), event.checkpoint))
+            elements = []
+            if len(segments) == MOST_SEGMENTS:
+                break
+        else:
+            stage.advance(place + 1)
+            elements.append(stage.newest(channel))
+    if elements:
+        segments.append(Segment(tuple(elements), 0))
+    return StreamPicture("stream", f"Barriers split the stream of {channel}", channel, tuple(segments[:MOST_SEGMENTS]))
+
+
+def pause_picture(history: History) -> PausePicture | None:
+    """How interval and pause space the checkpoints of the first attempt."""
+    ends: dict[int, CheckpointCompleted | CheckpointAborted] = {
+        event.checkpoint: event for event in history.of(CheckpointCompleted)
+    }
+    ends.update((event.checkpoint, event) for event in history.of(CheckpointAborted))
+    interval_ms, pause_ms = (_option(history, key) for key in (_INTERVAL, _MIN_PAUSE))
+    triggered = [each for each in history.of(CheckpointTriggered) if each.attempt == 1 and each.checkpoint in ends]
+    if not triggered or not interval_ms:
+        return None
+    start_ns = min(event.time_ns for event in history.events)
+    spans = []
+    for event in triggered:
+        start_ms, end_ms = ((each.time_ns - start_ns) / _MILLISECOND_NS for each in (event, ends[event.checkpoint]))
+        spans.append(PausedSpan(event.checkpoint, start_ms, end_ms, max(start_ms + interval_ms, end_ms + pause_ms)))
+    spans = spans[:8]
+    words = f"interval {interval_ms:g} ms, " + (f"pause at least {pause_ms:g} ms" if pause_ms else "no pause demanded")
+    return PausePicture(
+        "pause", f"When checkpoints begin: {words}", interval_ms, pause_ms, spans[-1].end_ms, tuple(spans)
+    )
+
+
+def _option(history: History, key: str) -> float:
+    try:
+        return float(duration_ms(history.plan.options.get(key, "0")))
+    except ValueError:
+        return 0.0
+
+
+def recovery_picture(history: History) -> RecoveryPicture | None:
+    """How far the sources went back for each failure."""
+    attempts = history.of(AttemptStarted)
+    if len(attempts) < 2:
+        return None
+    start_ns = min(event.time_ns for event in history.events)
+
+    def at_ms(time_ns: int) -> float:
+        return (time_ns - start_ns) / _MILLISECOND_NS
+
+    points: dict[tuple[int, int], list[tuple[float, int]]] = {}
+    for event in history.of(TaskStarted):
+        for partition, offset in event.positions:
+            points.setdefault((event.attempt, partition), []).append((at_ms(event.time_ns), offset))
+    for emitted in history.of(SourceEmitted):
+        key = emitted.attempt, emitted.partition
+        points.setdefault(key, [(at_ms(emitted.time_ns), emitted.first_offset)])
+        points[key].append((at_ms(emitted.time_ns), emitted.next_offset))
+    last_ms = max(time for line in points.values() for time, _ in line)
+    shown_ms = min(at_ms(max(event.time_ns for event in history.events)), last_ms * 1.08)
+    switches = [event for event in history.of(JobSwitched) if at_ms(event.time_ns) <= shown_ms]
+    phases = [
+        (at_ms(event.time_ns), at_ms(following.time_ns) if following else shown_ms, event.status.value)
+        for event, following in zip(switches, [*switches[1:], None], strict=True)
+    ]
+    return RecoveryPicture(
+        name="recovery",
+        title="A recovery: the sources go back to the offsets of the last complete checkpoint",
+        duration_ms=shown_ms,
+        lines=tuple(
+            OffsetLine(partition, attempt, tuple(line[:: len(line) // MOST_POINTS + 1]))
+            for (attempt, partition), line in sorted(points.items())
+        ),
+        phases=tuple(phases),
+        checkpoints=tuple(
+            (event.checkpoint, at_ms(event.time_ns), event.positions)
+            for event in history.of(CheckpointCompleted)
+            if at_ms(event.time_ns) <= shown_ms
+        ),
+        failures=tuple((at_ms(event.time_ns), event.cause) for event in history.of(FailureCounted)),
+        restores=tuple(
+            (at_ms(event.time_ns), event.restored_checkpoint)
+            for event in attempts
+            if event.restored_checkpoint is not None
+        ),
+    )
+
+
+class PictureKind(NamedTuple):
+    """What makes a picture, and how it is to be read."""
+
+    make: Callable[[History], Picture | None]
+    explains: str
+
+
+_OF_FILMS = (
+    "Numbers are records, the next to be taken nearest to its receiver. Green ones belong to the checkpoint; orange "
+    "ones are behind its barrier and must not be in it. Below a box is what its snapshot holds; a green box has acked."
+)
+PICTURES: Mapping[str, PictureKind] = {
+    "stream": PictureKind(
+        stream_picture,
+        "What lies before a barrier and behind the one before it belongs to its checkpoint. The receiver takes from "
+        "the right; records and barriers keep their order.",
+    ),
+    "alignment": PictureKind(alignment_film, _OF_FILMS),
+    "trigger-to-complete": PictureKind(checkpoint_film, _OF_FILMS),
+    "seven-steps": PictureKind(seven_steps, _OF_FILMS),
+    "pause": PictureKind(
+        pause_picture,
+        "A triangle stands where the interval had passed since the last trigger; an orange one had to wait.",
+    ),
+    "recovery": PictureKind(
+        recovery_picture,
+        "A line is how far a source partition had got. Dots are the offsets in completed checkpoints; the dashed line "
+        "leads back to those of the one that was restored.",
+    ),
+}
+"""What a case may name, beside `states:MACHINE`."""
+STATES = "states:"
+_OF_STATES = "Drawn from the table that runs are followed through."
+_OF_A_COURSE = "×n is how often this run took the step; what it did not take is pale."
+
+
+def pictures_of(names: Iterable[str], history: History, machines: Iterable[StateMachine]) -> tuple[Picture, ...]:
+    """The named pictures of a run, as far as it has something to show.
+
+    Args:
+        names: of PICTURES, or `states:MACHINE`.
+        history: of the run.
+        machines: the tables of the system.
+
+    Raises:
+        KeyError: there is no picture of that name.
+    """
+    known = {machine.name: machine for machine in machines}
+    found: list[Picture] = []
+    for name in names:
+        if name.startswith(STATES):
+            machine = known.get(name.removeprefix(STATES))
+            if machine is not None:
+                found.append(drawn_machine(machine, history))
+            continue
+        kind = PICTURES[name]
+        made = kind.make(history)
+        if made is not None:
+            found.append(msgspec.structs.replace(made, explains=kind.explains))
+    return tuple(found)
+
+
+def state_machines(system: System) -> tuple[StateMachine, ...]:
+    """The tables of a system that has any."""
+    return tuple(system.state_machines()) if isinstance(system, SelfDescribing) else ()
+
+
+def drawn_machine(machine: StateMachine, history: History | None = None) -> DrawnMachine:
+    """A table, with how often a run took its rows if there is one."""
+    name = f"states-{machine.name}"
+    if history is None:
+        return DrawnMachine(name, machine.title, machine, explains=_OF_STATES)
+    taken = follow(machine, history).taken
+    counts = tuple(taken[row] for row in range(len(machine.steps)))
+    return DrawnMachine(name, machine.title, machine, counts, explains=_OF_A_COURSE)

@@ -1,0 +1,100 @@
+"""From a landed fault back to work: when the job ran again, and when output that no one had promised before was seen.
+
+A recovery counts from the fault, or from its heal where it lasts. It ends where the next fault begins: what another
+fault disturbed is not told. New output is that of a checkpoint that was triggered afterwards, so that nothing counts
+which was on its way already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from holdfast.harness.engine.plans.words import attack, target_in_words
+from holdfast.harness.model.events import (
+    CheckpointTriggered,
+    FaultHealed,
+    FaultInjected,
+    JobStatus,
+    JobSwitched,
+    RowsVisible,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.journal import Recovery
+from holdfast.harness.spi.fault import Fault
+
+_NEVER_NS = 1 << 63
+_MILLISECOND_NS = 1_000_000
+
+
+class _Stretch(NamedTuple):
+    """Time between two moments, both excluded."""
+
+    start_ns: int
+    end_ns: int
+
+    def holds(self, time_ns: int) -> bool:
+        return self.start_ns < time_ns < self.end_ns
+
+
+def recoveries(history: History, faults: Mapping[str, Fault]) -> tuple[Recovery, ...]:
+    """What each landed fault led to, in the order of the plan.
+
+    Args:
+        history: of one run.
+        faults: registered faults by kind.
+    """
+    healed = {event.fault: event.time_ns for event in history.of(FaultHealed)}
+    acted: dict[int, _Stretch] = {}
+    for event in history.of(FaultInjected):
+        lasting = faults[event.fault_kind].lasting
+        acted[event.fault] = _Stretch(event.time_ns, healed.get(event.fault, _NEVER_NS) if lasting else event.time_ns)
+    return tuple(
+        _recovery(history, fault, _undisturbed(fault, acted))
+        for fault in sorted(acted)
+        if history.end.faults_landed[fault]
+    )
+
+
+def _undisturbed(fault: int, acted: Mapping[int, _Stretch]) -> _Stretch | None:
+    """From the end of a fault to the beginning of the next; None where another one still acted."""
+    since_ns = acted[fault].end_ns
+    others = [each for number, each in acted.items() if number != fault]
+    if since_ns == _NEVER_NS or any(each.holds(since_ns) for each in others):
+        return None
+    return _Stretch(since_ns, min((each.start_ns for each in others if each.start_ns > since_ns), default=_NEVER_NS))
+
+
+def _recovery(history: History, fault: int, stretch: _Stretch | None) -> Recovery:
+    spec = history.plan.faults[fault]
+    committed_ns = stretch and _new_output_ns(history, stretch)
+    running_ns = stretch and _running_ns(history, stretch._replace(end_ns=committed_ns or stretch.end_ns))
+
+    def since_ms(time_ns: int | None) -> float | None:
+        return (time_ns - stretch.start_ns) / _MILLISECOND_NS if stretch and time_ns else None
+
+    return Recovery(fault, attack(spec), target_in_words(spec.target), since_ms(running_ns), since_ms(committed_ns))
+
+
+def _running_ns(history: History, stretch: _Stretch) -> int | None:
+    """When the job went to RUNNING for good, if it did: an attempt that failed again was no recovery."""
+    times = (event.time_ns for event in history.of(JobSwitched) if event.status is JobStatus.RUNNING)
+    return max(filter(stretch.holds, times), default=None)
+
+
+def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
+    begun = [event for event in history.of(CheckpointTriggered) if stretch.holds(event.time_ns)]
+    if not begun:
+        return None
+    checkpoints = {event.checkpoint for event in begun}
+    promised = {each.transaction for each in history.of(TransactionPrecommitted) if each.checkpoint not in checkpoints}
+    rest = stretch._replace(start_ns=min(event.time_ns for event in begun))
+    return min(
+        (
+            event.time_ns
+            for event in history.of(RowsVisible)
+            if rest.holds(event.time_ns) and event.records and not event.final and event.name not in promised
+        ),
+        default=None,
+    )

@@ -1,0 +1,142 @@
+"""From a history to a timeline that a report can draw. Times are milliseconds since the start of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from holdfast.harness.engine.plans.words import target_in_words
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    FaultHealed,
+    FaultInjected,
+    NodeDied,
+    NodeStarted,
+    RowsVisible,
+    SourceEmitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.journal import Band, Lane, Span, Timeline
+from holdfast.harness.model.target import Role
+from holdfast.harness.model.topology import process_of
+from holdfast.harness.spi.fault import Fault
+
+POINTS = 200
+"""How many points a curve has at most."""
+SERVICES = (Role.BROKER.value, Role.STORAGE.value)
+"""What the accused depends on and a fault can end; each is a process of that name."""
+_NANOSECONDS = 1_000_000
+
+
+class _Clock:
+    """Milliseconds since the first event."""
+
+    def __init__(self, history: History) -> None:
+        self.start_ns = min((event.time_ns for event in history.events), default=0)
+        last_ns = max((event.time_ns for event in history.events), default=0)
+        self.end_ms = max(self.of(last_ns), history.end.ended_ns / _NANOSECONDS)
+
+    def of(self, time_ns: int) -> float:
+        return (time_ns - self.start_ns) / _NANOSECONDS
+
+
+def timeline(history: History, faults: Mapping[str, Fault], precisions: Mapping[int, str]) -> Timeline:
+    """Lanes, spans, bands and curves of one run."""
+    clock = _Clock(history)
+    return Timeline(
+        duration_ms=clock.end_ms,
+        lanes=_lanes(history, clock),
+        checkpoints=_spans(history, clock),
+        faults=_bands(history, clock, faults, precisions),
+        restarts_ms=tuple(clock.of(event.time_ns) for event in history.of(AttemptStarted)[1:]),
+        healed_ms=history.end.healed_ns / _NANOSECONDS,
+        visible_rows=_visible_rows(history.of(RowsVisible), clock),
+        records=_records_per_second(history.of(SourceEmitted), clock),
+    )
+
+
+def _lanes(history: History, clock: _Clock) -> tuple[Lane, ...]:
+    starts = {event.node: clock.of(event.time_ns) for event in history.of(NodeStarted)}
+    ends = {event.dead_node: clock.of(event.time_ns) for event in history.of(NodeDied)}
+    lives: dict[str, list[tuple[float, float]]] = {}
+    for node in dict.fromkeys([*(each for each in ends if process_of(each) in SERVICES), *starts]):
+        # A service may have stood before the run began.
+        lives.setdefault(process_of(node), []).append((starts.get(node, 0.0), ends.get(node, clock.end_ms)))
+    lanes = sorted((order, name) for name in lives if (order := _lane_order(name)) is not None)
+    return tuple(Lane(name.replace("-", " "), tuple(sorted(lives[name]))) for _, name in lanes)
+
+
+def _lane_order(process: str) -> tuple[int, int] | None:
+    """Where the lane of a process is; None for one that has none."""
+    if process == "coordinator":
+        return 0, 0
+    if process in SERVICES:
+        return 2, SERVICES.index(process)
+    kind, _, number = process.partition("-")
+    return (1, int(number)) if kind == "worker" and number.isdigit() else None
+
+
+def _spans(history: History, clock: _Clock) -> tuple[Span, ...]:
+    ends: list[CheckpointAborted | CheckpointCompleted] = [
+        *history.of(CheckpointAborted),
+        *history.of(CheckpointCompleted),
+    ]
+    ended = {event.checkpoint: event for event in ends}
+    spans = []
+    for triggered in history.of(CheckpointTriggered):
+        start_ms, end = clock.of(triggered.time_ns), ended.get(triggered.checkpoint)
+        if end is None:
+            spans.append(Span(triggered.checkpoint, start_ms, clock.end_ms, "pending"))
+        elif isinstance(end, CheckpointAborted):
+            spans.append(Span(triggered.checkpoint, start_ms, clock.of(end.time_ns), "aborted", end.reason))
+        else:
+            spans.append(Span(triggered.checkpoint, start_ms, clock.of(end.time_ns), "completed"))
+    return tuple(spans)
+
+
+def _bands(
+    history: History, clock: _Clock, faults: Mapping[str, Fault], precisions: Mapping[int, str]
+) -> tuple[Band, ...]:
+    healed = {event.fault: clock.of(event.time_ns) for event in history.of(FaultHealed)}
+    bands = []
+    for injected in history.of(FaultInjected):
+        spec, index = history.plan.faults[injected.fault], injected.fault
+        fault = faults[spec.kind]
+        start_ms = clock.of(injected.time_ns)
+        bands.append(
+            Band(
+                fault=index,
+                kind=spec.kind,
+                target=target_in_words(spec.target),
+                start_ms=start_ms,
+                end_ms=healed.get(index, clock.end_ms) if fault.lasting else start_ms,
+                landed=history.end.faults_landed[index],
+                precision=precisions.get(index, "boundary"),
+                colour=fault.colour,
+                leaves=fault.leaves,
+            )
+        )
+    return tuple(bands)
+
+
+def _visible_rows(seen: Sequence[RowsVisible], clock: _Clock) -> tuple[tuple[float, int], ...]:
+    points, total = [], 0
+    for event in seen:
+        total += event.records
+        points.append((clock.of(event.time_ns), total))
+    step = -(-len(points) // POINTS) or 1
+    return tuple(points[::-1][::step][::-1])  # Thinned from the end, so that the total stays.
+
+
+def _records_per_second(emitted: Sequence[SourceEmitted], clock: _Clock) -> tuple[tuple[float, float], ...]:
+    if not emitted or not clock.end_ms:
+        return ()
+    bins = min(POINTS, max(10, len(emitted) // 3))
+    width_ms = clock.end_ms / bins
+    counts = [0] * bins
+    for event in emitted:
+        place = min(bins - 1, int(clock.of(event.time_ns) / width_ms))
+        counts[place] += event.next_offset - event.first_offset
+    return tuple((index * width_ms, count * 1_000 / width_ms) for index, count in enumerate(counts))
