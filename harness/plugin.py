@@ -155,7 +155,7 @@ def _tiers() -> dict[str, str]:
 def _write(folder: Path, result: CaseResult) -> None:
     import msgspec
 
-    from holdfast.harness.engine.executor.run_folder import write_atomically
+    from holdfast.harness.engine.artefacts.files import write_atomically
 
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{result.case.replace('/', '-')}-{result.tier}.json"

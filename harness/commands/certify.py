@@ -7,9 +7,10 @@ from pathlib import Path
 from rich.console import Console
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import RESULTS
+from holdfast.harness.commands.folders import RESULTS, point_latest
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.engine.artefacts.stored_run import make_folder, point_latest, write_journal
+from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.artefacts.journal_file import write_journal
 from holdfast.harness.engine.certification.certify import Certification, Request, exit_code
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening

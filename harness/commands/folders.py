@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -15,3 +17,11 @@ def free_folder(root: Path) -> Path:
     stamp = datetime.now().strftime("%Y-%m-%d-%H%M%S")  # noqa: TID251 - a name for people
     names = (stamp if number == 1 else f"{stamp}-{number}" for number in count(1))
     return next(root / name for name in names if not (root / name).exists())
+
+
+def point_latest(folder: Path) -> None:
+    """Let `latest` beside a folder name it, where the platform allows such links."""
+    link = folder.with_name(f".{LATEST}.{os.getpid()}")
+    with suppress(OSError):
+        link.symlink_to(folder.name, target_is_directory=True)
+        os.replace(link, folder.with_name(LATEST))

@@ -7,14 +7,9 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
-from holdfast.harness.engine.artefacts.stored_run import (
-    close_run_folder,
-    discard_run_folder,
-    open_run_folder,
-    read_plan_file,
-    read_run,
-)
+from holdfast.harness.engine.artefacts.stored_run import close_run_folder, discard_run_folder, open_run_folder, read_run
 from holdfast.harness.engine.certification.keeper import replay_command
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.judge import judge, observed, outcome_of

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import LATEST, RESULTS
-from holdfast.harness.engine.artefacts.stored_run import read_journal
+from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.artefacts.stored_run import read_plan_file
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.verdict import Outcome

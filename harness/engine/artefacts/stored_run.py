@@ -11,27 +11,26 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from holdfast.harness.engine.artefacts.decode import check_version, decode
+from holdfast.harness.engine.artefacts.files import make_folder, read_content, write_readable
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.owner import remove_owner, write_owner
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.engine.executor.run import Run
-from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, WORK, write_atomically
+from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, WORK
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.history import History
-from holdfast.harness.model.journal import RESULTS_VERSION, Journal
-from holdfast.harness.model.plan import PLAN_VERSION, Plan
+from holdfast.harness.model.journal import RESULTS_VERSION
+from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 HISTORY = "history"
 VERDICTS = "verdicts.json"
-LATEST = "latest"
 _PART = ".part"
 PARTS = f".*{_PART}"
 """What folders of runs that are not over are called."""
@@ -48,20 +47,6 @@ class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precisions: dict[int, str]
     dispatched: int
     trace_hash: str
-
-
-def make_folder(folder: Path) -> None:
-    """Make a new folder.
-
-    Raises:
-        UsageError: it cannot be made there.
-    """
-    try:
-        folder.mkdir(parents=True)
-    except OSError as error:
-        raise UsageError(
-            f"{folder.parent}: no folder can be made in it ({error.strerror}); choose another one with --out."
-        ) from error
 
 
 def open_run_folder(folder: Path, plan: Plan) -> Path:
@@ -93,7 +78,7 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     stored = StoredVerdicts(
         RESULTS_VERSION, run.tier, run.outcome, run.reason, run.verdicts, run.precisions, run.dispatched, run.trace_hash
     )
-    write_atomically(part / VERDICTS, _readable(stored))
+    write_readable(part / VERDICTS, stored)
     if run.outcome is Outcome.PASS:
         for name in (WORK, CONTROL):
             shutil.rmtree(part / name, ignore_errors=True)
@@ -124,65 +109,6 @@ def read_run(folder: Path, output: OutputFile | None = None) -> tuple[History, S
     """
     plan = read_plan_file(folder / PLAN)
     path = folder / VERDICTS
-    raw = _content(path)
+    raw = read_content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
     return read_history(folder / HISTORY, plan, output), decode(raw, StoredVerdicts, str(path))
-
-
-def read_plan(raw: bytes, source: str) -> Plan:
-    """A plan from its JSON.
-
-    Raises:
-        UsageError: one sentence that names the source and the field.
-    """
-    check_version(raw, PLAN_VERSION, "plan", source)
-    return decode(raw, Plan, source)
-
-
-def read_plan_file(path: Path) -> Plan:
-    """A plan from a file.
-
-    Raises:
-        UsageError: it cannot be read or is no plan.
-    """
-    return read_plan(_content(path), str(path))
-
-
-def write_plan(path: Path, plan: Plan) -> None:
-    """A plan in a form that a person can read and edit."""
-    write_atomically(path, _readable(plan))
-
-
-def write_journal(path: Path, journal: Journal) -> None:
-    """The journal as `results.json`."""
-    write_atomically(path, _readable(journal))
-
-
-def read_journal(path: Path) -> Journal:
-    """A journal from its file.
-
-    Raises:
-        UsageError: it cannot be read, or is of a newer version.
-    """
-    raw = _content(path)
-    check_version(raw, RESULTS_VERSION, "result", str(path))
-    return decode(raw, Journal, str(path))
-
-
-def point_latest(folder: Path) -> None:
-    """Let `latest` beside a folder name it, where the platform allows such links."""
-    link = folder.with_name(f".{LATEST}.{os.getpid()}")
-    with suppress(OSError):
-        link.symlink_to(folder.name, target_is_directory=True)
-        os.replace(link, folder.with_name(LATEST))
-
-
-def _readable(value: msgspec.Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror}); name an existing file or run folder.") from error

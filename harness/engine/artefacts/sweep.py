@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.owner import owner_lives
-from holdfast.harness.engine.artefacts.stored_run import PARTS, read_plan_file
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.artefacts.stored_run import PARTS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry

@@ -13,13 +13,8 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
 from holdfast.harness.engine.artefacts.owner import remove_owner
-from holdfast.harness.engine.artefacts.stored_run import (
-    HISTORY,
-    close_run_folder,
-    read_plan_file,
-    store_run,
-    write_plan,
-)
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, store_run
 from holdfast.harness.engine.cases.question import Answer, Question, ask
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import PLAN

@@ -39,10 +39,3 @@ def new_work_folder(folder: Path) -> Path:
     work = folder.resolve() / WORK
     work.mkdir(parents=True)
     return work
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """A reader finds the whole content or what was there before."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    os.replace(part, path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.stored_run import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.engine.cases.case import plan_of
 from holdfast.harness.engine.cases.question import Question, ask
 from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result

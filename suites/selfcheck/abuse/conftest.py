@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures import systems
-from holdfast.harness.engine.artefacts.stored_run import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.model.plan import Bounds, Plan
 from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, pause, plan
 from holdfast.suites.selfcheck.abuse.invocation import Invocation

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.artefacts.stored_run import PARTS, read_journal, read_run
+from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.artefacts.stored_run import PARTS, read_run
 from holdfast.harness.engine.site import interruption as module
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.journal import Journal, Title

@@ -10,16 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
-from holdfast.harness.engine.artefacts.stored_run import (
-    PARTS,
-    open_run_folder,
-    point_latest,
-    read_journal,
-    read_run,
-    store_run,
-    write_journal,
-)
+from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
+from holdfast.harness.engine.artefacts.stored_run import PARTS, open_run_folder, read_run, store_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.plans.digest import plan_digest

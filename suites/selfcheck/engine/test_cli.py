@@ -15,7 +15,8 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.commands.folders import free_folder
 from holdfast.harness.engine.artefacts.owner import Owner, owner_lives
-from holdfast.harness.engine.artefacts.stored_run import open_run_folder, write_plan
+from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 

@@ -9,7 +9,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts.stored_run import read_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import attack

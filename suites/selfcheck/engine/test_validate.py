@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts.stored_run import read_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.model.capability import Capability

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.engine.artefacts.stored_run import read_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.plans.validate import check_plan
 from holdfast.harness.engine.site import registry

@@ -1,0 +1,48 @@
+"""Files and folders as every artefact needs them: made, written whole, read, or refused in one sentence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.errors import UsageError
+
+
+def make_folder(folder: Path) -> None:
+    """Make a new folder.
+
+    Raises:
+        UsageError: it cannot be made there.
+    """
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(
+            f"{folder.parent}: no folder can be made in it ({error.strerror}); choose another one with --out."
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """A reader finds the whole content or what was there before."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    os.replace(part, path)
+
+
+def write_readable(path: Path, value: msgspec.Struct) -> None:
+    """A value as JSON on several lines, whole or not at all."""
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(value)) + b"\n")
+
+
+def read_content(path: Path) -> bytes:
+    """What is in a file.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); name an existing file or run folder.") from error
