@@ -89,7 +89,7 @@ def certify(
     """Certify a system: every case that applies, a verdict for every rule, and a report."""
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.commands.folders import free_folder
-    from holdfast.harness.engine.certification.certify import Request
+    from holdfast.harness.engine.certification.request import Request
     from holdfast.harness.engine.site.machine import processors
 
     if require not in ("", "certified"):

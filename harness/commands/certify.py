@@ -11,11 +11,12 @@ from holdfast.harness.commands.folders import RESULTS, point_latest
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.artefacts.journal_file import write_journal
-from holdfast.harness.engine.certification.certify import Certification, Request, exit_code
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
-from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.journal import Journal, Status, Title
 
 HARNESS_ERROR = 4
 
@@ -37,6 +38,18 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
     if interruption.signal:
         return interruption.exit_code
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
+    """0 certified or partial, 1 violated, 2 inconclusive (also where nothing ran), 4 harness error."""
+    statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
+    if Status.FAIL in statuses:
+        return 1
+    if Status.ERROR in statuses:
+        return HARNESS_ERROR
+    if journal.certificate.title is Title.REFUSED or not any(tier.ran for tier in journal.tiers):
+        return 2
+    return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
 
 
 def _write(journal: Journal, folder: Path, progress: Console) -> bool:

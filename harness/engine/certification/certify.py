@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import monotonic  # noqa: TID251 - budget and duration of the whole; no run depends on it
 from typing import Protocol
@@ -22,12 +20,14 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inquire
 from holdfast.harness.engine.certification.keeper import RUNS, Keeper
+from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport, Title
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import SideBySide
 
@@ -37,37 +37,6 @@ MANY = 10_000_000
 """As many drawn plans as the budget allows."""
 MOST_SHRUNK = 3
 """Failing cases whose plan is shrunk."""
-_LIBRARIES = ("msgspec", "numpy", "pyarrow")
-
-
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user asked for.
-
-    Attributes:
-        command: as typed.
-        system: name, with variant.
-        folder: of the report, new.
-        seed: draws begin at a million times this, plus one.
-        rules, areas: only cases that decide one of these; none: all.
-        tiers: only these; none: all.
-        required: tiers that must be there.
-        runs: how many drawn plans must count; None: as many as a case demands.
-        budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
-        jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
-            other in this process.
-    """
-
-    command: str
-    system: str
-    folder: Path
-    seed: int = 0
-    rules: frozenset[str] = frozenset()
-    areas: frozenset[str] = frozenset()
-    tiers: frozenset[Tier] = frozenset()
-    required: frozenset[Tier] = frozenset()
-    runs: int | None = None
-    budget_s: float | None = None
-    jobs: int = 1
 
 
 class Observer(Protocol):
@@ -118,7 +87,7 @@ class Certification:
     """
 
     def __init__(self, request: Request, observer: Observer, interruption: Interruption) -> None:
-        _check_names(request)
+        check_request(request)
         self._request = request
         self._observer = observer
         self._interruption = interruption
@@ -306,7 +275,7 @@ class Certification:
             started=self._started.isoformat(timespec="seconds"),
             duration_s=monotonic() - self._start_s,
             interrupted=self._interruption.signal,
-            versions=_versions(),
+            versions=versions(),
             seed=request.seed,
             plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
             history_digest=_digest_over(each.histories for each in self._entries),
@@ -357,45 +326,5 @@ class Certification:
         return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
 
 
-def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
-    """0 certified or partial, 1 violated, 2 inconclusive (also where nothing ran), 4 harness error."""
-    statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
-    if Status.FAIL in statuses:
-        return 1
-    if Status.ERROR in statuses:
-        return 4
-    if journal.certificate.title is Title.REFUSED or not any(tier.ran for tier in journal.tiers):
-        return 2
-    return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
-
-
-def _check_names(request: Request) -> None:
-    known = {rule.id for rule in registry.rules()}
-    for rule in request.rules - known:
-        raise registry.unknown("rule", rule, known)
-    areas = {rule.partition("-")[0] for rule in known}
-    for area in request.areas - areas:
-        raise registry.unknown("area", area, areas)
-    for tier in request.required | request.tiers:
-        if reason := lacking(tier):
-            raise UsageError(f"tier {tier} was asked for, but it {reason}.")
-
-
 def _digest_over(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "holdfast": _version("holdfast"),
-        "python": platform.python_version(),
-        **{name: _version(name) for name in _LIBRARIES},
-        "platform": platform.platform(),
-    }
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"

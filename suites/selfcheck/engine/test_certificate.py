@@ -7,9 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.harness.commands.certify import exit_code
 from holdfast.harness.engine.cases.standing import case_not_run, case_result
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
-from holdfast.harness.engine.certification.certify import Certification, Request, exit_code
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier

@@ -13,10 +13,11 @@ import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases.question import ATTEMPTS
-from holdfast.harness.engine.certification.certify import Certification, Request
+from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.inquiry import Ended
 from holdfast.harness.engine.certification.lane import Order, Terms
 from holdfast.harness.engine.certification.lanes import Lanes, Track
+from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier

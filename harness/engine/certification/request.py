@@ -1,0 +1,59 @@
+"""What a user asked to be certified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.model.case import Tier
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user asked for.
+
+    Attributes:
+        command: as typed.
+        system: name, with variant.
+        folder: of the report, new.
+        seed: draws begin at a million times this, plus one.
+        rules, areas: only cases that decide one of these; none: all.
+        tiers: only these; none: all.
+        required: tiers that must be there.
+        runs: how many drawn plans must count; None: as many as a case demands.
+        budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
+        jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
+            other in this process.
+    """
+
+    command: str
+    system: str
+    folder: Path
+    seed: int = 0
+    rules: frozenset[str] = frozenset()
+    areas: frozenset[str] = frozenset()
+    tiers: frozenset[Tier] = frozenset()
+    required: frozenset[Tier] = frozenset()
+    runs: int | None = None
+    budget_s: float | None = None
+    jobs: int = 1
+
+
+def check_request(request: Request) -> None:
+    """Refuse what can never be answered here.
+
+    Raises:
+        UsageError: it names a rule or an area that does not exist, or a tier that this machine lacks.
+    """
+    known = {rule.id for rule in registry.rules()}
+    for rule in request.rules - known:
+        raise registry.unknown("rule", rule, known)
+    areas = {rule.partition("-")[0] for rule in known}
+    for area in request.areas - areas:
+        raise registry.unknown("area", area, areas)
+    for tier in request.required | request.tiers:
+        if reason := lacking(tier):
+            raise UsageError(f"tier {tier} was asked for, but it {reason}.")
