@@ -9,9 +9,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.engine.swarm.end import afresh, draw_policy, draw_user_end, rescaled
-from holdfast.harness.engine.swarm.faults import Scene, draw_countable_failures, draw_faults, draw_lost_splits
+from holdfast.harness.engine.swarm.faults import draw_countable_failures, draw_faults, draw_lost_splits
 from holdfast.harness.engine.swarm.layers import state_elsewhere
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
+from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.model.job import STATEFUL, Job, VertexKind
 from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets

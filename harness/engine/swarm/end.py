@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.engine.swarm.faults import Scene, draw_faults
+from holdfast.harness.engine.swarm.faults import draw_faults
+from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
