@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.harness.engine.views.batches import Batch, Record, batch_of, counted, records_of
 from holdfast.harness.model.events import (
     AckReceived,
     AckSent,
@@ -37,26 +38,9 @@ from holdfast.harness.model.job import Partitioning, VertexKind
 from holdfast.harness.model.picture import ChannelScene, Element, Scene, SubtaskScene
 from holdfast.harness.model.topology import all_channels, channel_ends, subtasks
 
-MOST_NUMBERS = 3
-"""On one batch; more are counted."""
 MOST_CHARACTERS = 17
 """On a subtask."""
 _MILLISECOND_NS = 1_000_000
-
-
-class Record(NamedTuple):
-    """One input record: its number in its partition, counted from 1, its key and its value."""
-
-    number: int
-    key: str
-    value: int
-
-
-class Batch(NamedTuple):
-    """A batch in a channel; `records` is None where they cannot be told."""
-
-    words: str
-    records: tuple[Record, ...] | None
 
 
 class Stage:
@@ -229,7 +213,7 @@ class Stage:
 
     def _emitted(self, event: SourceEmitted) -> None:
         self.offsets.setdefault(event.subtask, {})[event.partition] = event.next_offset
-        self._emission[event.subtask] = tuple(_records(self._history, event))
+        self._emission[event.subtask] = tuple(records_of(self._history, event))
 
     def _batch_sent(self, event: BatchSent) -> None:
         sender, receiver = channel_ends(event.channel)
@@ -241,11 +225,11 @@ class Stage:
             records = self._emission[sender]
             if event.channel in self._by_key:
                 records = tuple(each for each in records if self._owners.get((_vertex(receiver), each.key)) == receiver)
-            channel.append(_batch(records) if len(records) == event.records else _counted(event.records))
+            channel.append(batch_of(records) if len(records) == event.records else counted(event.records))
         elif waiting:
             channel.append(waiting.popleft())
         else:
-            channel.append(_counted(event.records))
+            channel.append(counted(event.records))
 
     def _batch_processed(self, event: BatchProcessed) -> None:
         channel = self.channels.get(event.channel)
@@ -335,16 +319,6 @@ def _vertex(subtask: str) -> str:
     return subtask.partition("[")[0]
 
 
-def _batch(records: tuple[Record, ...]) -> Batch:
-    if len(records) > MOST_NUMBERS:
-        return Batch(f"{len(records)}×", records)
-    return Batch(", ".join(str(record.number) for record in records), records)
-
-
-def _counted(records: int) -> Batch:
-    return Batch(f"{records}×", None)
-
-
 def _sums_in_words(sums: Mapping[str, int]) -> str:
     words = ", ".join(f"{key} {value}" for key, value in sorted(sums.items())) or "empty"
     return words if len(words) <= MOST_CHARACTERS else f"{len(sums)} keys"
@@ -358,13 +332,3 @@ def _owners(history: History) -> dict[tuple[str, str], str]:
             for key in event.state.entries or ():
                 found[_vertex(event.subtask), key] = event.subtask
     return found
-
-
-def _records(history: History, event: SourceEmitted) -> Iterable[Record]:
-    inputs = history.inputs
-    if event.partition >= len(inputs.partitions):
-        return
-    partition = inputs.partitions[event.partition]
-    for offset in range(event.first_offset, event.next_offset):
-        if offset < len(partition.key):
-            yield Record(offset + 1, inputs.keys[partition.key[offset]], int(partition.value[offset]))
