@@ -1,5 +1,5 @@
-"""STATE: what completed checkpoints hold, read back after the run, is the fold of the input before them (RULES BAR-05,
-REC-03).
+"""STATE: what completed checkpoints hold, read back after the run, is the fold of the input before them, as far as its
+windows are not over (RULES BAR-05, REC-03, REC-07).
 
 It needs no trace of channels and barriers, so it also judges systems that are known by their checkpoints alone.
 """
@@ -23,19 +23,21 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, VertexKind
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.layout import Layouts
 from holdfast.harness.oracles.models.lineage import is_plain
 from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
-from holdfast.harness.oracles.output.held_state import held_by, judge_held
+from holdfast.harness.oracles.output.held_state import held_by, judge_held, judge_places
 from holdfast.harness.oracles.traces.submissions import Submissions
 
+_JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.WINDOW_SUM])
 _Checkpoint = tuple[int, int]
 """Number of the job, and the checkpoint."""
 
 
 class StateOracle:
-    """Decides what keyed sums say that were read back from storage."""
+    """Decides what keyed sums, and those of event-time windows, say that were read back from storage."""
 
     name = "STATE"
     invariant = "State read back from a completed checkpoint holds each record before its source positions once."
@@ -43,6 +45,7 @@ class StateOracle:
         "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
         "state-missing": "the state of a checkpoint lacks a record before its source positions",
         "key-wrong": "all keys together hold what they must, and one of them not the sum of its own records",
+        **CLAUSES,
         "state-unreadable": "the state of a completed checkpoint cannot be read back",
     }
     evidence: tuple[type[Event], ...] = (CheckpointCompleted, CheckpointAudited, SubtaskAudited)
@@ -51,7 +54,7 @@ class StateOracle:
         """Sums of what reaches them as it is, and nothing held back in front of them."""
         job = history.plan.job
         kinds = [vertex.kind for vertex in job.of_kind(*STATEFUL, VertexKind.MINI_BATCH)]
-        return bool(history.claims.state) and is_plain(job) and kinds == [VertexKind.KEYED_SUM]
+        return bool(history.claims.state) and is_plain(job) and kinds in _JUDGED
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -105,21 +108,18 @@ def _judge_state(
         return
     where = f"checkpoint {done.checkpoint}, read back after the run,"
     witness = (done, *subtasks)
+    if history.plan.job.of_kind(VertexKind.WINDOW_SUM):
+        judge_open_windows(history, fold, done, states, where, witness, findings)
+        return
     exact = judge_held(history, fold, fold.below(positions), held_by(states), where, witness, findings)
     shown = [state.entries for state in states if state.entries is not None]
     if not exact or len(shown) != len(states):
         return
-    findings.check("key-wrong")
     held: dict[str, int] = {}
     for entries in shown:
         for key, value in entries.items():
             held[key] = (held.get(key, 0) + value) % MODULUS
-    wanted = _by_key(history.inputs, done.positions)
-    wrong = sorted(key for key in held.keys() | wanted.keys() if held.get(key) != wanted.get(key))
-    if wrong:
-        key = wrong[0]
-        message = f"{where} holds {held.get(key)} for key {key!r}, its records add up to {wanted.get(key)}"
-        findings.violated("key-wrong", message, *witness)
+    judge_places(held, _by_key(history.inputs, done.positions), "key {!r}".format, where, witness, findings)
 
 
 def _by_key(inputs: InputLog, positions: Sequence[int]) -> dict[str, int]:

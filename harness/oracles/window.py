@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-import numpy as np
-
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import WATERMARK_DELAY_MS, WINDOW_MS, Contract
-from holdfast.harness.model.records import InputLog, WindowRow
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.models.fold_model import MASK, identity_hashes
+from holdfast.harness.oracles.models.fold_model import MASK
+from holdfast.harness.oracles.models.windows import Sums, Window, latest_watermark_ms, named, window_sums, windows_over
 from holdfast.harness.oracles.output.visibility import sighting
-
-Window = tuple[str, int]
-"""Key and number."""
-Sums = tuple[int, int]
-"""Value and digest, modulo 2**64."""
 
 
 class WindowOracle:
@@ -43,13 +37,13 @@ class WindowOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        expected = _windows(history.inputs, history.plan.digest_key)
+        expected = window_sums(history.inputs, history.plan.digest_key)
         seen: dict[Window, str] = {}
         for line, row in _sightings(history):
             window = row.key, row.window
             findings.check("window-unknown")
             if window not in expected:
-                findings.violated("window-unknown", f"{_named(window)} has no records", line)
+                findings.violated("window-unknown", f"{named(window)} has no records", line)
                 continue
             findings.check("window-wrong")
             if (row.value & MASK, row.digest & MASK) != expected[window]:
@@ -64,9 +58,9 @@ class WindowOracle:
 
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
     if Guarantee.NO_DUPLICATE in history.claims.output:
-        findings.violated("window-repeated", f"{_named(window)} is told again", first, line)
+        findings.violated("window-repeated", f"{named(window)} is told again", first, line)
     else:
-        findings.inform(f"{_named(window)} is told again, and exactly-once was not claimed")
+        findings.inform(f"{named(window)} is told again, and exactly-once was not claimed")
 
 
 def _judge_missing(
@@ -74,11 +68,11 @@ def _judge_missing(
 ) -> None:
     if not history.end.reached:
         return
-    owed = _owed_windows(history.inputs)
+    owed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
     due = [window for window in expected if window[1] < owed]
     findings.check("window-missing", len(due))
     for window in islice((window for window in due if window not in seen), ANOMALIES_PER_CLAUSE):
-        findings.violated("window-missing", f"{_named(window)} has no row, and the watermark has passed it")
+        findings.violated("window-missing", f"{named(window)} has no row, and the watermark has passed it")
 
 
 def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:
@@ -88,33 +82,8 @@ def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:
                 yield sighting(unit, row), row
 
 
-def _windows(inputs: InputLog, digest_key: int) -> dict[Window, Sums]:
-    """The sums of every window that has records."""
-    sums: dict[Window, Sums] = {}
-    firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
-    for number, (partition, first) in enumerate(zip(inputs.partitions, firsts, strict=True)):
-        windows = np.arange(first, len(partition)) * partition.event_step_ms // WINDOW_MS
-        hashes = identity_hashes(digest_key, number, len(partition))[first:]
-        columns = (partition.key[first:], windows, partition.value[first:], hashes)
-        for key, window, value, digest in zip(*(column.tolist() for column in columns), strict=True):
-            place = inputs.keys[key], window
-            before = sums.get(place, (0, 0))
-            sums[place] = (before[0] + value) & MASK, (before[1] + digest) & MASK
-    return sums
-
-
-def _owed_windows(inputs: InputLog) -> int:
-    """How many windows, from the first, the watermark has passed in the end."""
-    latest_ms = max(((len(each) - 1) * each.event_step_ms for each in inputs.partitions if len(each)), default=0)
-    return max(0, latest_ms - WATERMARK_DELAY_MS) // WINDOW_MS
-
-
 def _difference(row: WindowRow, expected: Sums) -> str:
-    where = _named((row.key, row.window))
+    where = named((row.key, row.window))
     if row.digest & MASK == expected[1]:
         return f"{where} has the value {row.value}, which is not the sum of its records, although its digest is right"
     return f"{where} holds other records than its own"
-
-
-def _named(window: Window) -> str:
-    return f"window {window[1]} of key {window[0]!r}"

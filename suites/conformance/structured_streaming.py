@@ -124,16 +124,31 @@ CASES = with_needs(
     ),
     Case(
         id="structured-streaming/windows",
-        purpose="Is every event-time window told once, and whole, when an executor dies and a batch runs twice?",
-        method="SIGKILL hits an executor while a micro-batch is under way; later the last commit is removed.",
-        passes="Each window that the watermark has passed has one row, which is what the oracle's model holds.",
+        purpose="Is every event-time window told once, and whole, and kept until then, when an executor dies and a "
+        "batch runs twice?",
+        method="SIGKILL hits an executor while a micro-batch is under way, with windows in RocksDB; later the last "
+        "commit is removed; after the run Spark's statestore source reads back what the checkpoints hold.",
+        passes="Each window that the watermark has passed has one row, which is what the oracle's model holds; the "
+        "state of each micro-batch holds the windows that its watermark has not passed, each with its records up to "
+        "the offsets.",
         decides=(
             Decision("REC-07", "WINDOW", ("window-repeated", "window-missing"), f"system:{APPENDING}"),
             Decision("REC-07", "WINDOW", ("window-wrong",), "history:window/window-wrong/record-of-the-next-window"),
+            Decision("BAR-05", "STATE", ("state-missing", "window-outlives"), f"system:{ROLLED_BACK}"),
+            Decision("BAR-05", "STATE", ("state-extra",), "history:state/state-extra/a-window-behind-the-positions"),
+            Decision("BAR-05", "STATE", ("key-wrong",), "history:state/key-wrong/records-of-two-windows-exchanged"),
+            Decision(
+                "BAR-05",
+                "STATE",
+                ("watermark-ahead",),
+                "history:state/watermark-ahead/a-watermark-that-no-record-has-reached",
+            ),
         ),
-        plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
+        plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, options=IN_ROCKSDB, records=2_400),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
+        # In the other store, whose files the second wrong system can put back.
+        mutant_plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
     ),
     Case(
         id="structured-streaming/replayed-sums-appended",

@@ -243,5 +243,11 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "SNAPSHOT/barrier-after-upload",
     ),
     "system:acknowledges-first": LOST,
+    "system:spark+puts-old-state-back": (
+        "STATE/state-extra",
+        "WINDOW/window-wrong",
+        "WINDOW/window-repeated",
+        "WINDOW/window-missing",
+    ),
     "waits-with-one-input": ("CUT/stale-acted",),
 }

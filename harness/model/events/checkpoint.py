@@ -88,10 +88,12 @@ class MetadataPublished(Event, tag="metadata_published"):
 
 
 class CheckpointCompleted(Event, tag="checkpoint_completed"):
-    """Terminal. From now on it is a recovery point and may be told. `positions` are the recorded next offsets."""
+    """Terminal. From now on it is a recovery point and may be told. `positions` are the recorded next offsets.
+    `watermark_ms` is the event time up to which its state has done with windows; None where nobody says."""
 
     checkpoint: int
     positions: tuple[int, ...] = ()
+    watermark_ms: int | None = None
 
 
 class CheckpointAborted(Event, tag="checkpoint_aborted"):

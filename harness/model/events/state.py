@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from holdfast.harness.model.records import WindowRow
+
 
 class FileReference(msgspec.Struct, frozen=True, gc=False):
     """A stored file as its writer knew it. `checksum` is the CRC-32 of the content."""
@@ -31,6 +33,7 @@ class StateSummary(msgspec.Struct, frozen=True):
         digest: sum modulo 2**64 of identity hashes (see Contract).
         entries: value by key, given when there are at most 16 keys.
         broadcast: the copy of broadcast state, which is the same in every subtask and in none of the sums above.
+        windows: of a windowed sum, what each window that it holds has added up, given when there are at most 64.
     """
 
     keys: int = 0
@@ -39,6 +42,7 @@ class StateSummary(msgspec.Struct, frozen=True):
     digest: int = 0
     entries: dict[str, int] | None = None
     broadcast: BroadcastSummary | None = None
+    windows: tuple[WindowRow, ...] | None = None
 
 
 class ChannelContent(msgspec.Struct, frozen=True, gc=False):

@@ -69,21 +69,29 @@ class StateFold:
             for partition, (first, length) in enumerate(zip(self.first, self.lengths, strict=True))
         )
 
-    def below(self, positions: Mapping[int, int], *, everywhere: bool = False) -> Sums:
-        """Everything below the positions: what counts for its own key, or what counts for every key."""
+    def below(self, positions: Mapping[int, int], *, since: Sequence[int] = (), everywhere: bool = False) -> Sums:
+        """Everything below the positions: what counts for its own key, or what counts for every key.
+
+        Args:
+            positions: by partition, each inside its log.
+            since: by partition, the first offset that still counts; empty: all do. Not where there are lanes.
+            everywhere: what counts for every key.
+        """
         records = value = digest = 0
-        for start, end, values, digests in self._below(positions, everywhere):
+        for start, end, values, digests in self._below(positions, since or self.first, everywhere):
             records += end - start
             value += int(values[end]) - int(values[start])
             digest += int(digests[end]) - int(digests[start])
         return records, value % MODULUS, digest % MODULUS
 
-    def _below(self, positions: Mapping[int, int], everywhere: bool) -> Iterator[tuple[int, int, Digests, Digests]]:
+    def _below(
+        self, positions: Mapping[int, int], since: Sequence[int], everywhere: bool
+    ) -> Iterator[tuple[int, int, Digests, Digests]]:
         """Of each lane, its first record and its first behind its position, in which sums."""
         for number, (values, digests) in enumerate(zip(self.values, self.digests, strict=True)):
             if not self.lanes:
                 if not everywhere:
-                    yield self.first[number], positions[number], values, digests
+                    yield min(since[number], positions[number]), positions[number], values, digests
             elif self.lanes[number].everywhere is everywhere:
                 lane = self.lanes[number]
                 yield 0, int(np.searchsorted(lane.origins, positions[lane.partition])), values, digests

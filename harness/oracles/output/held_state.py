@@ -3,7 +3,8 @@ but others by both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, StateSummary
@@ -11,6 +12,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold, Sums
+
+Place = TypeVar("Place", str, tuple[str, int])
+"""A key, or a window of a key."""
 
 
 def held_by(states: Iterable[StateSummary]) -> Sums:
@@ -29,6 +33,8 @@ def judge_held(
     where: str,
     witness: Sequence[Event],
     findings: Findings,
+    *,
+    owed: str = "before its source positions",
 ) -> bool:
     """Decide `state-extra` and `state-missing` of one checkpoint.
 
@@ -36,6 +42,7 @@ def judge_held(
         below: what is before its source positions.
         found: what it holds.
         where: the checkpoint, as the beginning of a sentence.
+        owed: where the records are that it must hold, in words.
 
     Returns:
         Whether they are the same.
@@ -58,8 +65,29 @@ def judge_held(
         if broken:
             kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
             culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
-            message = (
-                f"{where} holds {plural(held, 'record')}, {records} are before its source positions; {kind}: {culprit}"
-            )
+            message = f"{where} holds {plural(held, 'record')}, {records} are {owed}; {kind}: {culprit}"
             findings.violated(clause, message, *witness)
     return exact
+
+
+def judge_places(
+    held: Mapping[Place, object],
+    wanted: Mapping[Place, object],
+    named: Callable[[Place], str],
+    where: str,
+    witness: Sequence[Event],
+    findings: Findings,
+) -> None:
+    """Decide `key-wrong` of one checkpoint, all of which together holds what it must.
+
+    Args:
+        held, wanted: the sums of each place.
+        named: a place in words.
+        where: the checkpoint, as the beginning of a sentence.
+    """
+    findings.check("key-wrong")
+    wrong = sorted(place for place in held.keys() | wanted.keys() if held.get(place) != wanted.get(place))
+    if wrong:
+        place = wrong[0]
+        message = f"{where} holds {held.get(place)} for {named(place)}, its records add up to {wanted.get(place)}"
+        findings.violated("key-wrong", message, *witness)

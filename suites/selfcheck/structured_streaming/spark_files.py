@@ -16,11 +16,13 @@ def log_entry(path: Path, *lines: object) -> None:
     path.write_text("\n".join(["v1", *(json.dumps(line) for line in lines)]))
 
 
-def planned(checkpoint: Path, batch: int, files: Sequence[str], *, compact: bool = False) -> None:
+def planned(
+    checkpoint: Path, batch: int, files: Sequence[str], *, compact: bool = False, watermark_ms: int = 0
+) -> None:
     """A micro-batch that reads some files was begun."""
     entries = [{"path": f"file:///somewhere/input/{name}", "timestamp": 1, "batchId": batch} for name in files]
     log_entry(checkpoint / "sources" / "0" / (f"{batch}.compact" if compact else str(batch)), *entries)
-    log_entry(checkpoint / "offsets" / str(batch), {"batchWatermarkMs": 0}, {"logOffset": batch})
+    log_entry(checkpoint / "offsets" / str(batch), {"batchWatermarkMs": watermark_ms}, {"logOffset": batch})
 
 
 def committed(checkpoint: Path, batch: int) -> None:

@@ -104,6 +104,15 @@ def test_the_last_changes_are_those_that_input_tells_apart_and_spark_still_keeps
     assert log.last_changes(limit=9, retained=1) == (5,)
 
 
+def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log: CheckpointLog, folder: Path) -> None:
+    for batch, (files, watermark_ms) in enumerate([("1", 0), ("1", 0), ("1", 500), ("2", 500)]):
+        planned(folder, batch, [files], watermark_ms=watermark_ms)
+        committed(folder, batch)
+    told = [event.watermark_ms for event in log.poll() if isinstance(event, CheckpointCompleted)]
+    assert told == [0, 0, 500, 500]
+    assert log.last_changes(limit=9, retained=100) == (1, 2, 3)
+
+
 def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
     notes = TopicNotes((5, 3))
     assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 4, "1": 3}}) == (4, 3)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from holdfast.fixtures.systems.structured_streaming.loading import load
 from holdfast.fixtures.systems.structured_streaming.rows import NO_PARTITION, ExpectedRows
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
@@ -24,7 +25,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.structured_streaming.own import appending, doubled
 
-BUILD = "def build(spark, endpoints): pass\n"
+BUILD, STATE = "def build(spark, endpoints): pass\n", "def state(stored, partitions): pass\n"
 PLAN = Plan(
     system="spark",
     job=FORWARD,
@@ -54,6 +55,7 @@ def module(folder: Path, text: str) -> str:
         ("def build(spark", "does not import: SyntaxError"),
         ("", "has no function build: write build(spark, endpoints) there."),
         (f"{BUILD}CONTRACT = 'table'", "CONTRACT of pipeline {} is 'table': use one of records, fold, window."),
+        (f"{BUILD}{STATE}", "no CONTRACT that its state can be judged by: set CONTRACT to one of fold, window,"),
         (f"{BUILD}CONTRACT = 'records'\nGUARANTEE = 'most'", "is 'most': use one of exactly-once, at-least-once."),
     ],
 )
@@ -90,6 +92,17 @@ def test_what_a_module_says_decides_how_it_is_judged(
     assert system.claims(plan).output == claimed
     other = msgspec.structs.replace(PLAN, job=FORWARD if job is KEYED_SUM else KEYED_SUM)
     assert "has no pipeline of contract" in system.objection(other, Tier.SPARK)
+
+
+def test_state_is_judged_where_its_author_says_what_it_means(tmp_path: Path) -> None:
+    path = module(tmp_path, f"{BUILD}{STATE}CONTRACT = 'fold'")
+    system = StructuredStreaming(path)
+    plan = msgspec.structs.replace(PLAN, job=KEYED_SUM)
+    assert system.claims(plan).state == EXACTLY_ONCE
+    assert system.supplied_by_author == ("the output contract (fold)", "what its state means")
+    assert load(f"{path}:state").__name__ == "state"
+    silent = StructuredStreaming(module(tmp_path, f"{BUILD}CONTRACT = 'fold'"))
+    assert silent.claims(plan).state == frozenset()
 
 
 def identities(decoder: ExpectedRows, *rows: Mapping[str, Any]) -> list[tuple[int, int]]:

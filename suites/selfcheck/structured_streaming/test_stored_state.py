@@ -10,14 +10,21 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.systems.structured_streaming import options
+from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
+from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
+from holdfast.fixtures.systems.structured_streaming.loading import load
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
-from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT
+from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, Pipeline, pipelines_of
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.site.spark_session import judging_session
+from holdfast.harness.model.events import CheckpointCompleted
+from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
+from holdfast.harness.oracles.models.windows import open_since, window_sums
+from holdfast.suites.selfcheck.structured_streaming.own import windowed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,10 +53,10 @@ def inputs() -> InputLog:
     return Synthetic().generate({"records": 90, "keys": 3, "partitions": 2, "records_per_second": 30}, 1)
 
 
-def run_sums(spark: SparkSession, inputs: InputLog, folder: Path, store: str) -> tuple[ReadState, FileFeeder]:
-    """Let a query sum up a log in some batches; returns what asks for the state of each."""
-    from holdfast.fixtures.systems.structured_streaming.pipelines import sums
-
+def run(
+    spark: SparkSession, inputs: InputLog, folder: Path, store: str, pipeline: Pipeline = RIGHT[0]
+) -> tuple[ReadState, FileFeeder]:
+    """Let a query sum up a log in some batches; returns what asks for the state of each that had input."""
     configuration = {
         "spark.sql.ansi.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -60,7 +67,7 @@ def run_sums(spark: SparkSession, inputs: InputLog, folder: Path, store: str) ->
         session.conf.set(key, value)
     feeder = FileFeeder(inputs, DIGEST_KEY, folder / "input")
     source, output, checkpoint = ((folder / name).as_uri() for name in ("input", "output", "checkpoint"))
-    query = sums(session, Endpoints(source, output, checkpoint, partitions=2, trigger_ms=10))
+    query = load(pipeline.reference)(session, Endpoints(source, output, checkpoint, partitions=2, trigger_ms=10))
     try:
         feeder.begin(0.0)
         for feeding in range(1, FEEDINGS + 1):
@@ -70,7 +77,7 @@ def run_sums(spark: SparkSession, inputs: InputLog, folder: Path, store: str) ->
     finally:
         query.stop()
     batches = tuple(range(FEEDINGS + 1))
-    return ReadState("query", RIGHT[0].meaning, checkpoint, 2, batches, configuration), feeder
+    return ReadState("query", pipeline.meaning, checkpoint, 2, batches, configuration), feeder
 
 
 def read(spark: SparkSession, command: ReadState) -> StateRead:
@@ -90,7 +97,7 @@ def of_batch(found: StateRead, batch: int) -> list[PartState]:
 def test_the_state_of_every_batch_is_read_back(
     spark: SparkSession, inputs: InputLog, tmp_path: Path, store: str
 ) -> None:
-    command, feeder = run_sums(spark, inputs, tmp_path, store)
+    command, feeder = run(spark, inputs, tmp_path, store)
     found = read(spark, command)
     assert found.problems == {}
     fold = StateFold(inputs, DIGEST_KEY)
@@ -107,10 +114,36 @@ def test_the_state_of_every_batch_is_read_back(
     assert sum(part.records for part in of_batch(found, FEEDINGS)) == inputs.total_records
 
 
+@pytest.mark.parametrize(("store", "variant"), [("hashmap", windowed.__name__), ("rocksdb", "")])
+def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_passed(
+    spark: SparkSession, tmp_path: Path, store: str, variant: str
+) -> None:
+    """In one store those of ours, in the other those of somebody else, whose state is laid out differently."""
+    [windows] = [each for each in pipelines_of(variant) if each.contract is Contract.WINDOW]
+    rate = {"records_per_second": 600, "preloaded_percent": 10}
+    inputs = Synthetic().generate({"records": 1_500, "keys": 3, "partitions": 2, **rate}, 1)
+    command, feeder = run(spark, inputs, tmp_path, store, windows)
+    log = CheckpointLog(LocalFiles(tmp_path), "checkpoint", FileNotes(feeder.positions), (0, 0))
+    completed = [event for event in log.poll() if isinstance(event, CheckpointCompleted)]
+    batches = tuple(event.checkpoint - FIRST_CHECKPOINT for event in completed)
+    found = read(spark, msgspec.structs.replace(command, batches=batches))
+    assert (found.batches, found.problems) == (batches, {})
+    for batch, event in zip(batches, completed, strict=True):
+        assert event.watermark_ms is not None
+        since = open_since(inputs, event.watermark_ms)
+        wanted = window_sums(inputs, DIGEST_KEY, event.positions, since)
+        parts = of_batch(found, batch)
+        held = [row for part in parts for row in part.windows or ()]
+        assert len(held) == len(wanted)
+        assert {(row.key, row.window): (row.value % MODULUS, row.digest % MODULUS) for row in held} == wanted
+        assert sum(part.records for part in parts) == sum(event.positions) - sum(since)
+    assert open_since(inputs, completed[-1].watermark_ms or 0) > (0, 0)
+
+
 def test_state_that_is_damaged_is_told_and_what_is_older_is_read(
     spark: SparkSession, inputs: InputLog, tmp_path: Path
 ) -> None:
-    command, _ = run_sums(spark, inputs, tmp_path, "hashmap")
+    command, _ = run(spark, inputs, tmp_path, "hashmap")
     [delta] = tmp_path.glob(f"checkpoint/state/0/0/{FEEDINGS}.delta")  # The state behind batch n is version n + 1.
     delta.unlink()
     found = read(spark, command)
@@ -123,6 +156,6 @@ def test_state_that_is_damaged_is_told_and_what_is_older_is_read(
 def test_what_is_wrong_with_something_else_says_nothing_of_state(
     spark: SparkSession, tmp_path: Path, inputs: InputLog
 ) -> None:
-    command, _ = run_sums(spark, inputs, tmp_path, "hashmap")
+    command, _ = run(spark, inputs, tmp_path, "hashmap")
     wrong = msgspec.structs.replace(command, meaning="json:loads")
     assert read(spark, wrong) == StateRead(command.query)
