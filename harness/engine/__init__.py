@@ -1,4 +1,4 @@
-"""The executor: plan -> run -> history -> verdict, and everything around it.
+"""The engine: plan -> run -> history -> verdict, and everything around it.
 
 From the top down; a folder imports only from those below it, and two on one line know nothing of each other:
 
@@ -15,7 +15,6 @@ Rules of this package:
 - `executor.run.run_plan` is the only way that a plan is executed, whoever asks.
 - It knows no system, fault, oracle or workload by name; they come from `site.registry`.
 - Decisions of a run use `Deployment.now_ms` alone. The wall clock only measures cost.
-- Files of a run are named in `executor.run_folder` and `artefacts`, those of a campaign in `exploration.ledger`; no
-  others are read or written.
+- What outlives a command is written by `artefacts`, `executor.run_folder` and `exploration.ledger`, and nowhere else.
 - What a user did wrong is a `UsageError` with one sentence; nobody but the command line catches it.
 """
