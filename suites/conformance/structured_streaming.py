@@ -148,7 +148,7 @@ CASES = with_needs(
         tiers=(Tier.SPARK,),
         needs=NEEDS,
         # In the other store, whose files the second wrong system can put back.
-        mutant_plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
+        mutant_plan=_plan(REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
     ),
     Case(
         id="structured-streaming/replayed-sums-appended",

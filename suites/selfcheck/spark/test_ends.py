@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -81,32 +80,17 @@ def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tm
         assert [program.pid for program in started(tmp_path / "second", "coordinator")] == [programs[0].pid]
 
 
-@pytest.mark.parametrize("run", ["another run", ""], ids=["another-run", "older-epoch"])
-def test_who_belongs_to_another_run_or_to_an_older_epoch_is_not_let_in(tmp_path: Path, run: str) -> None:
+def test_who_belongs_to_another_run_or_to_an_older_epoch_is_not_let_in(tmp_path: Path) -> None:
     session = local_session()
     with closing(deploy(tmp_path)) as deployment, ThreadPoolExecutor(1) as elsewhere:
         advance_to_a_checkpoint(deployment)
-        said = NodeArrived(run or str(tmp_path), "worker-0.0", 0, "", os.getpid(), os.getppid())
-        answer = elsewhere.submit(arrive, address_of(session._listener), said)
-        while not answer.done():
-            deployment.advance(deployment.now_ms + 10)
-        assert answer.result() is None
-        advance_to_a_checkpoint(deployment)
-
-
-def test_a_driver_program_that_ends_by_itself_ends_the_run_with_a_problem(tmp_path: Path) -> None:
-    with closing(deploy(tmp_path)) as deployment:
-        advance_to_a_checkpoint(deployment)
-        (program,) = started(tmp_path, "coordinator")
-        program.signal(signal.SIGKILL)
-        with pytest.raises(OSError, match=r"^coordinator\.0 ended: the driver program ended"):
-            advance_to_the_end(deployment)
-
-
-def advance_to_the_end(deployment: SparkDeployment) -> None:
-    until_ms = deployment.now_ms + LIMIT_S * 1000
-    while deployment.now_ms < until_ms:
-        deployment.advance(until_ms)
+        for run in ("another run", str(tmp_path)):
+            said = NodeArrived(run, "worker-0.0", 0, "", os.getpid(), os.getppid())
+            answer = elsewhere.submit(arrive, address_of(session._listener), said)
+            while not answer.done():
+                deployment.advance(deployment.now_ms + 10)
+            assert answer.result() is None, run
+            advance_to_a_checkpoint(deployment)
 
 
 def test_an_error_in_a_worker_is_told_by_its_last_line() -> None:
@@ -137,11 +121,13 @@ def test_a_spark_that_does_not_come_up_says_why_and_leaves_nothing(tmp_path: Pat
 HARNESS = """
 import sys
 from pathlib import Path
-from holdfast.fixtures.reference.drivers.spark.session import local_session
+from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
+from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.suites.selfcheck.spark.test_ends import advance_to_a_checkpoint, deploy
-deployment = deploy(Path(sys.argv[1]))
+cluster = LocalCluster(2)
+deployment = deploy(Path(sys.argv[1]), Session(cluster))
 advance_to_a_checkpoint(deployment)
-print(local_session().cluster.folder, flush=True)
+print(cluster.folder, flush=True)
 while True:
     deployment.advance(1e9)
 """
@@ -153,7 +139,7 @@ def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None
         folder = harness.stdout.readline().strip()
         processes = started(tmp_path, "")
         assert len(processes) == 5  # zygote, reader, driver program, two workers
-        assert len(mentioning(folder)) == 4  # JVMs of the driver program and of three executors
+        assert len(mentioning(folder)) == 3  # JVMs of the driver program and of two executors
         harness.kill()
         assert all(process.wait_end(LIMIT_S) for process in processes)
     assert becomes_true(lambda: not mentioning(folder))
