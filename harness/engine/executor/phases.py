@@ -78,7 +78,7 @@ class Phases:
             self._liveness(self._patience(healed_ms, self._bounds.liveness_ms))
             missing = progress.missing()
             self.timed_out = not progress.decided()
-            self._settle(ceil(deployment.now_ms) + self._bounds.settle_ms)
+            self._settle(self._patience(deployment.now_ms, self._bounds.settle_ms))
             if not self.timed_out:
                 missing = progress.taken_back()
             problem = self._interrupted()
@@ -128,8 +128,9 @@ class Phases:
         ):
             self._step(until_ms)
 
-    def _settle(self, until_ms: float) -> None:
-        while self._deployment.now_ms < until_ms and not self._interrupted():
+    def _settle(self, patience: Patience) -> None:
+        """What ends a job goes on after its end was told, and takes longer where it waits for a processor."""
+        while self._deployment.now_ms < (until_ms := patience.until_ms) and not self._interrupted():
             self._step(until_ms)
 
     def _step(self, until_ms: float) -> None:

@@ -107,5 +107,13 @@ def test_on_a_machine_that_stands_still_most_of_the_time_the_bounds_are_longer(
     assert run_plan(plan(), ScriptedSystem(slow), toolbox(), Tier.PROCESS, tmp_path / "busy").history.end.reached
 
 
+def test_the_settle_window_is_as_patient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ends a job goes on after its end was told, and a window that closes meanwhile would blame it."""
+    stalled_ms = iter(range(1_000_000))
+    monkeypatch.setattr(machine, "stalled_ms", lambda: float(next(stalled_ms)))
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(), Tier.PROCESS, tmp_path)
+    assert run.history.end.ended_ns > 290_000_000  # where it closes on a machine that is free
+
+
 def test_positions_of_the_fake_cover_its_workload() -> None:
     assert tuple(toolbox().workloads["tiny"].generate({}, 0).lengths()) == LENGTHS
