@@ -1,4 +1,7 @@
-"""Every case of this room, asked of the systems that it is about; `pytest suites/chaos --require-tier=containers`."""
+"""Every case of this room, asked of the systems that it is about; `pytest suites/chaos -n 2 --require-tier=containers`.
+
+With two processes each system has a stack of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ def test_the_reference(case: Case, tier: Tier, ask_case: AskCase) -> None:
     ask_case(REFERENCE, case, tier)
 
 
+@pytest.mark.xdist_group("containers-of-structured-streaming")
 @pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, in_chaos))
 def test_structured_streaming(case: Case, tier: Tier, ask_case: AskCase) -> None:
     ask_case(SPARK, case, tier)

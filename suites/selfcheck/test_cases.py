@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.mutants import VARIANTS
 from holdfast.harness.engine.cases.case import is_control
@@ -82,6 +83,9 @@ _found: dict[tuple[str, str], set[str]] = {}
 
 
 def _named(case: Case, mutant: str, folder: Path) -> set[str]:
+    control = _control(case, mutant)
+    if control is not None:
+        return set(control.refutes)
     if (case.id, mutant) not in _found:
         _found[case.id, mutant] = {
             f"{verdict.oracle}/{anomaly.clause}"
@@ -92,6 +96,19 @@ def _named(case: Case, mutant: str, folder: Path) -> set[str]:
     return _found[case.id, mutant]
 
 
+def _control(case: Case, mutant: str) -> Case | None:
+    """The negative control that puts the same plan to the same wrong system: it is run where all cases are."""
+    if not mutant.startswith(SYSTEM):
+        return None
+    plan = replace(_plan_against(case), system=mutant.removeprefix(SYSTEM))
+    return next((each for each in registry.cases() if is_control(each) and each.plan == plan), None)
+
+
+def _plan_against(case: Case) -> Plan:
+    made = case.mutant_plan
+    return made if isinstance(made, Plan) else case.plan_for(0)
+
+
 def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ...]]:
     """The verdicts on the mutant, on every plan of the case or on the one that is made for it."""
     tools = registry.toolbox()
@@ -100,9 +117,7 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
         return
     if mutant.startswith(SYSTEM):
         wrong = registry.system(mutant.removeprefix(SYSTEM))
-        made = case.mutant_plan
-        plan = made if isinstance(made, Plan) else case.plan_for(0)
-        yield run_plan(plan, wrong, tools, case.tiers[0], folder).verdicts
+        yield run_plan(_plan_against(case), wrong, tools, case.tiers[0], folder).verdicts
         return
     system = registry.system(f"reference+{mutant}")
     chosen = case.mutant_plan or case.plan

@@ -52,7 +52,7 @@ def foreign_cluster() -> Iterator[ForeignCluster]:
         def started(name: str, *command: str) -> Container:
             environment = {
                 "SPARK_DAEMON_MEMORY": "256m",
-                "SPARK_DAEMON_JAVA_OPTS": QUICK_JAVA,
+                "JDK_JAVA_OPTIONS": QUICK_JAVA,  # for executors, too, whoever's application it is
                 "SPARK_NO_DAEMONIZE": "1",
                 "SPARK_LOCAL_HOSTNAME": name,
             }
