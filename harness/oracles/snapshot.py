@@ -146,11 +146,13 @@ def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Fi
 
 
 def _judge_progress(trace: SnapshotTrace, findings: Findings) -> None:
-    """Records are processed beside uploads: of those that are longer than any other pause, one at least sees some."""
-    owing = [part for part in trace.parts.values() if part.stored is not None and trace.owes(part, part.stored)]
-    busy = [part for part in owing if part.stored and trace.processed_between(part.taken, part.stored)[0]]
+    """Records are processed beside uploads: of those that are longer than the usual pause, one at least sees some. That
+    none of them does is held against the subtask where they are longer than any other pause."""
+    uploads = [(part, part.stored) for part in trace.parts.values() if part.stored is not None]
+    busy = [part for part, end in uploads if trace.lasts(part, end) and trace.processed_between(part.taken, end)[0]]
+    owing = [part for part, end in uploads if trace.owes(part, end)]
     if busy:
-        findings.check("stood-while-uploading", len(owing))
+        findings.check("stood-while-uploading", len(busy))
     elif _moments(owing) >= STALLED_UPLOADS:
         findings.check("stood-while-uploading", len(owing))
         first = owing[0]

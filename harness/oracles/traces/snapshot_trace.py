@@ -61,15 +61,16 @@ class _Chain:
     Attributes:
         sequences, times_ns, records: of each; `records` is a running sum with a zero in front.
         gap_ns: the longest pause between two of them outside of uploads.
+        usual_gap_ns: the middle one of these pauses.
     """
 
-    __slots__ = ("gap_ns", "records", "sequences", "times_ns")
+    __slots__ = ("gap_ns", "records", "sequences", "times_ns", "usual_gap_ns")
 
     def __init__(self) -> None:
         self.sequences: list[int] = []
         self.times_ns: list[int] = []
         self.records = [0]
-        self.gap_ns = 0
+        self.gap_ns = self.usual_gap_ns = 0
 
     def add(self, event: BatchProcessed) -> None:
         self.sequences.append(event.sequence)
@@ -77,14 +78,15 @@ class _Chain:
         self.records.append(self.records[-1] + event.records)
 
     def measure(self, uploads: Iterable[tuple[int, int]]) -> None:
-        """The longest pause that no upload, as (first, last) sequence, overlaps."""
+        """The pauses that no upload, as (first, last) sequence, overlaps."""
         busy: set[int] = set()
         for first, last in uploads:
             busy.update(range(bisect_left(self.sequences, first), bisect_right(self.sequences, last) + 1))
-        pauses = (
+        pauses = sorted(
             later - earlier for place, (earlier, later) in enumerate(pairwise(self.times_ns)) if place + 1 not in busy
         )
-        self.gap_ns = max(pauses, default=0)
+        if pauses:
+            self.gap_ns, self.usual_gap_ns = pauses[-1], pauses[len(pauses) // 2]
 
 
 class SnapshotTrace:
@@ -175,6 +177,11 @@ class SnapshotTrace:
             return 0, 0
         first, last = (bisect_left(chain.sequences, event.sequence) for event in (start, end))
         return last - first, chain.records[last] - chain.records[first]
+
+    def lasts(self, part: Part, end: Event) -> bool:
+        """Whether it takes far longer until `end` than usual between two batches."""
+        chain = self._chains.get((part.taken.attempt, self._heads[part.taken.subtask]))
+        return chain is not None and end.time_ns - part.taken.time_ns > LONG * chain.usual_gap_ns > 0
 
     def owes(self, part: Part, end: Event) -> bool:
         """Whether something would have been processed until `end` if it could: it takes far longer than any other

@@ -101,8 +101,9 @@ def barrier_leaves_with_the_cut() -> History:
     return story(AttemptStarted(), taken(), barrier(), written(), acked())
 
 
-def _uploads(*, moving: bool) -> History:
-    """Batches come every two milliseconds, but for three uploads of twenty, during which they may go on."""
+def _uploads(*, moving: bool, standstill: int = 1) -> History:
+    """Batches come every two milliseconds, but for three uploads of twenty, during which they may go on, and for what
+    the machine stands still at the end."""
     lines: list[Line] = [AttemptStarted()]
     position = 0
     for checkpoint in (1, 2, 3):
@@ -114,7 +115,7 @@ def _uploads(*, moving: bool) -> History:
             lines.append(batch(position))
             position += 1
         lines += [10, written(checkpoint), released(checkpoint, int(moving and checkpoint == 2)), acked(checkpoint)]
-    lines += [1, batch(position)]
+    lines += [1, batch(position), standstill, batch(position + 1)]
     return story(*lines)
 
 
@@ -126,6 +127,11 @@ def stands_during_every_upload() -> History:
 @near("stood-while-uploading")
 def moves_during_one_upload() -> History:
     return _uploads(moving=True)
+
+
+@near("stood-while-uploading")
+def moves_though_the_machine_stood_still_once() -> History:
+    return _uploads(moving=True, standstill=40)
 
 
 @bad("processed-while-writing")
