@@ -64,7 +64,7 @@ class _Entry:
         kept: those that were stored.
         histories: digest over these.
         result: once it is over.
-        again: whether it came to nothing beside others, and is asked once more with none beside it.
+        again: whether it, or a rule of it, came to nothing beside others: it is asked once more with none beside it.
     """
 
     def __init__(self, case: Case, tier: Tier) -> None:
@@ -211,7 +211,8 @@ class Certification:
         evidence, reason = question.system.evidence(), self._interruption.reason()
         tools, tier = self._tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
-        if result.status is Status.INCONCLUSIVE and not entry.again and self._had_others_beside_it(tier):
+        open_yet = Status.INCONCLUSIVE in (result.status, *result.rules.values())
+        if open_yet and not entry.again and self._had_others_beside_it(tier):
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)

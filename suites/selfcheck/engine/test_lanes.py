@@ -13,6 +13,8 @@ import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases.question import ATTEMPTS
+from holdfast.harness.engine.cases.standing import case_result
+from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.inquiry import Ended
 from holdfast.harness.engine.certification.lane import Order, Terms
@@ -138,6 +140,31 @@ def test_what_came_to_nothing_beside_others_is_asked_again_alone(tmp_path: Path,
     assert {each.status for each in asked} == {status}
     assert min(each.runs_inconclusive for each in asked) >= ATTEMPTS
     assert len(listener.ended) == len(set(listener.ended))
+
+
+@pytest.mark.tier("process")
+@pytest.mark.parametrize(("jobs", "times"), [(1, 1), (2, 2)])
+def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, times: int
+) -> None:
+    """A clause had nothing to decide, which takes luck on a machine that others use too."""
+    results: list[CaseResult] = []
+
+    def left_open(*arguments: Any) -> CaseResult:
+        result = case_result(*arguments)
+        first = result.case not in {each.case for each in results}
+        results.append(result)
+        return (
+            msgspec.structs.replace(result, rules=dict.fromkeys(result.rules, Status.INCONCLUSIVE)) if first else result
+        )
+
+    monkeypatch.setattr(certify, "case_result", left_open)
+    journal = certified(tmp_path, jobs, rules=frozenset({"CFG-08"}), tier=Tier.PROCESS)
+    asked = [each for each in journal.cases if each.runs_demanded]
+    assert asked
+    assert [each.runs_passed for each in asked] == [times * each.runs_demanded for each in asked]
+    open_yet = [each.case for each in asked if Status.INCONCLUSIVE in each.rules.values()]
+    assert open_yet == ([] if times > 1 else [each.case for each in asked])
 
 
 def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) -> None:
