@@ -43,6 +43,8 @@ SLACK_NS = 50 * NS_PER_MS
 """How late a timer may be, besides a tenth of its delay."""
 TURN_NS = 20 * NS_PER_MS
 """What was received in front of a timer that is due may take so long, where the machine is busy."""
+STANDSTILL_NS = 500 * NS_PER_MS
+"""For so long a coordinator that says nothing may have had no turn when the run is over."""
 
 
 class CoordOracle:
@@ -112,8 +114,9 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
         lasted_ns = (ended.time_ns if ended else history.end.ended_ns) - triggered.time_ns
         if lasted_ns >= timeout_ns and (ended is None or ended.node == triggered.node):
             findings.check("not-expired")
-            if ended is not None and lasted_ns > limit_ns and _stood_still(history, triggered, timeout_ns, ended):
-                findings.inform(f"checkpoint {triggered.checkpoint} expired late: its coordinator had no turn before")
+            if lasted_ns > limit_ns and _stood_still(history, triggered, timeout_ns, lasted_ns, over=ended is None):
+                late = "is pending at the end" if ended is None else "expired late"
+                findings.inform(f"checkpoint {triggered.checkpoint} {late}: its coordinator had no turn before")
             elif lasted_ns > limit_ns:
                 message = (
                     f"checkpoint {triggered.checkpoint} is pending for {lasted_ns // NS_PER_MS} ms, "
@@ -122,13 +125,13 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
                 findings.violated("not-expired", message, triggered, *([ended] if ended else []))
 
 
-def _stood_still(history: History, triggered: Event, timeout_ns: int, ended: Event) -> bool:
+def _stood_still(history: History, triggered: Event, timeout_ns: int, lasted_ns: int, *, over: bool) -> bool:
     """Whether, on a machine that others use too, the coordinator had no whole turn from the timeout to the turn in
-    which it ended the checkpoint late. What it did in one turn may itself stand still before the timer has its say, so
-    only a second turn shows that the first one was over."""
-    if not history.end.real_time:
+    which it ended the checkpoint late, or to the end of the run, if it is `over` soon. What it did in one turn may
+    itself stand still before the timer has its say, so only a second turn shows that the first one was over."""
+    if not history.end.real_time or (over and lasted_ns > timeout_ns + STANDSTILL_NS):
         return False
-    due_ns, turn_ns = triggered.time_ns + timeout_ns, ended.time_ns - TURN_NS
+    due_ns, turn_ns = triggered.time_ns + timeout_ns, triggered.time_ns + lasted_ns - TURN_NS
     times = [event.time_ns for event in history.events if event.node == triggered.node]
     did = sorted(time_ns for time_ns in times if due_ns < time_ns < turn_ns)
     return not any(later - earlier > TURN_NS for earlier, later in pairwise(did))

@@ -15,8 +15,8 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
     TriggerSent,
 )
-from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import at, exhibits, in_real_time
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.suites.selfcheck.oracles.builder import MS, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
     ALL,
     SHORT,
@@ -256,6 +256,18 @@ def expires_in_the_turn_in_which_an_ack_is_read_first() -> History:
 def expires_in_a_turn_that_is_broken_off() -> History:
     expired = (aborted(1), told(1, completed=False), whole(2))
     return in_real_time(story(triggered(1), 350, acked(1, ALL[0]), 50, *expired, options=SHORT))
+
+
+@bad("not-expired")
+def never_expires_in_real_time() -> History:
+    return in_real_time(never_expires())
+
+
+@near("not-expired")
+def is_pending_when_the_run_is_over() -> History:
+    """The machine let its coordinator wait."""
+    end = RunEnd(reached=True, ended_ns=400 * MS)
+    return in_real_time(story(triggered(1), options=SHORT, end=end))
 
 
 @near("not-expired")

@@ -18,7 +18,7 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NotificationSent,
 )
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
@@ -32,8 +32,8 @@ TWO_AT_ONCE = {
 }
 
 
-def story(*lines: Line, options: Mapping[str, str] | None = None) -> History:
-    return any_story(AttemptStarted(), *lines, job=FORWARD, parallelism=1, options=options)
+def story(*lines: Line, options: Mapping[str, str] | None = None, end: RunEnd | None = None) -> History:
+    return any_story(AttemptStarted(), *lines, job=FORWARD, parallelism=1, options=options, end=end)
 
 
 def triggered(checkpoint: int) -> CheckpointTriggered:
