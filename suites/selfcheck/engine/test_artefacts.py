@@ -125,7 +125,7 @@ def edited(path: Path, edit: Callable[[bytes], bytes]) -> None:
         ("manifest.json", lambda raw: raw.replace(b'"plan_sha256": "', b'"plan_sha256": "0'), "another plan"),
         ("coordinator.0.jsonl", lambda raw: raw[:-5], "coordinator.0.jsonl:2: torn line of a node that did not die"),
         ("coordinator.0.jsonl", lambda raw: raw[raw.index(b"\n") + 1 :], ":1: event 1 of node 'coordinator.0' stands"),
-        ("coordinator.0.jsonl", lambda raw: raw[: raw.index(b"\n") + 1], "188 bytes long, but "),
+        ("coordinator.0.jsonl", lambda raw: raw[: raw.index(b"\n") + 1], "188 bytes long, but 365 were written"),
         ("coordinator.0.jsonl", lambda raw: raw.replace(b"[3,0]", b"[2,0]"), "edited (SHA-256 differs"),
         ("coordinator.0.jsonl", lambda raw: raw.replace(b"positions", b"positionz"), ":2: "),
         ("coordinator.0.jsonl", lambda raw: raw.replace(b'"version":1', b'"version":9', 1), ":1: version 9 of"),
