@@ -112,17 +112,20 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
         if ended is None and (triggered.node in dead or triggered.node != coordinator.node):
             continue
         lasted_ns = (ended.time_ns if ended else history.end.ended_ns) - triggered.time_ns
-        if lasted_ns >= timeout_ns and (ended is None or ended.node == triggered.node):
-            findings.check("not-expired")
-            if lasted_ns > limit_ns and _stood_still(history, triggered, timeout_ns, lasted_ns, over=ended is None):
-                late = "is pending at the end" if ended is None else "expired late"
-                findings.inform(f"checkpoint {triggered.checkpoint} {late}: its coordinator had no turn before")
-            elif lasted_ns > limit_ns:
-                message = (
-                    f"checkpoint {triggered.checkpoint} is pending for {lasted_ns // NS_PER_MS} ms, "
-                    f"its timeout is {timeout_ns // NS_PER_MS} ms"
-                )
-                findings.violated("not-expired", message, triggered, *([ended] if ended else []))
+        if lasted_ns < timeout_ns or (ended is not None and ended.node != triggered.node):
+            continue
+        findings.check("not-expired")
+        if lasted_ns <= limit_ns:
+            continue
+        if _stood_still(history, triggered, timeout_ns, lasted_ns, over=ended is None):
+            late = "is pending at the end" if ended is None else "expired late"
+            findings.inform(f"checkpoint {triggered.checkpoint} {late}: its coordinator had no turn before")
+            continue
+        message = (
+            f"checkpoint {triggered.checkpoint} is pending for {lasted_ns // NS_PER_MS} ms, "
+            f"its timeout is {timeout_ns // NS_PER_MS} ms"
+        )
+        findings.violated("not-expired", message, triggered, *([ended] if ended else []))
 
 
 def _stood_still(history: History, triggered: Event, timeout_ns: int, lasted_ns: int, *, over: bool) -> bool:

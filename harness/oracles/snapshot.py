@@ -150,10 +150,11 @@ def _judge_progress(trace: SnapshotTrace, findings: Findings) -> None:
     none of them does is held against the subtask where they are longer than any other pause."""
     uploads = [(part, part.stored) for part in trace.parts.values() if part.stored is not None]
     busy = [part for part, end in uploads if trace.lasts(part, end) and trace.processed_between(part.taken, end)[0]]
-    owing = [part for part, end in uploads if trace.owes(part, end)]
     if busy:
         findings.check("stood-while-uploading", len(busy))
-    elif _moments(owing) >= STALLED_UPLOADS:
+        return
+    owing = [part for part, end in uploads if trace.owes(part, end)]
+    if _moments(owing) >= STALLED_UPLOADS:
         findings.check("stood-while-uploading", len(owing))
         first = owing[0]
         message = f"nothing is processed during {len(owing)} uploads that last far longer than any other pause"

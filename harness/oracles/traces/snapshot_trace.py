@@ -172,7 +172,7 @@ class SnapshotTrace:
 
     def processed_between(self, start: SnapshotTaken, end: Event) -> tuple[int, int]:
         """How many batches the chain of a subtask took between two of its events, and of how many records."""
-        chain = self._chains.get((start.attempt, self._heads[start.subtask]))
+        chain = self._chain_of(start)
         if chain is None:
             return 0, 0
         first, last = (bisect_left(chain.sequences, event.sequence) for event in (start, end))
@@ -180,13 +180,13 @@ class SnapshotTrace:
 
     def lasts(self, part: Part, end: Event) -> bool:
         """Whether it takes far longer until `end` than usual between two batches."""
-        chain = self._chains.get((part.taken.attempt, self._heads[part.taken.subtask]))
+        chain = self._chain_of(part.taken)
         return chain is not None and end.time_ns - part.taken.time_ns > LONG * chain.usual_gap_ns > 0
 
     def owes(self, part: Part, end: Event) -> bool:
         """Whether something would have been processed until `end` if it could: it takes far longer than any other
         pause, and right before and right afterwards something was."""
-        chain = self._chains.get((part.taken.attempt, self._heads[part.taken.subtask]))
+        chain = self._chain_of(part.taken)
         if chain is None or not chain.gap_ns:
             return False
         long_ns = LONG * chain.gap_ns
@@ -199,6 +199,9 @@ class SnapshotTrace:
             and chain.times_ns[after] - end.time_ns <= long_ns
             and end.time_ns - part.taken.time_ns > long_ns
         )
+
+    def _chain_of(self, taken: SnapshotTaken) -> _Chain | None:
+        return self._chains.get((taken.attempt, self._heads[taken.subtask]))
 
     def open_at(self, released: SnapshotReleased) -> int:
         """How many snapshots of a subtask were taken and not released when one had been."""
