@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.harness.engine.site.spark_session import judging_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTINGS = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": quick_java(),
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.shuffle.partitions": "2",

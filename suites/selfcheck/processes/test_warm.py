@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.deployment import WARM
+
 NODE = """
 import importlib
 import sys
@@ -43,3 +47,10 @@ def test_whatever_a_node_needs_is_imported_before_it_is_forked(tmp_path: Path) -
     command = [sys.executable, "-c", NODE, str(tmp_path)]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
+
+
+def test_arrow_does_without_pandas_and_pandas_is_there_for_others() -> None:
+    pytest.importorskip("pandas")
+    code = f"import sys, {WARM}; print('pandas' in sys.modules); import pandas; print('pandas' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (answer.stdout, answer.stderr) == ("False\nTrue\n", "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
@@ -34,7 +35,6 @@ pytestmark = [
     pytest.mark.tier("spark"),
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
 ]
-SETTINGS = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 DIGEST_KEY, FEEDINGS = 7, 3
 STORES = {
     "hashmap": {"state.backend.type": "hashmap"},
@@ -44,7 +44,7 @@ STORES = {
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    with judging_session("local[2]", SETTINGS) as session:
+    with judging_session("local[2]", {"spark.driver.extraJavaOptions": quick_java()}) as session:
         yield session
 
 
