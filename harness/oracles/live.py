@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -12,6 +13,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
+    FaultInjected,
     JobStatus,
     JobSwitched,
     NodeDied,
@@ -67,10 +69,20 @@ class LiveOracle:
 
 
 def _not_brought_about(history: History) -> bool:
-    """An end that only the faults of the plan lead to is not owed where one of them never acted on a job that ran."""
-    by_faults = history.plan.expected_end not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
-    ran = [event.status for event in history.of(JobSwitched)][-1:] == [JobStatus.RUNNING]
-    return by_faults and ran and None in history.end.faults_landed
+    """An end that only the faults of the plan lead to is not owed where one of them never acted on a job that ran, nor
+    where two kills were one failure to it, since they hit it before it ran again."""
+    if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
+        return False
+    switched = history.of(JobSwitched)
+    if not switched or switched[-1].status is not JobStatus.RUNNING:
+        return False
+    ran_ns = [event.time_ns for event in switched if event.status is JobStatus.RUNNING]
+    kills_ns = sorted(event.time_ns for event in history.of(FaultInjected) if event.fault_kind == "kill")
+    as_one = any(
+        not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
+        for first, second in pairwise(kills_ns)
+    )
+    return as_one or None in history.end.faults_landed
 
 
 def _judge_checkpoints(history: History, findings: Findings) -> None:

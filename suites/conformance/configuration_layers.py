@@ -277,7 +277,7 @@ CASES = with_needs(
         [
             plan(
                 kill(WORKERS[0], after_checkpoint=1),
-                kill(WORKERS[1], after_checkpoint=2),
+                kill(WORKERS[1], after_checkpoint=21),
                 options=ONCE,
                 configuration_file=flat(OFTEN),
                 expected_end=ExpectedEnd.FAILED,

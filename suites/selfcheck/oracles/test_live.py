@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import AttemptStarted, JobStatus, JobSwitched
+from holdfast.harness.model.events import AttemptStarted, FaultInjected, JobStatus, JobSwitched
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.verdict import Outcome
@@ -33,6 +33,34 @@ def test_an_end_is_not_owed_whose_fault_never_acted_on_a_job_that_ran(
     end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(landed,))
     told = [AttemptStarted(), JobSwitched(status=status)]
     history = story(*told, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
+    assert BY_NAME["LIVE"].judge(history).outcome is outcome
+
+
+R, S = JobStatus.RUNNING, JobStatus.RESTARTING
+
+
+@pytest.mark.parametrize(
+    ("course", "outcome"),
+    [
+        ((R, 0, 1, S, R), Outcome.INCONCLUSIVE),
+        ((R, 0, S, 1, R), Outcome.INCONCLUSIVE),
+        ((R, 0, S, R, 1, S, R), Outcome.FAIL),
+        ((R, 0, 1), Outcome.FAIL),
+        ((R, 0, 1, S), Outcome.FAIL),
+    ],
+    ids=["at once", "before it ran again", "each its own failure", "seen by nobody", "never up again"],
+)
+def test_an_end_is_not_owed_where_two_kills_were_one_failure(
+    course: tuple[JobStatus | int, ...], outcome: Outcome
+) -> None:
+    """Two kills, from which the job was to fail and did not."""
+    end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(True, True))
+    told = [
+        FaultInjected(step, "kill", f"worker[{step}]") if isinstance(step, int) else JobSwitched(status=step)
+        for step in course
+    ]
+    kills = (FaultSpec("kill"), FaultSpec("kill"))
+    history = story(AttemptStarted(), *told, faults=kills, expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
