@@ -26,8 +26,8 @@ def test_an_edited_program_is_that_of_one_job(
     thrice = plan(
         command("cancel", after_checkpoint=2),
         command("submit", {"edit": "source->sum"}, after_checkpoint=2, at_event=LEFT),
-        command("cancel", after_checkpoint=4),
-        command("submit", next_edit, after_checkpoint=4, at_event=LEFT),
+        command("cancel", after_checkpoint=20),
+        command("submit", next_edit, after_checkpoint=20, at_event=LEFT),
         options=RETAIN,
     )
     run = run_plan(thrice, registry.system("reference"), registry.toolbox(), tier, tmp_path)

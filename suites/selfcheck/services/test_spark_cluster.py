@@ -118,3 +118,28 @@ def test_a_container_is_paused_and_resumed(probe: Container) -> None:
     assert not frozen(probe)
     probe.resume()
     assert probe.execute(["true"])[0] == 0
+
+
+@pytest.mark.parametrize(("failures", "reason", "freezes"), [(2, "x: unable to freeze", True), (1, "no", False)])
+def test_an_engine_that_gives_up_freezing_is_asked_again_and_no_other_one(
+    probe: Container, monkeypatch: pytest.MonkeyPatch, *, failures: int, reason: str, freezes: bool
+) -> None:
+    from docker.errors import APIError
+    from docker.models import containers
+
+    pause, left = containers.Container.pause, [None] * failures
+
+    def reluctant(container: object) -> None:
+        if left:
+            left.pop()
+            raise APIError("500 Server Error", explanation=reason)
+        pause(container)
+
+    monkeypatch.setattr(containers.Container, "pause", reluctant)
+    if freezes:
+        probe.pause()
+    else:
+        with pytest.raises(OSError, match=f"cannot be paused: {reason}"):
+            probe.pause()
+    assert frozen(probe) is freezes
+    probe.resume()
