@@ -64,6 +64,8 @@ REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1))
 """At once, because then there is input in the batch, however slow the machine is."""
 REPLAYED_LATE = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
 """When a watermark has passed some windows, and there is state of more than one batch."""
+REPLAYED_WITH_WINDOWS = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=2, at_event="rows_visible"))
+"""In whichever batch a watermark passes some windows: a slow machine takes in all at once, and later ones tell none."""
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
 STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
@@ -148,7 +150,7 @@ CASES = with_needs(
         tiers=(Tier.SPARK,),
         needs=NEEDS,
         # In the other store, whose files the second wrong system can put back.
-        mutant_plan=_plan(REPLAYED_LATE, job=WINDOW_SUM, records=2_400),
+        mutant_plan=_plan(REPLAYED_WITH_WINDOWS, job=WINDOW_SUM, records=2_400),
     ),
     Case(
         id="structured-streaming/replayed-sums-appended",

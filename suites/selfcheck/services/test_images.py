@@ -147,8 +147,8 @@ def test_an_interrupt_ends_the_builds() -> None:
         assert any(line == "begun\n" for line in process.stdout)
         assert running("sleep 12345")
         process.send_signal(signal.SIGINT)
-        process.wait(5)
-    for _ in range(100):
+        process.wait(30)
+    for _ in range(300):
         if not running("sleep 12345"):
             return
         time.sleep(0.1)

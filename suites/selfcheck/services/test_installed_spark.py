@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_what_cannot_be_archived_is_told_and_leaves_nothing(spark: Path, tmp_pat
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize("fits", [True, False])
 def test_java_takes_the_archive_for_the_class_path_of_a_home_and_for_no_other(tmp_path: Path, *, fits: bool) -> None:
-    options = installed_spark.quick_java().split()
+    options = split(installed_spark.quick_java())
     if len(options) == len(installed_spark.QUICK_JAVA.split()):
         pytest.skip("the classes of Spark are not archived: python -m holdfast.fixtures.host.installed_spark")
     jars = installed_spark.make_home(tmp_path / "home") / "jars"
