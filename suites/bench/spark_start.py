@@ -49,9 +49,8 @@ def started(java: str) -> Start:
         session.start()
         while not (session.version and len(session.executors) == WORKERS):
             if session.dead or time.monotonic() > began + LIMIT_S:
-                raise OSError(
-                    f"Spark did not start within {LIMIT_S:.0f} s: {session.program and session.program.last_words()}"
-                )
+                words = session.program.last_words() if session.program else ""
+                raise OSError(f"a session of Spark does not stand after {LIMIT_S:.0f} s: {words}")
             session.hear()
             session.look()
             time.sleep(_POLL_S)

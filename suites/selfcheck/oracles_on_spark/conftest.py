@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTINGS = {
-    "spark.driver.extraJavaOptions": quick_java(),
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
     "spark.sql.shuffle.partitions": "2",
@@ -26,7 +25,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="package")
 def spark() -> Iterator[SparkSession]:
-    with judging_session("local[2]", SETTINGS) as session:
+    with judging_session("local[2]", {"spark.driver.extraJavaOptions": quick_java(), **SETTINGS}) as session:
         yield session
     _collect_sockets()
 
