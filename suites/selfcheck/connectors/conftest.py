@@ -20,7 +20,7 @@ PARTITIONS = 2
 WARM_S = 60.0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack() -> Iterator[Stack]:
     from holdfast.fixtures.services.stack import Stack
 

@@ -1,4 +1,4 @@
-"""One stack for all tests that only use it; what starts anything of its own, closes it."""
+"""One stack for all tests of this room that only use it; what starts anything of its own, closes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.fixtures.services.stack import Stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack() -> Iterator[Stack]:
     from holdfast.fixtures.services.stack import Stack
 
@@ -21,7 +21,7 @@ def stack() -> Iterator[Stack]:
         yield stack
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def probe(stack: Stack) -> Container:
     """A container on the network, where programs of the tests run."""
     return stack.run_driver(["sleep", "infinity"], name="probe")

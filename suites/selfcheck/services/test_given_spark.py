@@ -18,12 +18,12 @@ from holdfast.harness.engine.plans.validate import check_plan
 from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import NodeStarted, SnapshotTaken
-from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos import structured_streaming
-from holdfast.suites.chaos.reference import BETWEEN_BARRIER_AND_COMPLETION, BROKER, containers, executor, lasting
+from holdfast.suites.chaos.reference import BROKER, SHORT, containers, executor, lasting
 from holdfast.suites.conformance.plans import COORDINATOR, LATE_CHANNELS, STORAGE, WORKERS, kill, slow, storage_error
 from holdfast.suites.selfcheck.services.foreign_cluster import ForeignCluster, foreign_cluster
 
@@ -41,6 +41,10 @@ THEIRS = Site(
 )
 ALLOWED = replace(THEIRS, allow_faults_on=frozenset({"spark", "kafka", "object-store"}))
 LATE_CHANNEL = slow(LATE_CHANNELS[0], 700, 4_000)
+FEW = WorkloadSpec(
+    "synthetic", {"records": 300, "keys": 8, "partitions": 2, "preloaded_percent": 10, "records_per_second": 120}
+)
+"""They come in for a little more than a second: whether it runs there, not for how long."""
 
 
 def attached(system: System, site: Site) -> System:
@@ -137,17 +141,18 @@ def test_the_reference_runs_there_and_is_seen_whole(stack: Stack, tmp_path: Path
 
 
 def test_a_wrong_variant_is_refuted_there(stack: Stack, tmp_path: Path) -> None:
-    """By what its workers say."""
-    judged = run(BETWEEN_BARRIER_AND_COMPLETION, ReferenceSystem("commits-on-barrier"), stack, tmp_path)
+    """By what its workers say, and before anything is broken."""
+    judged = run(containers(workload=SHORT), ReferenceSystem("commits-on-barrier"), stack, tmp_path)
     clauses = {anomaly.clause for verdict in judged.verdicts for anomaly in verdict.anomalies}
     assert judged.outcome is Outcome.FAIL
     assert "committed-before-completion" in clauses
 
 
 def test_structured_streaming_runs_there(stack: Stack, tmp_path: Path) -> None:
-    """Its driver is killed at a relay of ours in front of the store, while state is kept in RocksDB."""
+    """Its state is kept in RocksDB, and a micro-batch is replayed."""
     (case,) = (each for each in structured_streaming.CASES if each.id == "chaos/spark-foreach-batch")
-    judged = run(case.plan_for(1), StructuredStreaming(), stack, tmp_path)
+    plan = replace(case.plan_for(1), workload=FEW, faults=(structured_streaming.REPLAYED,))
+    judged = run(plan, StructuredStreaming(), stack, tmp_path)
     assert judged.outcome is Outcome.PASS, judged.reason
     assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
 
