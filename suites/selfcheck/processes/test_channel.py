@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -314,50 +313,6 @@ def test_a_lost_peer_is_noticed_on_the_other_end(ends: Ends) -> None:
     ends.sender.close()
     ends.turn_until(lambda: bool(ends.lost))
     assert ends.lost == ["the peer closed the connection"]
-
-
-def test_a_peer_that_does_not_read_is_lost_when_the_outbox_is_full() -> None:
-    ours, theirs = socket.socketpair()
-    lost: list[str] = []
-    with theirs:
-        loop = Loop()
-        connection = Connection(loop, ours, lambda kind, payload: None, lost.append, outbox_bytes=1 << 20)
-        for _ in range(100):
-            connection.send(FrameKind.MESSAGE, bytes(1 << 16))
-        assert connection.closed
-        loop.turn(0)
-        assert len(lost) == 1
-        assert "unread" in lost[0]
-
-
-@pytest.mark.parametrize("told_by", ["loop", "wait"])
-def test_whoever_sends_to_a_lost_peer_is_not_called_back_while_it_sends(told_by: str) -> None:
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    loop = Loop()
-    lost: list[str] = []
-    connection = Connection(loop, ours, lambda kind, payload: None, lost.append)
-    connection.send(FrameKind.MESSAGE, b"to nobody")
-    assert (connection.closed, lost) == (True, [])
-    if told_by == "wait":
-        connection.wait()
-        assert len(lost) == 1
-    loop.turn(0)
-    loop.turn(0)
-    assert len(lost) == 1
-    assert "Broken pipe" in lost[0]
-
-
-def test_who_closed_a_lost_connection_is_not_told_any_more() -> None:
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    loop = Loop()
-    lost: list[str] = []
-    connection = Connection(loop, ours, lambda kind, payload: None, lost.append)
-    connection.send(FrameKind.MESSAGE, b"to nobody")
-    connection.close()
-    loop.turn(0)
-    assert lost == []
 
 
 def test_a_connection_that_does_not_open_is_refused() -> None:
