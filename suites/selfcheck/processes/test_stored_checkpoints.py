@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
-from holdfast.fixtures.reference.storage.file_layout import FileLayout
+from holdfast.fixtures.reference.protocol.effects import JobRecord
+from holdfast.fixtures.reference.storage.file_layout import CHECKPOINTS, FileLayout
 
 LAYOUT = FileLayout()
 DAMAGES = [(part, way) for part in ("metadata", "state") for way in ("remove", "truncate", "flip")]
 
 
-def store(folder: Path, checkpoint: int) -> None:
+def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
+    """Write down that a checkpoint is complete."""
+    for path in (LAYOUT.claim(0, epoch), LAYOUT.job_record(0, epoch)):
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_bytes(msgspec.msgpack.encode(JobRecord(1, checkpoint + 1, (0,), completed=checkpoint)))
+
+
+def store(folder: Path, checkpoint: int, *, recorded: bool = True) -> None:
     """A checkpoint of one file of state."""
+    if recorded:
+        record(folder, checkpoint)
     for path in (LAYOUT.state_path(checkpoint, "sum[0]", 1), LAYOUT.metadata_path(checkpoint, 0)):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(f"content of {path}".encode())
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Of checkpoints."""
+    found = (path for path in (folder / CHECKPOINTS).rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
 @pytest.mark.parametrize(("part", "way"), DAMAGES)
@@ -59,3 +72,27 @@ def test_one_that_was_discarded_does_not_come_back(tmp_path: Path, part: str, wa
             (tmp_path / path).unlink()
     stored.mend()
     assert not [path for path in files(tmp_path) if "chk-1" in path]
+
+
+@pytest.mark.parametrize("epochs", [(), (1,), (1, 2)])
+def test_what_nobody_would_miss_is_not_removed(tmp_path: Path, epochs: tuple[int, ...]) -> None:
+    """The record of the coordinator does not know yet that the newest one is complete."""
+    for epoch in epochs:
+        record(tmp_path, 1, epoch)
+    store(tmp_path, 1, recorded=False)
+    store(tmp_path, 2, recorded=False)
+    whole = files(tmp_path)
+    with pytest.raises(OSError, match="nobody would miss its metadata"):
+        StoredCheckpoints(tmp_path).damage("metadata", "remove")
+    assert files(tmp_path) == whole
+    record(tmp_path, 2, epoch=2)
+    StoredCheckpoints(tmp_path).damage("metadata", "remove")
+    assert not (tmp_path / LAYOUT.metadata_path(2, 0)).exists()
+
+
+@pytest.mark.parametrize(("part", "way"), [each for each in DAMAGES if each != ("metadata", "remove")])
+def test_what_is_damaged_and_there_is_noticed_by_anybody(tmp_path: Path, part: str, way: str) -> None:
+    store(tmp_path, 1, recorded=False)
+    whole = files(tmp_path)
+    StoredCheckpoints(tmp_path).damage(part, way)
+    assert files(tmp_path) != whole
