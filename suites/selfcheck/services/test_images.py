@@ -159,4 +159,5 @@ def running(command: str) -> bool:
     from holdfast.fixtures.images.daemon import connected
 
     with connected() as client:
-        return any(command in str(container.attrs["Config"]["Cmd"]) for container in client.containers.list())
+        there = client.containers.list(ignore_removed=True)
+        return any(command in str(container.attrs["Config"]["Cmd"]) for container in there)

@@ -74,7 +74,11 @@ class Relayed:
     def put(self, path: str) -> HTTPConnection:
         """A request on a connection of its own; its answer is not waited for."""
         connection = HTTPConnection(HOST, self.port, timeout=LIMIT_S)
-        connection.request("PUT", path, body=b"content")
+        try:
+            connection.request("PUT", path, body=b"content")
+        except OSError:  # The relay may break it before the body is sent.
+            connection.close()
+            raise
         return connection
 
 
