@@ -148,6 +148,8 @@ class Certification:
         widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
         on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in widths}
         tracks = {tier: track(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
+        if Tier.PROCESS in several:
+            tracks[Tier.SIM].heir = tracks[Tier.PROCESS]
         with Lanes[_Entry](self._interruption) as lanes:
             for entry, news in lanes.news(list(tracks.values())):
                 yield entry, news

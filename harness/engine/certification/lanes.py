@@ -37,11 +37,13 @@ class Track(msgspec.Struct, Generic[Key]):
         orders: each with a key of the caller's; the next one is taken when a lane is free.
         width: lanes; may be made less at any time, and is when a lane is free.
         terms: that all of them are told.
+        heir: the track that has a lane more from then on for each that this one needs no more.
     """
 
     orders: Iterator[tuple[Key, Order]]
     width: int
     terms: Terms
+    heir: Track[Key] | None = None
 
 
 class Lanes(Generic[Key]):
@@ -91,6 +93,9 @@ class Lanes(Generic[Key]):
             if lane is not None:
                 lane.close()
                 self._closed.append(lane)
+                if track.heir is not None:
+                    track.heir.width += 1
+                    self._begin(track.heir, None)
             return
         lane = lane or _Lane(track)
         lane.begin(*following)

@@ -152,11 +152,11 @@ def test_an_undisturbed_run_passes_and_leaves_nothing(stack: Stack, job: Job, tm
 @pytest.mark.parametrize(
     "faults",
     [
-        (kill(WORKER, 2),),
-        (kill(COORDINATOR, 2),),
-        (kill(OTHER_WORKER, 2, "commit"),),
+        pytest.param((kill(WORKER, 2),), marks=pytest.mark.nightly),
+        pytest.param((kill(COORDINATOR, 2),), marks=pytest.mark.nightly),
+        pytest.param((kill(OTHER_WORKER, 2, "commit"),), marks=pytest.mark.nightly),
         (kill(OTHER_WORKER, 2, "during-commit"),),
-        (kill(COORDINATOR, 2, "notify"),),
+        pytest.param((kill(COORDINATOR, 2, "notify"),), marks=pytest.mark.nightly),
         (FLUSHED,),
         (kill(WORKER, 1), kill(COORDINATOR, 2), kill(OTHER_WORKER, 3)),
     ],

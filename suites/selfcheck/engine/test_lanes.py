@@ -190,17 +190,43 @@ def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) ->
     assert set(ahead[3:]) == {0}
 
 
+def test_an_heir_has_the_lanes_that_another_track_needs_no_more(tmp_path: Path) -> None:
+    cases = [each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers][:10]
+    begun: list[str] = []
+
+    def orders(chosen: list[str]) -> Iterator[tuple[str, Order]]:
+        for case in chosen:
+            begun.append(case)
+            yield case, Order(case, Tier.SIM, 1, 0)
+
+    terms = Terms("reference", str(tmp_path), 1, 1, None)
+    heir = Track(orders(cases[2:]), 1, terms)
+    side_by_side: list[int] = []
+    ended: list[str] = []
+    with Lanes[str](Interruption()) as lanes:
+        for case, news in lanes.news([Track(orders(cases[:2]), 2, terms, heir), heir]):
+            if isinstance(news, Ended):
+                side_by_side.append(len(begun) - len(ended))
+                ended.append(case)
+    assert sorted(ended) == sorted(cases)
+    assert max(side_by_side) == heir.width == 3
+    assert side_by_side[-3:] == [3, 2, 1]
+
+
 @pytest.mark.parametrize(("system", "several"), [("reference", True), (f"{HERE}:Alone", False)])
 def test_only_what_says_that_it_can_stands_several_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, several: bool
 ) -> None:
     widths: list[int] = []
+    heirs: list[bool] = []
 
     def news(lanes: object, tracks: list[Track[object]]) -> Iterator[object]:
         widths.extend(track.width for track in tracks)
+        heirs.extend(track.heir is not None for track in tracks)
         return iter(())
 
     monkeypatch.setattr(Lanes, "news", news)
     jobs = 3
     certified(tmp_path, jobs, system)
     assert widths == [jobs, jobs if several else 1, 1, 1]
+    assert heirs == [several, False, False, False]

@@ -12,19 +12,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from holdfast.harness import cli
 from holdfast.harness.engine.artefacts.stored_run import store_run
 from holdfast.harness.engine.executor.judge import outcome_of
 from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.site import services
 from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY
 from holdfast.harness.model.case import Tier
+from holdfast.harness.spi.service import Site
 from holdfast.suites.selfcheck.oracles_on_spark.test_stored_output import finished, verdicts
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from holdfast.fixtures.services.object_store import GivenObjectStore, ObjectStore
 
     Store = ObjectStore | GivenObjectStore
 
-pytestmark = [pytest.mark.tier("spark"), pytest.mark.tier("containers")]
+pytestmark = [
+    pytest.mark.tier("spark"),
+    pytest.mark.tier("containers"),
+    pytest.mark.xdist_group("judging-session"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
 BUCKET, FOLDER = "holdfast-selfcheck-judge", "nightly/run-1"
 
 
@@ -43,26 +53,37 @@ def keys(store: Store) -> dict[str, str]:
     return {ACCESS_KEY: store.keys.access_key, SECRET_KEY: store.keys.secret_key}
 
 
-def judged(run: str | Path, endpoint: str = "", keys: Mapping[str, str] | None = None) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "holdfast.harness.cli", "judge", str(run)]
-    at = ["--s3-endpoint", endpoint] if endpoint else []
-    environment = {**os.environ, **(keys or {})}  # noqa: TID251 - keys are given so
-    done = subprocess.run([*command, *at], capture_output=True, text=True, check=False, env=environment)
+def judged(run: str, endpoint: str, keys: Mapping[str, str]) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "holdfast.harness.cli", "judge", run, "--s3-endpoint", endpoint]
+    environment = {**os.environ, **keys}  # noqa: TID251 - keys are given so
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(("name", "code"), [("clean", 0), ("twice", 1)])
 def test_the_verdict_is_that_of_the_folder(
-    name: str, code: int, store: Store, keys: dict[str, str], tmp_path: Path
+    name: str,
+    code: int,
+    store: Store,
+    keys: dict[str, str],
+    spark: SparkSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     history = finished(name, ordered=False)
     found = verdicts(history)
     run = store_run(tmp_path / "run", Run(Tier.SIM, history, found, *outcome_of(history, found)))
     for path in (path for path in run.rglob("*") if path.is_file()):
         store.client().fput_object(BUCKET, f"{FOLDER}/{path.relative_to(run)}", str(path))
-    remote = judged(f"s3a://{BUCKET}/{FOLDER}", store.external, keys)
-    assert remote == judged(run)
-    assert remote[0] == code
+    monkeypatch.setattr(services, "_site", Site())  # A command settles it for the whole process.
+    for variable, value in keys.items():
+        monkeypatch.setenv(variable, value)
+    told = []
+    for asked in ([f"s3a://{BUCKET}/{FOLDER}", "--s3-endpoint", store.external], [str(run)]):
+        assert cli.execute(["judge", *asked]) == code
+        told.append(capsys.readouterr())
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize(

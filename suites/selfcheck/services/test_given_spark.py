@@ -129,6 +129,7 @@ def run(plan: Plan, system: System, stack: Stack, folder: Path) -> Run:
     return run_plan(plan, system, toolbox(), Tier.CONTAINERS, folder)
 
 
+@pytest.mark.nightly
 def test_the_reference_runs_there_and_is_seen_whole(stack: Stack, tmp_path: Path) -> None:
     """Its channel leads through a link of ours, its driver program is killed, its workers send their events."""
     judged = run(containers(LATE_CHANNEL, kill(COORDINATOR, after_checkpoint=3)), ReferenceSystem(), stack, tmp_path)
@@ -140,6 +141,7 @@ def test_the_reference_runs_there_and_is_seen_whole(stack: Stack, tmp_path: Path
     assert stack.spark.workers == ()
 
 
+@pytest.mark.nightly
 def test_a_wrong_variant_is_refuted_there(stack: Stack, tmp_path: Path) -> None:
     """By what its workers say, and before anything is broken."""
     judged = run(containers(workload=SHORT), ReferenceSystem("commits-on-barrier"), stack, tmp_path)
@@ -148,6 +150,7 @@ def test_a_wrong_variant_is_refuted_there(stack: Stack, tmp_path: Path) -> None:
     assert "committed-before-completion" in clauses
 
 
+@pytest.mark.nightly
 def test_structured_streaming_runs_there(stack: Stack, tmp_path: Path) -> None:
     """Its driver is killed at a relay of ours in front of the store, while state is kept in RocksDB."""
     (case,) = (each for each in structured_streaming.CASES if each.id == "chaos/spark-foreach-batch")
@@ -156,6 +159,7 @@ def test_structured_streaming_runs_there(stack: Stack, tmp_path: Path) -> None:
     assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
 
 
+@pytest.mark.nightly
 def test_workers_that_lack_something_are_refused_by_name(
     theirs: ForeignCluster, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

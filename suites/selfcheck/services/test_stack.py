@@ -46,7 +46,10 @@ def ours(run: str) -> list[str]:
 
     label = {"label": f"{RUN}={run}"}
     with connected() as client:
-        things = [*client.containers.list(all=True, filters=label, ignore_removed=True), *client.networks.list(filters=label)]
+        things = [
+            *client.containers.list(all=True, filters=label, ignore_removed=True),
+            *client.networks.list(filters=label),
+        ]
         return [str(thing.name) for thing in [*things, *client.volumes.list(filters=label)]]
 
 

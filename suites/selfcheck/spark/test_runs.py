@@ -93,6 +93,7 @@ def test_a_lost_task_ends_its_stage_and_the_next_stage_has_a_higher_epoch(tmp_pa
     assert all(arrival >= scheduled.time_ns + 50e6 for arrival in arrivals), "resubmitted before the delay was over"
 
 
+@pytest.mark.nightly
 def test_another_life_of_the_driver_program_goes_on_with_a_higher_epoch(tmp_path: Path) -> None:
     killed = FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR)))
     judged = run(plan(killed), tmp_path)
