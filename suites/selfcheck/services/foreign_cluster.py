@@ -17,6 +17,21 @@ _MASTER = "their-master"
 _PORT = 7077
 _CORES, _MEMORY = "3", "3g"
 _WEB = 8080
+_SOURCES = """
+import py4j, pyspark
+from pathlib import Path
+from py4j.version import __version__
+from zipfile import ZipFile
+
+home = Path(pyspark.__file__).parent
+(home / "python" / "lib").mkdir(parents=True)
+for name, package in (("pyspark", home), (f"py4j-{__version__}-src", Path(py4j.__file__).parent)):
+    with ZipFile(home / "python" / "lib" / f"{name}.zip", "w") as archive:
+        for source in package.rglob("*"):
+            if source.suffix in (".py", ".json"):
+                archive.write(source, source.relative_to(package.parent))
+"""
+"""Spark as it is distributed brings those of PySpark; our image goes without."""
 _LIMIT_S = 5.0
 _START_LIMIT_S = 180.0
 """Two workers start at once, on cores that others want, too."""
@@ -67,6 +82,8 @@ def foreign_cluster() -> Iterator[ForeignCluster]:
         for name in ("their-worker-0", "their-worker-1"):
             workers.append(started(name, "org.apache.spark.deploy.worker.Worker", url, "--host", name, *size))
         for worker in workers:
+            code, said = worker.execute(["python", "-c", _SOURCES])
+            assert code == 0, said
             worker.wait_until(partial(_registered, worker), _START_LIMIT_S)
         yield ForeignCluster(f"spark://{master.address}:{_PORT}", (master, *workers))
 
