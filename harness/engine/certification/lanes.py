@@ -35,7 +35,7 @@ class Track(msgspec.Struct, Generic[Key]):
 
     Attributes:
         orders: each with a key of the caller's; the next one is taken when a lane is free.
-        width: lanes; may be made less at any time, and is when a lane is free.
+        width: lanes; may be made less at any time, and is when a lane is free; more by what it inherits.
         terms: that all of them are told.
         heir: the track that has a lane more from then on for each that this one needs no more.
     """

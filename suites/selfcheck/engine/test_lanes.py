@@ -4,7 +4,7 @@ end."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -167,18 +167,24 @@ def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
     assert open_yet == ([] if times > 1 else [each.case for each in asked])
 
 
+def single_cases(count: int) -> list[tuple[int, str]]:
+    """Numbered ones that are asked with one run on the simulator."""
+    return list(enumerate(each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers))[:count]
+
+
+def orders(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[tuple[int, Order]]:
+    """One run of each; `begun` gets the numbers of those that were taken."""
+    for number, case in cases:
+        begun.append(number)
+        yield number, Order(case, Tier.SIM, 1, 0)
+
+
 def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) -> None:
     begun: list[int] = []
-    cases = [each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers][:8]
-
-    def orders() -> Iterator[tuple[int, Order]]:
-        for number, case in enumerate(cases):
-            begun.append(number)
-            yield number, Order(case, Tier.SIM, 1, 0)
-
+    cases = single_cases(8)
     ahead = []
     with Lanes[int](Interruption()) as lanes:
-        track = Track(orders(), 3, Terms("reference", str(tmp_path), 1, 1, None))
+        track = Track(orders(cases, begun), 3, Terms("reference", str(tmp_path), 1, 1, None))
         ended = []
         for number, news in lanes.news([track]):
             if isinstance(news, Ended):
@@ -191,24 +197,18 @@ def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) ->
 
 
 def test_an_heir_has_the_lanes_that_another_track_needs_no_more(tmp_path: Path) -> None:
-    cases = [each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers][:10]
-    begun: list[str] = []
-
-    def orders(chosen: list[str]) -> Iterator[tuple[str, Order]]:
-        for case in chosen:
-            begun.append(case)
-            yield case, Order(case, Tier.SIM, 1, 0)
-
+    cases = single_cases(10)
+    begun: list[int] = []
     terms = Terms("reference", str(tmp_path), 1, 1, None)
-    heir = Track(orders(cases[2:]), 1, terms)
+    heir = Track(orders(cases[2:], begun), 1, terms)
     side_by_side: list[int] = []
-    ended: list[str] = []
-    with Lanes[str](Interruption()) as lanes:
-        for case, news in lanes.news([Track(orders(cases[:2]), 2, terms, heir), heir]):
+    ended: list[int] = []
+    with Lanes[int](Interruption()) as lanes:
+        for number, news in lanes.news([Track(orders(cases[:2], begun), 2, terms, heir), heir]):
             if isinstance(news, Ended):
                 side_by_side.append(len(begun) - len(ended))
-                ended.append(case)
-    assert sorted(ended) == sorted(cases)
+                ended.append(number)
+    assert sorted(ended) == list(range(len(cases)))
     assert max(side_by_side) == heir.width == 3
     assert side_by_side[-3:] == [3, 2, 1]
 
