@@ -22,6 +22,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.visible_transactions import CLAUSES, judge_visible
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.traces.transaction_trace import Transaction, TransactionTrace
 
@@ -39,7 +40,7 @@ class TxnOracle:
         "recovered-not-committed": "a transaction that a restored sink found in its state is never committed",
         "open-not-aborted": "a transaction of an older attempt that no completed checkpoint promises is left behind",
         "committed-without-checkpoint": "a transaction that no completed checkpoint promises is committed",
-        "committed-twice": "a transaction is visible under two names, or both committed and aborted",
+        **CLAUSES,
         "aborted-data-lost": "a transaction closed by an aborted checkpoint is not in the next snapshot of its sink",
         "error-swallowed": "a failed commit is followed neither by another try nor by a failure",
         "commit-not-idempotent": "committing again what is committed fails",
@@ -58,7 +59,7 @@ class TxnOracle:
         # What is still owed at the end of a run that ended well had time; in any other run, only what is overdue
         settled = history.end.reached and history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
         _judge_promises(trace, findings, settled)
-        _judge_visible(history, trace, findings)
+        judge_visible(history, trace, findings)
         refused = any("commit" in failure.operation for failure in history.of(StorageFailed))
         for transaction in trace.transactions.values():
             _judge_commit(trace, transaction, findings)
@@ -167,24 +168,3 @@ def _heirs(trace: TransactionTrace, left: TransactionPrecommitted) -> list[TaskS
     vertex = left.subtask.partition("[")[0]
     others = (start for name, starts in trace.starts.items() if name.startswith(f"{vertex}[") for start in starts)
     return own + [start for start in others if left.subtask not in trace.layouts.of(start).sinks]
-
-
-def _judge_visible(history: History, trace: TransactionTrace, findings: Findings) -> None:
-    """Units of output that carry the name of a transaction: a path and a suffix around it do not matter."""
-    seen: dict[str, str] = {}
-    for unit in history.output.units:
-        name = unit.name.rpartition("/")[2]
-        transaction = trace.transactions.get(name) or trace.transactions.get(name.rpartition(".")[0])
-        if transaction is None:
-            continue
-        witness = f"{unit.name} visible at poll {unit.poll}"
-        earlier = seen.setdefault(transaction.name, unit.name)
-        findings.check("committed-twice")
-        if earlier != unit.name:
-            message = f"{transaction.name} is visible as {earlier} and as {unit.name}"
-            findings.violated("committed-twice", message, witness)
-        if transaction.committed is None:
-            findings.check("committed-without-checkpoint")
-            if transaction.checkpoints.isdisjoint(trace.durable):
-                message = f"{transaction.name} is visible, no completed checkpoint promises it"
-                findings.violated("committed-without-checkpoint", message, witness)

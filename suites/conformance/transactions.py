@@ -7,6 +7,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
+    COORDINATOR,
     EVERYWHERE,
     TOLERANT,
     WORKERS,
@@ -16,6 +17,7 @@ from holdfast.suites.conformance.plans import (
     kill,
     pause,
     plan,
+    storage_error,
     with_needs,
 )
 
@@ -38,6 +40,14 @@ CRASHES = tuple(
     for effect, vertex in (("commit", "sink"), ("during-commit", ""))
 )
 """Between completion and commit, and in the middle of the commit."""
+BEFORE_NOTICES = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR))
+"""The checkpoint is complete, and nobody hears of it: whoever commits what it promises has restored it."""
+READ = (
+    plan(BEFORE_NOTICES),
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("commit", WORKERS[0], "sink"))),
+    plan(storage_error("commit", 100, {"after_effect": 1}, after_checkpoint=1)),
+    plan(storage_error("commit", 100, after_checkpoint=1)),
+)
 CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
 
 CASES = with_needs(
@@ -94,5 +104,21 @@ CASES = with_needs(
         plan=CRASH_BEFORE_ACK,
         needs=TWO_PHASE_COMMIT,
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="transactions/reader-agrees",
+        purpose="Does the committed reader see what the sinks report as committed, and nothing else?",
+        method="Restored sinks commit what their checkpoint promises, and commits fail with and without an effect; the "
+        "units that the reader saw are compared with the reports of the sinks.",
+        passes="Every transaction that is reported as committed is visible with all its rows, and no other one is.",
+        decides=(
+            Decision("TPC-04", "TXN", ("committed-not-visible",), "reports-recovered"),
+            Decision("TPC-04", "TXN", ("visible-without-commit",), "commits-unreported"),
+            Decision("TPC-01", "TXN", ("rows-differ",), "precommits-in-part"),
+        ),
+        plan=each_of(READ),
+        needs=TWO_PHASE_COMMIT,
+        tiers=EVERYWHERE,
+        runs=len(READ),
     ),
 )

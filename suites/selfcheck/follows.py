@@ -55,6 +55,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "ignores-path": ("COORD/restored-not-latest", "LOUD/started-empty", *EXTRA, *STUCK),
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
+    "commits-unreported": ("TXN/recovered-not-committed", "LIVE/end-not-reached"),
+    "precommits-in-part": LOST,
     "commits-on-barrier": ("TXN/committed-above-notice",),
     "completes-without-ack": ("CHAIN/operator-missing", "SNAPSHOT/aborted-file-left"),
     "counts-simultaneous": ("COUNT/simultaneous-counted", *STUCK),

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants import VARIANTS
-from holdfast.fixtures.mutants.directed import MUTANTS, DirectedMutant
+from holdfast.fixtures.mutants.directed import DirectedMutant
 from holdfast.harness.engine.executor.run import run_plan, uninterrupted
 from holdfast.harness.engine.exploration.mutation import DELIVERY, try_mutant
 from holdfast.harness.engine.site import registry
@@ -24,7 +24,7 @@ def test_the_first_wave_is_there() -> None:
     assert {mutant.name for mutant in registry.mutants()} >= {"A3", "C1", "D1", "D6", "G1", "H2", "H7", "I1"}
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", registry.mutants(), ids=lambda mutant: mutant.name)
 def test_mutant_is_killed(mutant: DirectedMutant) -> None:
     trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, uninterrupted)
     assert trial.killed, trial

@@ -6,7 +6,8 @@ from holdfast.harness.model.events.event import Event
 
 
 class TransactionPrecommitted(Event, tag="transaction_precommitted"):
-    """The rows of a transaction are durable and invisible. `checkpoint` is the barrier that closed it."""
+    """The rows of a transaction are durable and invisible. `checkpoint` is the barrier that closed it, `records` the
+    number of its rows."""
 
     subtask: str
     transaction: str

@@ -40,7 +40,8 @@ class Transaction:
     Attributes:
         checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
         precommitted, committed, aborted: the first such event.
-        early: a commit that was asked for, or confirmed, while no promising checkpoint was durable.
+        tried: a commit was asked for, or confirmed.
+        early: the first such event, if no promising checkpoint was durable then.
         recovered: the first start of a sink that found it in its state and not committed.
         failed: a failed commit that nobody has reacted to.
         overdue: the notice that its sink heard when a commit had been due since the one before, was not asked for, and
@@ -52,7 +53,7 @@ class Transaction:
 
     __slots__ = (
         "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "overdue",
-        "precommitted", "recovered", "repeated",
+        "precommitted", "recovered", "repeated", "tried",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -61,6 +62,7 @@ class Transaction:
         self.precommitted: TransactionPrecommitted | None = None
         self.committed: TransactionCommitted | None = None
         self.aborted: TransactionAborted | None = None
+        self.tried = False
         self.early: CommitTried | TransactionCommitted | None = None
         self.recovered: TaskStarted | None = None
         self.failed: CommitFailed | None = None
@@ -205,6 +207,7 @@ class TransactionTrace:
             self.findings.violated("acked-before-precommit", message, ack, event)
 
     def _asked(self, transaction: Transaction, event: CommitTried | TransactionCommitted) -> None:
+        transaction.tried = True
         if transaction.early is None and transaction.checkpoints.isdisjoint(self.durable):
             transaction.early = event
 

@@ -37,6 +37,7 @@ from holdfast.harness.model.events import (
     NodeDied,
     NotificationReceived,
     NotificationSent,
+    ReaderPolled,
     RestartScheduled,
     RowsVisible,
     SnapshotTaken,
@@ -238,9 +239,8 @@ class Script:
             self.contents[pending[0]], self.rows[i] = self.rows[i], []
         self.snapshot(SnapshotTaken(subtask=name, checkpoint=number, pending_transactions=pending))
         for transaction in pending:
-            self.say(
-                TransactionPrecommitted(subtask=name, transaction=transaction, checkpoint=number, records=self.open[i])
-            )
+            rows = len(self.contents[transaction])
+            self.say(TransactionPrecommitted(subtask=name, transaction=transaction, checkpoint=number, records=rows))
         self.open[i] = 0
 
     def snapshot(self, event: SnapshotTaken) -> None:
@@ -299,7 +299,8 @@ class Script:
         )
 
     def audit(self) -> None:
-        """Restore the last checkpoint once more and list the storage."""
+        """The reader looks once more; the last checkpoint is restored once more, and the storage listed."""
+        self.say(ReaderPolled(polls=1 + len(self.units), interval_ms=5))
         self.say(CheckpointAudited(checkpoint=self.completed))
         for name, snapshot in self.recovery.items():
             self.say(
