@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from uuid import uuid4
 
 import pytest
 
@@ -125,12 +127,16 @@ def test_a_broken_recipe_is_told_with_the_end_of_its_build() -> None:
     assert "non-zero code: 1" in str(raised.value)
 
 
+BUILD_S = 120
+"""A build that nobody ends goes on for no longer."""
+SEEN_LIMIT_S = 30.0
+LOOK_S = 0.1
 INTERRUPTED = """
 import sys
 from holdfast.fixtures.images import builder
 from holdfast.fixtures.images.recipe import Recipe, recipes
-dockerfile = b"ARG BASE\\nFROM ${BASE}\\nRUN echo begun && sleep 12345\\n"
-recipe = Recipe("endless", {"Dockerfile": dockerfile}, {"BASE": recipes()["base"].tag})
+dockerfile = "ARG BASE\\nFROM ${BASE}\\nRUN echo begun && " + sys.argv[1] + "\\n"
+recipe = Recipe("endless", {"Dockerfile": dockerfile.encode()}, {"BASE": recipes()["base"].tag})
 builder.recipes = lambda base: {"base": recipes()["base"], "endless": recipe}
 builder._LONGEST_FIRST = ("endless",)
 builder.Images({}).build([], "pull", lambda name, line: print(line, flush=True))
@@ -139,25 +145,70 @@ builder.Images({}).build([], "pull", lambda name, line: print(line, flush=True))
 
 @pytest.mark.tier("containers")
 def test_an_interrupt_ends_the_builds() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    with process:
+    with build_without_end() as (process, command):
         assert process.stdout is not None
         assert any(line == "begun\n" for line in process.stdout)
-        assert running("sleep 12345")
+        # A container may speak before the daemon lists it.
+        assert comes_true(lambda: containers_of(command))
         process.send_signal(signal.SIGINT)
-        process.wait(30)
-    for _ in range(300):
-        if not running("sleep 12345"):
-            return
-        time.sleep(0.1)
-    pytest.fail("the daemon goes on building")
+        process.wait(SEEN_LIMIT_S)
+        assert comes_true(lambda: not containers_of(command)), "the daemon goes on building"
 
 
-def running(command: str) -> bool:
+@pytest.mark.tier("containers")
+def test_a_test_that_fails_amid_a_build_leaves_nothing() -> None:
+    with ExitStack() as stack:
+        process, command = stack.enter_context(build_without_end())
+        assert process.stdout is not None
+        assert any(line == "begun\n" for line in process.stdout)
+    assert process.returncode == -signal.SIGKILL
+    assert process.stdout.closed
+    assert not containers_of(command)
+
+
+@contextmanager
+def build_without_end() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that builds an image, and the command in its container, which is that of no other build. However a test
+    ends, neither process nor container is left."""
+    command = f"sleep {BUILD_S} && : {uuid4().hex}"
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    with process:
+        try:
+            yield process, command
+        finally:
+            process.kill()
+            process.wait(SEEN_LIMIT_S)
+            comes_true(lambda: not containers_of(command))  # By itself, as its client is gone.
+            remove_containers(command)
+
+
+def comes_true(condition: Callable[[], object]) -> bool:
+    """Whether a condition holds within the limit."""
+    deadline_s = time.monotonic() + SEEN_LIMIT_S
+    while not condition():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(LOOK_S)
+    return True
+
+
+def containers_of(command: str) -> list[str]:
+    """The ids of all containers with this in their command, whatever state they are in."""
     from holdfast.fixtures.images.daemon import connected
 
     with connected() as client:
-        there = client.containers.list(ignore_removed=True)
-        return any(command in str(container.attrs["Config"]["Cmd"]) for container in there)
+        there = client.containers.list(all=True, ignore_removed=True)
+        return [each.id for each in there if command in str(each.attrs["Config"]["Cmd"])]
+
+
+def remove_containers(command: str) -> None:
+    from docker.errors import APIError
+
+    from holdfast.fixtures.images.daemon import connected
+
+    with connected() as client:
+        for identity in containers_of(command):
+            with suppress(APIError):  # It went by itself.
+                client.containers.get(identity).remove(force=True)
