@@ -13,7 +13,8 @@ from typing import Annotated
 
 import typer
 
-from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status
 
@@ -273,9 +274,13 @@ def main() -> None:
 def execute(arguments: list[str]) -> int:
     """Run one command line; its exit code. The only place that catches what users and plug-ins do wrong."""
     try:
-        return int(app(arguments, standalone_mode=False) or 0)
+        with foreign("the system under test or a plug-in"):
+            return int(app(arguments, standalone_mode=False) or 0)
     except (UsageError, NotApplicable) as error:
         return _refuse(str(error))
+    except ForeignError as error:
+        typer.echo(f"holdfast: {error}", err=True)
+        return HARNESS_ERROR
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:

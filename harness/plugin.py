@@ -49,7 +49,9 @@ def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) ->
 
     def ask(name: str, case: Case, tier: Tier) -> CaseResult:
         from holdfast.harness.engine.cases.question import ask_case as result_of
+        from holdfast.harness.engine.site.foreign import let_pass
 
+        let_pass(pytest.fail.Exception)  # By it pytest ends a test, as at its time limit.
         result = result_of(name, case, tier, first_seed=holdfast_seed, folder=tmp_path)
         _write(pytestconfig.rootpath / _RESULTS / name, result)
         if result.status == "NOT_APPLICABLE":

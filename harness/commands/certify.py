@@ -14,6 +14,7 @@ from holdfast.harness.engine.artefacts.journal_file import write_journal
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -59,7 +60,8 @@ def _write(journal: Journal, folder: Path, progress: Console) -> bool:
     broken = False
     for reporter in registry.reporters():
         try:
-            reporter.render(journal, folder)
+            with foreign(f"reporter {reporter.name}"):
+                reporter.render(journal, folder)
         except Exception as error:  # A reporter is somebody's plug-in.
             progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}")
             broken = True

@@ -9,3 +9,7 @@ class UsageError(Exception):
 
 class NotApplicable(Exception):
     """A well-formed plan that asks for what this system or tier does not declare; the sentence names it."""
+
+
+class ForeignError(Exception):
+    """Code that is not ours tried to end this process; one sentence names it and the place."""

@@ -21,6 +21,7 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan, uninterrupted
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Case, Tier
@@ -103,7 +104,16 @@ def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answ
 
 
 def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
-    """Put one case to a system, from beginning to end."""
+    """Put one case to a system, from beginning to end.
+
+    Raises:
+        ForeignError: the system tried to end this process outside a run.
+    """
+    with foreign(f"system {system!r}"):
+        return _case_asked(system, case, tier, first_seed, folder)
+
+
+def _case_asked(system: str, case: Case, tier: Tier, first_seed: int, folder: Path | None) -> CaseResult:
     tools = registry.toolbox()
     try:
         accused = accused_of(case, registry.system(system), first_seed)

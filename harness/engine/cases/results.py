@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.engine.errors import ForeignError
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
@@ -70,7 +71,7 @@ def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Excepti
         plan_digest=plan_digest(plan),
         plan_text=plan_in_words(plan),
         outcome=Outcome.INCONCLUSIVE,
-        reason=f"{HARNESS_ERROR}{type(error).__name__}: {error}",
+        reason=f"{HARNESS_ERROR}{error if isinstance(error, ForeignError) else f'{type(error).__name__}: {error}'}",
         verdicts=(),
         trace_hash="",
         events=0,

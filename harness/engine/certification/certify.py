@@ -21,8 +21,9 @@ from holdfast.harness.engine.certification.certificate import certificate, rule_
 from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inquire
 from holdfast.harness.engine.certification.keeper import RUNS, Keeper
 from holdfast.harness.engine.certification.request import Request, check_request
-from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.versions import versions
@@ -177,12 +178,15 @@ class Certification:
         if reason := self._why_skipped(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
         try:
-            accused = accused_of(case, self._system, self._first_seed)
-            reason = why_not_applicable(case, accused, tier, self._tools)
+            with foreign(f"system {self._request.system!r}"):
+                accused = accused_of(case, self._system, self._first_seed)
+                reason = why_not_applicable(case, accused, tier, self._tools)
         except NotApplicable as error:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
-        except UsageError as error:
+        except (UsageError, ForeignError) as error:
             return case_not_run(case, tier, Status.ERROR, str(error))
+        except Exception as error:  # The adapter broke; the other cases still say something.
+            return case_not_run(case, tier, Status.ERROR, f"system {self._request.system!r} raised {in_words(error)}")
         if reason:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
         runs = self._request.runs
@@ -317,7 +321,7 @@ class Certification:
             return not why_not_applicable(case, accused, tier, self._tools)
         except NotApplicable:
             return False
-        except UsageError:
+        except Exception:
             return True  # Asked, it would be in error.
 
     def _tier_report(self, tier: Tier) -> TierReport:

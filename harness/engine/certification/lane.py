@@ -21,9 +21,11 @@ import msgspec
 from holdfast.harness.engine.cases.case import accused_of
 from holdfast.harness.engine.cases.question import Question
 from holdfast.harness.engine.cases.swarm_case import case_for
-from holdfast.harness.engine.certification.inquiry import News, inquire
+from holdfast.harness.engine.certification.inquiry import Lost, News, inquire
 from holdfast.harness.engine.certification.keeper import Keeper
+from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
 
@@ -72,8 +74,13 @@ def main() -> None:
         reader = _Reader(connection, orders)
         Thread(target=reader.read, daemon=True).start()
         while (order := orders.get()) is not None:
-            for news in _news(order, terms, interruption):
-                connection.send_bytes(msgspec.msgpack.encode(news))
+            try:
+                with foreign(f"system {terms.system!r}"):
+                    for news in _news(order, terms, interruption):
+                        connection.send_bytes(msgspec.msgpack.encode(news))
+            except (UsageError, ForeignError) as error:
+                connection.send_bytes(msgspec.msgpack.encode(Lost(str(error))))
+                return
             reader.working -= 1
 
 

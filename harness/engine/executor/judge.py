@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.events import KIND_NAMES
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History
@@ -35,8 +36,9 @@ def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
     for oracle in oracles:
         told = history if getattr(oracle, "sees_superseded", False) else seen
         try:
-            if oracle.applies(told):
-                verdicts.append(oracle.judge(told))
+            with foreign(f"oracle {oracle.name}"):
+                if oracle.applies(told):
+                    verdicts.append(oracle.judge(told))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")

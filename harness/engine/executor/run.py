@@ -22,6 +22,7 @@ from holdfast.harness.engine.executor.patience import never_stalled
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.site import machine
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
@@ -114,7 +115,17 @@ def run_plan(
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
+
+    Raises:
+        ForeignError: the system, or what acts on it, tried to end this process.
     """
+    with foreign(f"system {plan.system!r}"):
+        return _run_plan(plan, system, tools, tier, folder, interrupted)
+
+
+def _run_plan(
+    plan: Plan, system: System, tools: Toolbox, tier: Tier, folder: Path | None, interrupted: Callable[[], str]
+) -> Run:
     inputs, claims = NO_INPUT, Claims()
     if plan.expected_end is ExpectedEnd.REFUSED:
         execution = _submit(plan, system)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site.foreign import loading
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
@@ -73,20 +74,21 @@ def system(name: str) -> System:
     factory = _imported(base) if ":" in base else _registered("systems", base, "system")
     if not callable(factory):
         raise UsageError(f"system {base!r} is a {type(factory).__name__}: name a callable that returns a System.")
-    try:
-        made = factory(variant) if variant else factory()
-    except ValueError as error:
-        raise UsageError(f"system {name!r}: {error}") from error
-    missing = [member for member in _SYSTEM_MEMBERS if not hasattr(made, member)]
-    if missing:
-        raise UsageError(
-            f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "
-            "holdfast.harness.spi.system.System."
-        )
-    if isinstance(made, NeedsServices):
-        from holdfast.harness.engine.site.services import services
+    with loading(f"system {name!r}", "mend its constructor"):
+        try:
+            made = factory(variant) if variant else factory()
+        except ValueError as error:
+            raise UsageError(f"system {name!r}: {error}") from error
+        missing = [member for member in _SYSTEM_MEMBERS if not hasattr(made, member)]
+        if missing:
+            raise UsageError(
+                f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "
+                "holdfast.harness.spi.system.System."
+            )
+        if isinstance(made, NeedsServices):
+            from holdfast.harness.engine.site.services import services
 
-        made.attach(services)
+            made.attach(services)
     return cast("System", made)
 
 
@@ -166,26 +168,22 @@ def _registered(group: str, name: str, noun: str) -> Any:
 
 @cache
 def _loaded(entry: EntryPoint) -> Any:
-    try:
+    with loading(
+        f"entry point {entry.name!r} of {entry.group} names {entry.value!r}, which", "install the package again"
+    ):
         return entry.load()
-    except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"entry point {entry.name!r} of {entry.group} names {entry.value!r}, which cannot be loaded: {error}; "
-            "install the package again."
-        ) from error
 
 
 def _imported(reference: str) -> Any:
     module_name, _, name = reference.partition(":")
-    try:
+    with loading(repr(reference), "write it as importable.module:name, and mend what it raises"):
         return getattr(import_module(module_name), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"{reference!r} cannot be loaded: {error}; write it as importable.module:name.") from error
 
 
 def _made(thing: Any) -> Any:
     """A registered thing, or what its zero-argument factory makes."""
-    return thing() if callable(thing) else thing
+    with loading(f"registered factory {thing!r}", "mend it or uninstall its package"):
+        return thing() if callable(thing) else thing
 
 
 def _collected(group: str) -> list[Any]:

@@ -11,6 +11,7 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from threading import Thread
 
+from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import leave_to_parent
 
 AHEAD = 3
@@ -31,10 +32,10 @@ def in_order(
     calls = iter(calls)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
     try:
-        waiting = deque(pool.submit(function, *call) for call in islice(calls, AHEAD * jobs))
+        waiting = deque(pool.submit(_called, function, *call) for call in islice(calls, AHEAD * jobs))
         while waiting:
             answer = waiting.popleft().result()
-            waiting.extend(pool.submit(function, *call) for call in islice(calls, 1))
+            waiting.extend(pool.submit(_called, function, *call) for call in islice(calls, 1))
             yield answer
     except BrokenProcessPool:
         # A signal may have been meant for all of us, before they knew to leave it to us.
@@ -42,6 +43,12 @@ def in_order(
             raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _called(function: Callable[..., bytes], *arguments: object) -> bytes:
+    """In a worker process: whatever is raised travels to the parent, so nothing may that would end it."""
+    with foreign("the system under test"):
+        return function(*arguments)
 
 
 def _live_with_parent() -> None:

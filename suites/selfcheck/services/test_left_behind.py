@@ -33,11 +33,14 @@ def left_by(end: signal.Signals) -> tuple[str, Path]:
     with owner:
         assert owner.stdout is not None
         assert owner.stderr is not None
-        said = owner.stdout.readline().split()
-        assert said, owner.stderr.read()
-        assert len(ours(said[0])) == 2
-        owner.send_signal(end)
-        owner.communicate(timeout=60)
+        try:
+            said = owner.stdout.readline().split()
+            assert said, owner.stderr.read()
+            assert len(ours(said[0])) == 2
+            owner.send_signal(end)
+            owner.communicate(timeout=60)
+        finally:
+            owner.kill()
     return said[0], Path(said[1])
 
 

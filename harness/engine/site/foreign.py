@@ -1,0 +1,70 @@
+"""The boundary to code that is not ours: a system under test, and every fault, oracle or reporter that is plugged in.
+
+Such code may fail: that is an error like any other. It may not end this process. What it raises beside errors, such as
+the SystemExit of `sys.exit`, would leave no verdict, and an exit code that it chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
+
+from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+
+_passing: set[type[BaseException]] = {KeyboardInterrupt, GeneratorExit}
+
+
+@contextmanager
+def foreign(whose: str) -> Iterator[None]:
+    """Within, code runs that is not ours.
+
+    Args:
+        whose: it is, as the beginning of a sentence.
+
+    Raises:
+        ForeignError: it tried to end this process.
+    """
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        if type(error) in _passing:
+            raise
+        raise ForeignError(
+            f"{whose} raised {in_words(error)}, which would end the harness without a verdict; raise an error instead."
+        ) from error
+
+
+@contextmanager
+def loading(what: str, advice: str) -> Iterator[None]:
+    """Within, code that is not ours is imported or made.
+
+    Args:
+        what: it is, as the beginning of a sentence.
+        advice: what to do if that fails.
+
+    Raises:
+        UsageError: it failed, for whatever reason.
+    """
+    try:
+        yield
+    except (UsageError, NotApplicable, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise UsageError(f"{what} cannot be loaded: {in_words(error)}; {advice}.") from error
+
+
+def let_pass(kind: type[BaseException]) -> None:
+    """Let this, and none of its subclasses, through from now on: whoever runs us ends a run by it."""
+    _passing.add(kind)
+
+
+def in_words(error: BaseException) -> str:
+    """An exception in one line, with the place where it was raised."""
+    said = " ".join(str(error).split())
+    frames = extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}{f': {said}' if said else ''}{place}"
