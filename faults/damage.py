@@ -9,7 +9,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
-    MetadataPublished,
+    ObjectDamaged,
     RecoveryFailed,
     TaskStarted,
     TaskStopped,
@@ -49,13 +49,17 @@ class DamageCheckpoint:
 
     def landed(self, history: History, fault: int) -> bool | None:
         """After the injection a recovery failed, or a subtask ended before it had started. Nothing can come of it once
-        a newer checkpoint is complete and the job begins with that."""
+        the job goes on from a newer checkpoint, or completes one before it begins again."""
         if since(history, fault, RecoveryFailed):
             return True
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
         if any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped)):
             return True
-        stored = {event.checkpoint for event in since(history, fault, MetadataPublished)}
-        completed = [each for each in since(history, fault, CheckpointCompleted) if each.checkpoint in stored][:1]
+        damaged = since(history, fault, ObjectDamaged)[:1]
         begun = since(history, fault, AttemptStarted)[:1]
-        return None if completed and (not begun or completed[0].time_ns < begun[0].time_ns) else False
+        if not damaged:
+            return False
+        if begun:
+            return None if (begun[0].restored_checkpoint or 0) > damaged[0].checkpoint else False
+        completed = since(history, fault, CheckpointCompleted)
+        return None if any(each.checkpoint > damaged[0].checkpoint for each in completed) else False

@@ -19,6 +19,7 @@ from holdfast.harness.model.events import (
     MetadataPublished,
     NodeDied,
     NotificationSent,
+    ObjectDamaged,
     SnapshotTaken,
     StorageFailed,
     StorageListed,
@@ -37,6 +38,7 @@ from holdfast.harness.oracles.models.options import (
     milliseconds,
 )
 from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.oracles.traces.exemptions import Exemptions
 
 DEFAULT_TIMEOUT_MS = 600_000
 SLACK_NS = 50 * NS_PER_MS
@@ -95,6 +97,7 @@ class CoordOracle:
             _judge_slot(history, coordinator, dead, findings)
         _judge_discards(history, coordinator, findings)
         _judge_beginnings(history, findings)
+        _judge_spoilt_restores(history, findings)
         judge_splits(history, findings)
         return findings.verdict(history)
 
@@ -158,7 +161,8 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, findings: F
     if not listings or any("delete" in failure.operation for failure in history.of(StorageFailed)):
         return
     named = {file.path for metadata in history.of(MetadataPublished) for file in metadata.files}
-    left = {file.path for file in listings[-1].files} - named
+    exempt = Exemptions(history)
+    left = {file.path for file in listings[-1].files if not exempt.ever_held(file.path)} - named
     sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(AckSent) if ack.files}
     for ack in history.of(AckReceived):
         files = sent.get((ack.attempt, ack.checkpoint, ack.subtask))
@@ -182,6 +186,30 @@ def _judge_discards(history: History, coordinator: CoordinatorModel, findings: F
             if kept:
                 message = f"{', '.join(kept)} of {ack.subtask}, checkpoint {ack.checkpoint}, is never discarded"
                 findings.violated("state-not-discarded", message, ack, *([since] if since is not ack else []))
+
+
+def _judge_spoilt_restores(history: History, findings: Findings) -> None:
+    """A coordinator that began to live without the metadata of a checkpoint, because the harness had spoilt them, goes
+    on from a newer one that is published: it cannot know the older one."""
+    if not history.of(ObjectDamaged):
+        return
+    exempt = Exemptions(history)
+    lives = {event.node: event for event in reversed(history.events)}
+    published = {(exempt.job_of(event), event.checkpoint): event for event in history.of(MetadataPublished)}
+    for started in history.of(AttemptStarted):
+        job, restored = exempt.job_of(started), started.restored_checkpoint or 0
+        metadata = published.get((job, restored))
+        if metadata is None or not exempt.hold(lives[started.node], metadata.path):
+            continue
+        newer = [
+            event
+            for (other, checkpoint), event in published.items()
+            if other == job and checkpoint > restored and history.position(event) < history.position(started)
+        ]
+        findings.check("restored-not-latest")
+        if newer and exempt.hold(started, metadata.path):
+            message = f"attempt {started.attempt} restores checkpoint {restored}, whose metadata the harness had spoilt"
+            findings.violated("restored-not-latest", message, newer[-1], started)
 
 
 def _judge_beginnings(history: History, findings: Findings) -> None:

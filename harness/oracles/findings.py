@@ -73,6 +73,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.FileWritten: "{0.file.path} written, {0.file.length} bytes, checksum {0.file.checksum:#010x}",
     events.FileDeleted: "{0.path} deleted",
     events.StorageFailed: "storage refused to {0.operation} {0.path}: {0.reason}",
+    events.ObjectDamaged: "the harness damages {0.path}: {0.left} of {0.length} bytes are left",
+    events.ObjectMended: "the harness ends the damage of {0.path}: {0.length} bytes put back",
     events.StorageSlowed: "storage holds up {0.operation} {0.path} for {0.delay_ms} ms",
     events.RowsVisible: "{0.records} rows of {0.name} visible at poll {0.poll}",
     events.RowsChanged: "{0.name} changed at poll {0.poll}, vanished: {0.vanished}",

@@ -24,6 +24,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.options import number
+from holdfast.harness.oracles.traces.exemptions import Exemptions
 from holdfast.harness.oracles.traces.submissions import Submissions
 
 RETAINED = "execution.checkpointing.num-retained"
@@ -59,10 +60,12 @@ class _Storage:
     Attributes:
         listed: at the end of the run; None: nobody looked.
         workers: nodes that only run tasks. Files of a completed checkpoint are not theirs to delete at any time.
+        exempt: objects that the harness damaged. Nobody can know a checkpoint, nor its files, without its metadata.
     """
 
     def __init__(self, history: History) -> None:
         self.history = history
+        self.exempt = Exemptions(history)
         self.written: dict[str, list[FileWritten]] = {}
         for written in history.of(FileWritten):
             self.written.setdefault(written.file.path, []).append(written)
@@ -84,8 +87,9 @@ class _Storage:
         for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
             findings.check("file-missing")
             deleted = self.deleted.get(path)
-            if deleted is None:
-                if dropped is None and self.listed is not None and path not in self.listed:
+            if deleted is None or self.exempt.hold(deleted, path, metadata.path):
+                gone = self.listed is not None and path not in self.listed
+                if gone and dropped is None and not self.exempt.hold_at_end(path, metadata.path):
                     message = f"{path}, a file of checkpoint {checkpoint}, is not in the storage"
                     findings.violated("file-missing", message, metadata)
             elif self._too_early(deleted, dropped or withdrawn):
@@ -117,7 +121,7 @@ class _Storage:
     def _versions(self, path: str) -> list[tuple[str, FileReference]]:
         """What was seen under a path, and where."""
         found = [("as written", event.file) for event in self.written.get(path, ())]
-        if self.listed is not None and path in self.listed:
+        if self.listed is not None and path in self.listed and not self.exempt.hold_at_end(path):
             found.append(("in the storage", self.listed[path]))
         return found
 

@@ -26,6 +26,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.clauses.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.traces.attempts import members
+from holdfast.harness.oracles.traces.exemptions import Exemptions
 from holdfast.harness.oracles.traces.recorded import Recorded
 from holdfast.harness.oracles.traces.submissions import Submissions
 
@@ -191,7 +192,10 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
 
 def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
     """Retained checkpoints restored once more, after the run."""
+    exempt = Exemptions(history)
     for audit in history.of(CheckpointAudited):
+        if exempt.hold_at_end(*exempt.objects_of(audit)):
+            continue
         findings.check("audit-failed")
         if audit.problem:
             message = f"checkpoint {audit.checkpoint} cannot be restored any more: {audit.problem}"

@@ -33,6 +33,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.options import RETAINED, number, retention
+from holdfast.harness.oracles.traces.exemptions import Exemptions
 from holdfast.harness.oracles.traces.submissions import Submissions
 
 DELETE = "delete"
@@ -91,7 +92,7 @@ class _Job:
 
     def __init__(self) -> None:
         self.submitted: JobSubmitted | None = None
-        self.known: dict[int, Event] = {}
+        self.known: dict[int, MetadataPublished | CheckpointCompleted] = {}
         self.left: dict[int, CheckpointRetained] = {}
         self.ended: JobSwitched | None = None
         self.over = False
@@ -108,6 +109,7 @@ class _Jobs:
         self.retained = max(number(history.plan, RETAINED, 1), 1)
         self.kept = KEPT.get(retention(history.plan), frozenset())
         self.number = Submissions(history).of
+        self.exempt = Exemptions(history)
         self.jobs: dict[int, _Job] = {}
         self.files: dict[str, MetadataPublished] = {}
         replay(
@@ -141,6 +143,8 @@ class _Jobs:
             if ended is None or ended.node in dead or self.history.end.problem:
                 continue
             for checkpoint, event in self._within_reach(job, ended.node):
+                if self.exempt.hold(ended, self.exempt.metadata_of(event)):
+                    continue
                 if ended.status not in self.kept:
                     message = f"the job is {ended.status}, and checkpoint {checkpoint} is not discarded"
                     self.findings.violated("kept-wrongly", message, event, ended)
@@ -150,7 +154,7 @@ class _Jobs:
                     message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
                     self.findings.violated("discarded-wrongly", message, event, ended)
 
-    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, Event]]:
+    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, MetadataPublished | CheckpointCompleted]]:
         """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
         of, and nothing that it never saw."""
         if all(event.node != node for event in self.history.of(RecoveryFailed)):
@@ -212,7 +216,9 @@ class _Jobs:
 
     def _drawn(self, event: CheckpointDrawn) -> None:
         """The next one begins: what the last one has made surplus is dropped."""
-        known = self._job(event).known
+        metadata_of, hold = self.exempt.metadata_of, self.exempt.hold
+        everything = self._job(event).known
+        known = {each: known for each, known in everything.items() if not hold(event, metadata_of(known))}
         if len(known) >= self.retained:
             self.findings.check("too-many-retained")
         if len(known) > self.retained:
@@ -223,7 +229,7 @@ class _Jobs:
         job, findings = self._job(event), self.findings
         self._judge_use(event.checkpoint, job, event)
         known = job.known.pop(event.checkpoint, None)
-        if not job.over or known is None:
+        if not job.over or known is None or self.exempt.hold(event, self.exempt.metadata_of(known)):
             return
         status = self._end_of(event)
         if status is None:
@@ -257,7 +263,7 @@ class _Jobs:
 
     def _deleted(self, event: FileDeleted) -> None:
         metadata = self.files.get(event.path)
-        if metadata is None:
+        if metadata is None or self.exempt.hold(event, event.path, metadata.path):
             return
         self._judge_use(metadata.checkpoint, self._job(metadata), event)
         left = self._job(metadata).left.get(metadata.checkpoint)
@@ -289,7 +295,7 @@ def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:
         if left is None:
             continue
         findings.check("deleted-after-end")
-        if path not in listed:
+        if path not in listed and not jobs.exempt.hold_at_end(path, metadata.path):
             message = f"{path}, a file of checkpoint {metadata.checkpoint}, is not there any more"
             findings.violated("deleted-after-end", message, left)
 

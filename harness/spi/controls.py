@@ -149,7 +149,8 @@ class Controls:
         raise NotImplementedError
 
     def damage_checkpoint(self, part: str, way: str) -> None:
-        """Damage a file of the newest checkpoint.
+        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded before it acts, so that nobody is blamed
+        for what follows on that object.
 
         Args:
             part: `metadata` or `state`.
@@ -158,7 +159,8 @@ class Controls:
         raise NotImplementedError
 
     def mend_checkpoint(self) -> None:
-        """Put back what was damaged, unless a newer checkpoint has taken its place."""
+        """Put back what was damaged, unless a newer checkpoint has taken its place; an ObjectMended says what became of
+        it."""
         raise NotImplementedError
 
     def poison(self, partition: int, offset: int, *, recoverable: bool) -> None:

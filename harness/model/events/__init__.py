@@ -83,7 +83,14 @@ from holdfast.harness.model.events.statistics import (
     RestoreStatistics,
     SubtaskStatistics,
 )
-from holdfast.harness.model.events.storage import FileDeleted, FileWritten, StorageFailed, StorageSlowed
+from holdfast.harness.model.events.storage import (
+    FileDeleted,
+    FileWritten,
+    ObjectDamaged,
+    ObjectMended,
+    StorageFailed,
+    StorageSlowed,
+)
 from holdfast.harness.model.events.task import (
     FinishReceived,
     OperatorFinished,
@@ -115,7 +122,7 @@ AnyEvent = (
     | TriggerReceived | AlignmentTimedOut | SnapshotTaken | SnapshotReleased | ChannelStateTaken | ChannelStateRestored
     | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
-    | FileWritten | FileDeleted | StorageFailed | StorageSlowed
+    | FileWritten | FileDeleted | StorageFailed | StorageSlowed | ObjectDamaged | ObjectMended
     | RowsVisible | RowsChanged | ReaderPolled
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed
@@ -152,7 +159,8 @@ __all__ = [
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
     "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MetadataPublished",
-    "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "OperatorFinished", "ReaderPolled",
+    "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
+    "OperatorFinished", "ReaderPolled",
     "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
     "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
     "SplitsReceived", "StateSummary", "StorageFailed", "StorageListed", "StorageSlowed", "SubtaskAudited",

@@ -1,4 +1,4 @@
-"""Files of the checkpoint storage, recorded at its boundary."""
+"""Files of the checkpoint storage, recorded at its boundary, and what the harness itself did to them."""
 
 from __future__ import annotations
 
@@ -36,3 +36,34 @@ class StorageSlowed(Event, tag="storage_slowed"):
     operation: str
     path: str
     delay_ms: int
+
+
+class ObjectDamaged(Event, tag="object_damaged"):
+    """The harness damages a stored object. Recorded before it acts: what follows for this object is no fault of the
+    system under test.
+
+    Attributes:
+        path: of the object.
+        checkpoint: that it belongs to.
+        published: checkpoints of the same job whose metadata were there at that moment, in ascending order.
+        length: bytes that it held.
+        left: bytes that are left; None: it is removed.
+    """
+
+    path: str
+    checkpoint: int
+    published: tuple[int, ...]
+    length: int
+    left: int | None
+
+
+class ObjectMended(Event, tag="object_mended"):
+    """The harness ended a damage. Recorded behind it.
+
+    Attributes:
+        path: as in ObjectDamaged.
+        length: bytes that were put back; None: nothing, because nobody can need the object any more.
+    """
+
+    path: str
+    length: int | None

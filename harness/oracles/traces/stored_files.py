@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
     StorageSlowed,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.oracles.traces.exemptions import Exemptions
 from holdfast.harness.oracles.traces.submissions import Submissions
 
 SETTLED = 2
@@ -45,13 +46,17 @@ def leaked_files(history: History) -> list[str] | None:
         return None  # What was given up just now may be on its way out
     named = {file.path for event in history.of(MetadataPublished) for file in event.files}
     named |= _unheard(history)
+    exempt = Exemptions(history)
     nodes = {event.node for event in history.of(SnapshotTaken)}
     written: dict[str, Event] = {event.file.path: event for event in history.of(FileWritten) if event.node in nodes}
     written |= {event.path: event for event in history.of(StorageFailed) if event.subtask and event.path not in written}
     return [
         file.path
         for file in listings[-1].files
-        if file.path not in named and file.path in written and history.position(written[file.path]) < settled
+        if file.path not in named
+        and not exempt.ever_held(file.path)
+        and file.path in written
+        and history.position(written[file.path]) < settled
     ]
 
 

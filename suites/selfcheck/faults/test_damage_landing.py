@@ -6,7 +6,7 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
     Event,
-    MetadataPublished,
+    ObjectDamaged,
     RecoveryFailed,
     TaskStarted,
     TaskStopped,
@@ -19,19 +19,21 @@ DAMAGE = FaultSpec("damage", Target(Role.STORAGE))
 COORDINATOR = "coordinator.0"
 
 
-def completed(time_ms: float, published_ms: float = 105) -> list[Event]:
-    published = MetadataPublished(checkpoint=3, path="chk-3/_metadata", files=())
-    return [at(published_ms, COORDINATOR, published), at(time_ms, COORDINATOR, CheckpointCompleted(checkpoint=3))]
+SPOILT = at(101, "harness", ObjectDamaged(path="chk-2/_metadata", checkpoint=2, published=(1, 2), length=9, left=None))
 
 
-def begun(time_ms: float) -> Event:
-    return at(time_ms, COORDINATOR, AttemptStarted(restored_checkpoint=3))
+def completed(time_ms: float, checkpoint: int = 3) -> Event:
+    return at(time_ms, COORDINATOR, CheckpointCompleted(checkpoint=checkpoint))
+
+
+def begun(time_ms: float, restored: int | None = 3) -> Event:
+    return at(time_ms, COORDINATOR, AttemptStarted(restored_checkpoint=restored))
 
 
 def test_a_recovery_failed() -> None:
     failed = at(120, COORDINATOR, RecoveryFailed(checkpoint=2, reason="metadata is damaged"))
     assert landed(DAMAGE, [failed])
-    assert landed(DAMAGE, [*completed(110), failed]), "a recovery reads older checkpoints, too"
+    assert landed(DAMAGE, [SPOILT, completed(110), failed]), "a recovery reads older checkpoints, too"
 
 
 def test_a_subtask_ended_before_it_had_started() -> None:
@@ -45,10 +47,15 @@ def test_a_subtask_ended_before_it_had_started() -> None:
 
 def test_nobody_says_that_it_was_read() -> None:
     assert landed(DAMAGE, []) is False
-    assert landed(DAMAGE, [begun(110), *completed(120)]) is False
+    assert landed(DAMAGE, [begun(110), completed(120)]) is False, "nobody recorded what was damaged"
+    assert landed(DAMAGE, [SPOILT, begun(110, restored=2), completed(120)]) is False
+    assert landed(DAMAGE, [SPOILT, begun(110, restored=None), completed(120)]) is False
+    assert landed(DAMAGE, [SPOILT, completed(110, checkpoint=2)]) is False, "that is the damaged one"
 
 
-def test_a_newer_checkpoint_was_complete_before_the_job_began_again() -> None:
-    assert landed(DAMAGE, completed(110)) is None
-    assert landed(DAMAGE, [*completed(110), begun(120)]) is None
-    assert landed(DAMAGE, [*completed(110, published_ms=90), begun(120)]) is False, "that may be the damaged one"
+def test_the_job_went_on_from_a_newer_checkpoint() -> None:
+    assert landed(DAMAGE, [SPOILT, completed(110)]) is None
+    assert landed(DAMAGE, [SPOILT, completed(110), begun(120)]) is None
+    assert landed(DAMAGE, [SPOILT, begun(120)]) is None, (
+        "it was published, and the coordinator died before it completed"
+    )

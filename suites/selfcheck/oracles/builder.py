@@ -29,6 +29,8 @@ from holdfast.harness.model.events import (
     FinishReceived,
     NodeDied,
     NotificationSent,
+    ObjectDamaged,
+    ObjectMended,
     ReaderPolled,
     RowsChanged,
     RowsVisible,
@@ -61,7 +63,9 @@ _RECEIVER_RECORDS = (
 _COORDINATOR_RECORDS = (
     TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
 )  # fmt: skip
-_HARNESS_RECORDS = (NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited)
+_HARNESS_RECORDS = (
+    NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited, ObjectDamaged, ObjectMended,
+)  # fmt: skip
 
 
 def at(node: str, event: EventKind, attempt: int = 0) -> EventKind:

@@ -10,9 +10,12 @@ import pytest
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
 from holdfast.fixtures.reference.protocol.effects import JobRecord
 from holdfast.fixtures.reference.storage.file_layout import CHECKPOINTS, FileLayout
+from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 
 LAYOUT = FileLayout()
 DAMAGES = [(part, way) for part in ("metadata", "state") for way in ("remove", "truncate", "flip")]
+RECORDED: list[Event] = []
+"""What the harness recorded of all tests."""
 
 
 def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
@@ -41,7 +44,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1)
     whole = files(tmp_path)
-    stored = StoredCheckpoints(tmp_path)
+    stored = StoredCheckpoints(tmp_path, RECORDED.extend)
     stored.damage(part, way)
     assert files(tmp_path) != whole
     stored.mend()
@@ -52,7 +55,7 @@ def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
 def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part: str, way: str) -> None:
     """A recovery reads the metadata of all that are retained."""
     store(tmp_path, 1)
-    stored = StoredCheckpoints(tmp_path)
+    stored = StoredCheckpoints(tmp_path, RECORDED.extend)
     stored.damage(part, way)
     store(tmp_path, 2)
     stored.mend()
@@ -64,7 +67,7 @@ def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part:
 @pytest.mark.parametrize(("part", "way"), DAMAGES)
 def test_one_that_was_discarded_does_not_come_back(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1)
-    stored = StoredCheckpoints(tmp_path)
+    stored = StoredCheckpoints(tmp_path, RECORDED.extend)
     stored.damage(part, way)
     store(tmp_path, 2)
     for path in files(tmp_path):
@@ -83,10 +86,10 @@ def test_what_nobody_would_miss_is_not_removed(tmp_path: Path, epochs: tuple[int
     store(tmp_path, 2, recorded=False)
     whole = files(tmp_path)
     with pytest.raises(OSError, match="nobody would miss its metadata"):
-        StoredCheckpoints(tmp_path).damage("metadata", "remove")
+        StoredCheckpoints(tmp_path, RECORDED.extend).damage("metadata", "remove")
     assert files(tmp_path) == whole
     record(tmp_path, 2, epoch=2)
-    StoredCheckpoints(tmp_path).damage("metadata", "remove")
+    StoredCheckpoints(tmp_path, RECORDED.extend).damage("metadata", "remove")
     assert not (tmp_path / LAYOUT.metadata_path(2, 0)).exists()
 
 
@@ -94,5 +97,23 @@ def test_what_nobody_would_miss_is_not_removed(tmp_path: Path, epochs: tuple[int
 def test_what_is_damaged_and_there_is_noticed_by_anybody(tmp_path: Path, part: str, way: str) -> None:
     store(tmp_path, 1, recorded=False)
     whole = files(tmp_path)
-    StoredCheckpoints(tmp_path).damage(part, way)
+    StoredCheckpoints(tmp_path, RECORDED.extend).damage(part, way)
     assert files(tmp_path) != whole
+
+
+def test_what_the_harness_did_is_recorded(tmp_path: Path) -> None:
+    """Who, which object, how much of it, beside which checkpoints, and what was put back."""
+    store(tmp_path, 1)
+    store(tmp_path, 2)
+    path = LAYOUT.metadata_path(2, 0)
+    length = len(files(tmp_path)[path])
+    events: list[Event] = []
+    stored = StoredCheckpoints(tmp_path, events.extend)
+    stored.damage("metadata", "remove")
+    stored.mend()
+    stored.damage("metadata", "remove")
+    store(tmp_path, 3)
+    stored.mend()
+    begun = ObjectDamaged(path=path, checkpoint=2, published=(1, 2), length=length, left=None)
+    back, gone = ObjectMended(path=path, length=length), ObjectMended(path=path, length=None)
+    assert events == [begun, back, begun, gone]

@@ -295,7 +295,7 @@ def _listed(*files: FileReference, given_up: bool, acks: tuple[Line, ...] = ()) 
     return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
 
 
-def _left_behind(*files: FileReference, heard: bool = True) -> History:
+def left_behind(*files: FileReference, heard: bool = True, before: tuple[Line, ...] = ()) -> History:
     """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
     ack = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.SUCCESS)
     lines: list[Line] = [
@@ -306,23 +306,24 @@ def _left_behind(*files: FileReference, heard: bool = True) -> History:
         *([ack] if heard else []),
         NodeDied(dead_node="coordinator", cause="kill"),
         CoordinatorClaimed(epoch=2),
+        *before,
     ]
     return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
 
 
 @bad("aborted-file-left")
 def successor_leaves_a_file_of_the_pending() -> History:
-    return _left_behind(file())
+    return left_behind(file())
 
 
 @near("aborted-file-left")
 def successor_deletes_it() -> History:
-    return _left_behind()
+    return left_behind()
 
 
 @near("aborted-file-left")
 def the_dead_had_not_heard_of_it() -> History:
-    return _left_behind(file(), heard=False)
+    return left_behind(file(), heard=False)
 
 
 @bad("aborted-file-left")
