@@ -1,4 +1,4 @@
-"""`holdfast campaign`: as many drawn plans as are asked for, over as many invocations as it takes."""
+"""`holdfast campaign`: many drawn plans; interrupted campaigns resume, and results accumulate over runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.plural import plural
 
 _SEEDS = re.compile(r"(\d+)-(\d+)")
+REPORT = "report.txt"
+"""In the folder of the campaign: the summary of all invocations."""
+_REPORT_WIDTH = 160
 _LINE_EVERY = 1_000
 """Seeds between two lines where there is no terminal."""
 
 
 def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: Sequence[str]) -> int:
-    """Draw what is missing, and say what all of it comes to."""
+    """Draw what is missing, and show what all of it adds up to."""
     wanted, given_up = _range(seeds), [_withdrawal(each) for each in withdrawals]
     with listening() as interruption:
         campaign = LongCampaign(system, wanted, folder)
@@ -32,6 +35,8 @@ def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: 
                 campaign.withdraw(seed, reason)
             _draw(campaign, jobs, interruption)
             _show(campaign, consoles.results())
+            with (campaign.ledger.folder / REPORT).open("w", encoding="utf-8") as file:
+                _show(campaign, Console(file=file, width=_REPORT_WIDTH))
             return interruption.exit_code if interruption.signal else campaign.exit_code()
 
 
@@ -58,8 +63,8 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         for retrial in campaign.try_again():
-            said = f"still alarming: {retrial.alarm}" if retrial.alarm else "raises no alarm any more"
-            console.print(f"seed {retrial.seed}, tried again: {said}")
+            result = f"the alarm remains: {retrial.alarm}" if retrial.alarm else "no alarm with this version"
+            console.print(f"seed {retrial.seed}, repeated: {result}")
         task = bar.add_task(campaign.code, total=last - first + 1, completed=last - first + 1 - missing)
         drawn = 0
         for chunk in campaign.draw(jobs, interruption.reason):
@@ -81,27 +86,28 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     by_code: Counter[str] = Counter()
     for chunk in ledger.chunks:
         by_code[chunk.code] += chunk.counts.drawn
-    console.print(f"{total.drawn:,} seeds drawn in {ledger.folder}, {missing:,} of those asked for are missing")
-    _table(console, "seeds by fingerprint of the code", by_code)
+    console.print(f"{total.drawn:,} seeds drawn in {ledger.folder}, {missing:,} of the wanted seeds are missing")
+    _table(console, "Seeds by fingerprint of the code", by_code)
     outcomes = {"PASS": total.passed, "FAIL": total.failed, "INCONCLUSIVE": total.inconclusive}
-    _table(console, "runs by outcome", outcomes, dict.fromkeys(outcomes, total.drawn))
-    _table(console, "inconclusive runs by cause", total.causes)
-    _table(console, "faults that landed, of those planned", {name: total.landed.get(name, 0) for name in total.planned},
-           total.planned)  # fmt: skip
-    _table(console, "windows hit, of those aimed at", total.hit, total.aimed)
-    _table(console, "runs in which an oracle decided something", total.judged)
+    _table(console, "Runs by outcome", outcomes, dict.fromkeys(outcomes, total.drawn))
+    _table(console, "Inconclusive runs by cause", total.causes, dict.fromkeys(total.causes, total.drawn))
+    landed = {name: total.landed.get(name, 0) for name in total.planned}
+    _table(console, "Faults that took effect, of those drawn", landed, total.planned)
+    _table(console, "Pairs of faults that took effect in one run", total.together)
+    _table(console, "Windows hit, of those aimed at", total.hit, total.aimed)
+    _table(console, "Runs in which an oracle decided something", total.judged)
     for title, numbers in (("jobs", total.jobs), ("expected ends", total.ends), ("options", total.options)):
-        _table(console, f"runs by {title}", numbers)
+        _table(console, f"Runs by {title}", numbers)
     standing = campaign.standing()
     for seed, alarm in standing.items():
         again = consoles.command_line("run", ledger.plan_of(seed), "--tier", "sim")
         console.print(f"ALARM seed {seed}: {alarm}\n  {again}")
     for seed, reason in ledger.withdrawn.items():
-        console.print(f"withdrawn: seed {seed}, {reason}")
+        console.print(f"Withdrawn: seed {seed}, {reason}")
     mended = sum(not alarm for _, alarm in ledger.alarms.values())
     console.print(
-        f"{plural(len(standing), 'alarm stands', 'alarms stand')}; "
-        f"{plural(mended, 'plan that raised one raises', 'plans that raised one raise')} none under the code of now"
+        f"{plural(len(standing), 'alarm')}; {plural(mended, 'earlier alarm')} "
+        f"no longer {'occurs' if mended == 1 else 'occur'} with this version"
     )
     if total.drawn and not ledger.alarms:
         bound = 3 / total.drawn

@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     JobStatus,
     JobSwitched,
     NodeDied,
+    NodeStarted,
     RestartRefused,
     RestartScheduled,
     SubtaskFinished,
@@ -271,11 +272,24 @@ def _counted(history: History, task: TaskStarted) -> bool:
     ) or (not later and any(refusal.time_ns >= task.time_ns for refusal in history.of(RestartRefused)))
 
 
+def _succeeded(history: History) -> set[str]:
+    """Lives of processes that another life followed."""
+    newest: dict[str, str] = {}
+    before = set()
+    for event in history.of(NodeStarted):
+        process = process_of(event.node)
+        if process in newest:
+            before.add(newest[process])
+        newest[process] = event.node
+    return before
+
+
 def _coordinator_lost(history: History, task: TaskStarted) -> bool:
-    """Whether the coordinator of a task's attempt died before it went on: it could not count, and a new one starts a
-    new attempt by itself. A coordinator that started a later attempt of the task has seen this one end."""
+    """Whether the coordinator of a task's attempt died, or was superseded, before it went on: it could not count, and a
+    new one starts a new attempt by itself. A coordinator that started a later attempt of the task has seen this one
+    end."""
     attempt = task.attempt
-    dead = {death.dead_node for death in history.of(NodeDied)}
+    dead = {death.dead_node for death in history.of(NodeDied)} | _succeeded(history)
     starts = history.of(AttemptStarted)
     own = {event.node for event in starts if event.attempt == attempt}
     if not own:  # The dead may not have got to write it down

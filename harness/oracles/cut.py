@@ -11,6 +11,8 @@ from holdfast.harness.model.events import (
     BatchSent,
     ChannelBlocked,
     Event,
+    FaultHealed,
+    FaultInjected,
     SnapshotTaken,
     SourceEmitted,
     StateSummary,
@@ -48,6 +50,8 @@ from holdfast.harness.oracles.traces.channel_trace import (
     elements,
 )
 
+_HOLDING_UP = frozenset({"slow-task", "slow", "cut", "limit", "black-hole", "pause"})
+"""Faults behind which the buffers of a source are full after a while."""
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""
 
@@ -220,12 +224,18 @@ def _judge_positions(trace: ChannelTrace, findings: Findings) -> None:
 
 
 def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> None:
-    """Sources emit while others align. Only a window longer than any other gap between two emissions must hold one."""
-    gap_ns, begun = trace.longest_gap_ns, set(trace.begun)
+    """Sources emit while others align. Only a window longer than any other gap between two emissions must hold one, and
+    none in which a fault of the plan holds up what a source has sent: then its buffers are full."""
+    gap_ns, begun, held_up = trace.longest_gap_ns, set(trace.begun), _held_up(history)
     windows = [
         window
         for window in trace.windows
-        if window.checkpoint in begun and 0 < gap_ns < window.until_ns - window.since_ns
+        if window.checkpoint in begun
+        and 0 < gap_ns < window.until_ns - window.since_ns
+        and (
+            window.emissions
+            or not any(since <= window.until_ns and window.since_ns <= until for since, until in held_up)
+        )
     ]
     owing = [window for window in windows if window.emissions or _unread(history, window, gap_ns)]
     checkpoints = sorted({window.checkpoint for window in owing})
@@ -237,6 +247,16 @@ def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> 
         findings.violated(
             "source-stalled", f"no source emits between its barrier and completion of checkpoints {named}"
         )
+
+
+def _held_up(history: History) -> list[tuple[int, int]]:
+    """From when until when, in nanoseconds, each fault acted that slows a task or a channel."""
+    healed = {event.fault: event.time_ns for event in history.of(FaultHealed)}
+    return [
+        (event.time_ns, healed.get(event.fault, history.end.ended_ns))
+        for event in history.of(FaultInjected)
+        if event.fault_kind in _HOLDING_UP
+    ]
 
 
 def _unread(history: History, window: SourceWindow, gap_ns: int) -> bool:

@@ -35,6 +35,9 @@ OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
 
 
+_ENDING = frozenset({"cancel", "suspend"})
+
+
 class LiveOracle:
     """Judges the liveness phase. Without protocol events only the expected end itself."""
 
@@ -69,8 +72,9 @@ class LiveOracle:
 
 
 def _not_brought_about(history: History) -> bool:
-    """An end that only the faults of the plan lead to is not owed where one of them never acted on a job that ran, nor
-    where two kills were one failure to it, since they hit it before it ran again."""
+    """An end that only the faults of the plan lead to is not due where one of them never acted on a job that ran, nor
+    where two kills were one failure to it, since they hit it before it ran again, nor where the coordinator died with
+    the command of the user that ends the job."""
     if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
         return False
     switched = history.of(JobSwitched)
@@ -82,7 +86,20 @@ def _not_brought_about(history: History) -> bool:
         not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
         for first, second in pairwise(kills_ns)
     )
-    return as_one or None in history.end.faults_landed
+    return as_one or None in history.end.faults_landed or _command_died(history)
+
+
+def _command_died(history: History) -> bool:
+    """Whether a command that ends the job had no effect, and the coordinator that was given it died."""
+    landed = dict(enumerate(history.end.faults_landed))
+    lost_ns = [
+        event.time_ns
+        for event in history.of(FaultInjected)
+        if event.fault_kind in _ENDING and landed.get(event.fault) is False
+    ]
+    coordinators = {event.node for event in history.of(AttemptStarted)}
+    deaths_ns = [event.time_ns for event in history.of(NodeDied) if event.dead_node in coordinators]
+    return any(died >= lost for lost in lost_ns for died in deaths_ns)
 
 
 def _judge_checkpoints(history: History, findings: Findings) -> None:

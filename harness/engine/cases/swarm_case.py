@@ -18,7 +18,15 @@ RUNS = {Tier.SIM: 300, Tier.SPARK: 2, Tier.CONTAINERS: 2}
 REAL_RUNS = 5
 PATIENCE = {Tier.SPARK: 6, Tier.CONTAINERS: 6}
 """How many times as long a phase may take where a process that starts again starts a Java machine."""
-REAL = msgspec.structs.replace(SWARM, interval_ms=(300, 600), records=(2_000, 6_000), timed_percent=0)
+REAL = msgspec.structs.replace(
+    SWARM,
+    interval_ms=(300, 600),
+    records=(2_000, 6_000),
+    fault_count={2: 3, 3: 1},
+    timed_percent=0,
+    long_percent=0,
+    backlog_percent=0,
+)
 """The same in the time of real processes, where nothing can be made to happen at a time, for a system that is on no
 simulator."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import msgspec
 
@@ -25,6 +26,7 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
         causes: why runs were inconclusive, numbers left out.
         planned, landed: faults by attack.
         aimed, hit: by window, runs that aimed at it and runs that hit it.
+        together: by two attacks, runs in which both landed.
         judged: by oracle, runs in which it decided something.
         jobs, ends, options: runs by job, by expected end, and by option with its value, unless that is a quantity.
     """
@@ -38,6 +40,7 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
     landed: Numbers = {}
     aimed: Numbers = {}
     hit: Numbers = {}
+    together: Numbers = {}
     judged: Numbers = {}
     jobs: Numbers = {}
     ends: Numbers = {}
@@ -55,6 +58,8 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
             _count(self.planned, attack(spec))
         for name, times in result.landed.items():
             _count(self.landed, name, times)
+        for one, other in combinations(sorted(result.landed), 2):
+            _count(self.together, f"{one} + {other}")
         for window, hit in result.windows.items():
             _count(self.aimed, window)
             _count(self.hit, window, int(hit))

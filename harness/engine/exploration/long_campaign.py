@@ -30,8 +30,9 @@ from holdfast.harness.model.verdict import CRASHED, Outcome
 
 CHUNK = 50
 """Seeds that are lost when the harness is killed."""
-LEAST_PASSED = 0.95
-"""Of all drawn runs: a campaign whose plans say less than this is none."""
+LEAST_PASSED = 0.5
+"""Of all drawn runs. How many are inconclusive is a figure that the report gives by cause; a campaign of which most are
+inconclusive shows nothing."""
 
 
 class LongCampaign:

@@ -21,6 +21,8 @@ _POISON_INTERVALS_OF_BOUNDED = 12
 """Longer than records arrive."""
 _STORAGE_ERROR_INTERVALS = 4
 """Long, because what fails is over with its occurrences, and a restart may come in between."""
+_LONG_DELAY_INTERVALS = 4
+"""More than heartbeats and short checkpoint timeouts wait."""
 _REQUESTS = ("user", "forced", "user user", "user forced user")
 _FAILED_READ_HITS = {"read-metadata": "kill-coordinator", "read-state": "kill-worker"}
 """Only a recovery reads: the failing read comes with the kill that leads to it."""
@@ -57,7 +59,8 @@ def _cut(scene: Scene, progress: int) -> list[FaultSpec]:
 
 
 def _slow(scene: Scene, progress: int) -> list[FaultSpec]:
-    delay_ms = scene.stream.between(2, scene.interval_ms)
+    longest = _LONG_DELAY_INTERVALS if scene.stream.chance(scene.mix.long_percent / 100) else 1
+    delay_ms = scene.stream.between(2, longest * scene.interval_ms)
     return [
         FaultSpec(
             "slow", _channel(scene), unaimed(scene, progress), lasting_ms(scene) + delay_ms, {"delay_ms": delay_ms}

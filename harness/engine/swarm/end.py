@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.engine.swarm.faults import draw_faults
+from holdfast.harness.engine.swarm.faults import draw_faults, draw_later_faults
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
@@ -73,4 +73,7 @@ def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dic
         return (*faults, end), _ENDS[word], draw_policy(scene)
     left = Schedule(after_checkpoint=progress, at_event="checkpoint_retained")
     submit = FaultSpec("submit", _COORDINATOR, left)
-    return (*faults, end, submit), ExpectedEnd.RUNNING, {RETENTION: _LEAVES}
+    later: tuple[FaultSpec, ...] = ()
+    if stream.chance(scene.mix.second_job_percent / 100):
+        later = draw_later_faults(scene, progress + stream.between(0, 2))
+    return (*faults, end, submit, *later), ExpectedEnd.RUNNING, {RETENTION: _LEAVES}

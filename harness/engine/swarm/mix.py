@@ -65,6 +65,11 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
         debloat_percent: buffers follow the throughput.
+        repeating_sink_percent: the sink writes at once and may repeat itself (at-least-once).
+        edge_percent: of the options that have edges, each: it is at one.
+        backlog_percent: input has piled up before the start, a task is slow, and a worker dies again and again.
+        long_percent: of lasting faults: longer than the timeouts of the plan.
+        second_job_percent: of plans in which another job is submitted: faults act on that one, too.
         checkpoints, options: False for a system that has none.
     """
 
@@ -104,6 +109,11 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     socket_percent: int = 0
     switching_percent: int = 0
     debloat_percent: int = 0
+    repeating_sink_percent: int = 0
+    edge_percent: int = 0
+    backlog_percent: int = 0
+    long_percent: int = 0
+    second_job_percent: int = 0
     checkpoints: bool = True
     options: bool = True
 
@@ -114,17 +124,17 @@ WIDTHS = (1, 2, 3)
 SWARM = Mix(
     system="reference",
     jobs={
-        "keyed-sum": 8,
-        "forward": 1,
-        "rebalance": 2,
-        "union": 1,
-        "diamond": 1,
+        "keyed-sum": 6,
+        "forward": 2,
+        "rebalance": 5,
+        "union": 2,
+        "diamond": 2,
         "join": 1,
         "self-join": 1,
         "broadcast": 1,
         "pipeline": 1,
         "steps": 1,
-        "mini-batch": 1,
+        "mini-batch": 2,
     },
     attacks={
         "kill-worker": 6,
@@ -163,7 +173,7 @@ SWARM = Mix(
         "persist-job-record": 1,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
-    fault_count={2: 12, 3: 2, 4: 1},
+    fault_count={2: 8, 3: 4, 4: 2, 6: 1},
     parallelism={2: 7, 3: 1},
     records=(40, 100),
     keys=(4, 12),
@@ -171,9 +181,9 @@ SWARM = Mix(
     aimed_percent=35,
     timed_percent=10,
     eventful_percent=20,
-    second_strike_percent=15,
+    second_strike_percent=25,
     boundary_percent=10,
-    heartbeat_percent=15,
+    heartbeat_percent=30,
     bounded_percent=15,
     latest_percent=5,
     at_least_once_percent=15,
@@ -190,6 +200,11 @@ SWARM = Mix(
     socket_percent=3,
     switching_percent=50,
     debloat_percent=20,
+    repeating_sink_percent=8,
+    edge_percent=8,
+    backlog_percent=12,
+    long_percent=20,
+    second_job_percent=50,
 )
 """What `certify` draws from."""
 
@@ -220,6 +235,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,
         "debloat_percent": Capability.BUFFER_DEBLOATING,
+        "repeating_sink_percent": Capability.TWO_PHASE_COMMIT,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}

@@ -1,6 +1,7 @@
 """When a fault of a drawn plan acts, and for how long: after a progress, at an effect, at an event, at a time.
 
-Lasting faults last a few checkpoint intervals: long enough that something was under way, so that they land.
+Lasting faults last a few checkpoint intervals: long enough that something was under way, so that they land. Some last
+longer than checkpoints, heartbeats and transactions wait.
 """
 
 from __future__ import annotations
@@ -73,5 +74,7 @@ def possible_effects(scene: Scene, effects: Weights, progress: int) -> Weights:
 
 
 def lasting_ms(scene: Scene) -> int:
-    """How long a lasting fault lasts."""
-    return scene.interval_ms * scene.stream.between(4, 6) // 2
+    """How long a lasting fault lasts; some outlast every timeout of the plan."""
+    stream = scene.stream
+    halves = stream.between(8, 16) if stream.chance(scene.mix.long_percent / 100) else stream.between(4, 6)
+    return scene.interval_ms * halves // 2

@@ -19,6 +19,7 @@ class Scene(msgspec.Struct, frozen=True):
         has_channels: not all operators are in one chain.
         drops: each completion drops an older checkpoint from the second on.
         overlapping: a checkpoint may complete soon after another one.
+        backlog: input has piled up before the job starts, more than its buffers hold.
         settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
     """
 
@@ -32,6 +33,7 @@ class Scene(msgspec.Struct, frozen=True):
     overlapping: bool
     settled_start: bool
     has_channels: bool
+    backlog: bool = False
 
     @property
     def late_rows(self) -> bool:

@@ -106,7 +106,7 @@ def test_an_alarm_can_be_withdrawn_with_a_reason(tmp_path: Path, capsys: pytest.
         command += ["--withdraw", f"{seed}=it is wrong on purpose"]
     cli.execute(command)
     said = capsys.readouterr().out
-    assert "0 alarms stand" in said
+    assert "\n0 alarms; " in said
     assert said.count("it is wrong on purpose") == len(alarming.standing()) > 0
     with pytest.raises(UsageError, match="unknown alarm of seed '9'"):
         LongCampaign(WRONG, (1, 4), tmp_path).withdraw(9, "why not")
@@ -132,6 +132,8 @@ def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.Captur
     code = cli.execute(["campaign", "reference", "--seeds", "1-5", "--out", str(tmp_path)])
     said = capsys.readouterr().out
     assert "5 seeds drawn" in said
-    assert "0 alarms stand" in said
+    assert "\n0 alarms; " in said
     assert cli.execute(["campaign", "reference", "--seeds", "1-5", "--out", str(tmp_path)]) == code
     assert capsys.readouterr().out == said
+    report = (tmp_path / "report.txt").read_text()
+    assert all(title in report for title in ("Faults that took effect", "Pairs of faults"))

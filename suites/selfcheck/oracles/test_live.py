@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import AttemptStarted, FaultInjected, JobStatus, JobSwitched
+from holdfast.harness.model.events import AttemptStarted, Event, FaultInjected, JobStatus, JobSwitched, NodeDied
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
+from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME, check_complete, check_exhibit, names
@@ -61,6 +62,25 @@ def test_an_end_is_not_owed_where_two_kills_were_one_failure(
     ]
     kills = (FaultSpec("kill"), FaultSpec("kill"))
     history = story(AttemptStarted(), *told, faults=kills, expected=ExpectedEnd.FAILED, end=end)
+    assert BY_NAME["LIVE"].judge(history).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("dead", "outcome"),
+    [("coordinator", Outcome.INCONCLUSIVE), ("worker-0", Outcome.FAIL), ("", Outcome.FAIL)],
+)
+def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str, outcome: Outcome) -> None:
+    """A user cancels a job, which runs on."""
+    end = RunEnd(reached=False, reason="the job is not canceled", faults_landed=(False,))
+    lines: list[Event] = [AttemptStarted(), JobSwitched(status=R), FaultInjected(0, "cancel", "coordinator[0]")]
+    lines += [NodeDied(dead_node=dead, cause="kill")] if dead else []
+    history = story(
+        *lines,
+        JobSwitched(status=R),
+        faults=(FaultSpec("cancel", Target(Role.COORDINATOR)),),
+        expected=ExpectedEnd.CANCELED,
+        end=end,
+    )
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 

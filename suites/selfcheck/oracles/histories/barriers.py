@@ -8,6 +8,8 @@ from holdfast.harness.model.events import (
     ChannelBlocked,
     ChannelUnblocked,
     Event,
+    FaultHealed,
+    FaultInjected,
     NodeDied,
     NotificationReceived,
     SourceEmitted,
@@ -186,7 +188,7 @@ def passes_a_barrier_at_once() -> History:
     return story(sends(LONE, "|1 0"), delivers(LONE, "|1 0"), job=FORWARD)
 
 
-def _stalls(emitting: int) -> History:
+def _stalls(emitting: int, *before: Line) -> History:
     """Three checkpoints, each aligning for 20 ms; the source emits during checkpoint `emitting`."""
     offset = 0
 
@@ -195,7 +197,7 @@ def _stalls(emitting: int) -> History:
         offset += 1
         return SourceEmitted(subtask="source[0]", partition=0, first_offset=offset - 1, next_offset=offset)
 
-    lines: list[Line] = [TaskStarted(subtask="source[0]", positions=((0, 0),))]
+    lines: list[Line] = [*before, TaskStarted(subtask="source[0]", positions=((0, 0),))]
     for checkpoint in (1, 2, 3):
         barrier = f"|{checkpoint}"
         lines += [emit(), 5, emit(), *sends(LEFT, barrier), *sends(ACROSS, barrier)]
@@ -215,3 +217,16 @@ def stalls_in_every_alignment() -> History:
 @near("source-stalled")
 def emits_during_one_alignment() -> History:
     return _stalls(emitting=2)
+
+
+SLOW_TASK = FaultInjected(fault=0, fault_kind="slow-task", target="task[2]")
+
+
+@bad("source-stalled")
+def stalls_behind_a_task_that_is_quick_again() -> History:
+    return _stalls(0, SLOW_TASK, 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5)
+
+
+@near("source-position")
+def waits_behind_a_slow_task() -> History:
+    return _stalls(0, SLOW_TASK)

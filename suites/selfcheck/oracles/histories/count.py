@@ -9,6 +9,7 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     NodeDied,
+    NodeStarted,
     RecordFailed,
     RestartRefused,
     RestartScheduled,
@@ -17,7 +18,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("COUNT")
@@ -337,6 +338,27 @@ def death_under_the_new_coordinator_passes_unnoticed() -> History:
 @near("failure-not-counted")
 def the_coordinator_dies_before_it_counts() -> History:
     return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), *restarts())
+
+
+FIRST, SECOND = "coordinator.0", "coordinator.1"
+
+
+def _superseded() -> list[Line]:
+    """A second coordinator starts while the first stands still, and starts the next attempt."""
+    return [at(SECOND, NodeStarted()), at(SECOND, AttemptStarted())]
+
+
+@near("failure-not-counted")
+def the_coordinator_is_superseded_before_it_counts() -> History:
+    first = at(FIRST, NodeStarted())
+    theirs = [at(SECOND, line) if isinstance(line, Event) else line for line in restarts()]
+    return story(UNNAMED, first, *_worker_dies(), *_superseded(), *_worker_dies(), *theirs)
+
+
+@bad("failure-not-counted")
+def the_coordinator_is_superseded_an_attempt_later() -> History:
+    first = at(FIRST, NodeStarted())
+    return story(UNNAMED, first, *_worker_dies(), AttemptStarted(), *_superseded())
 
 
 @near("failure-not-counted")
