@@ -13,6 +13,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
+from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.journal import Band, Span, Timeline
 from holdfast.reports.svg import Value, colour, element, finite, group, number
 from holdfast.reports.text import count, duration, one_line, plural
@@ -155,14 +156,18 @@ def aborts_in_words(timeline: Timeline) -> list[str]:
 def fault_words(band: Band) -> str:
     """A fault in words: what, when, whether it hit, and what it leaves undecided."""
     name = f"{band.kind} {band.target}".strip()
-    if band.landed is None:
-        return f"{name}: never acted"
+    if band.fate is FaultFate.NEVER_ACTED:
+        return f"{name}: {FATES_IN_WORDS[band.fate]}"
     when = f"at {duration(band.start_ms)}"
     if band.end_ms > band.start_ms:
         when = f"from {duration(band.start_ms)} to {duration(band.end_ms)}"
-    landed = "landed" if band.landed else "missed its window"
-    leaves = f", leaves {band.leaves}" if band.landed and band.leaves else ""
-    return f"{name} {when}: {landed} ({band.precision or 'precision unknown'}){leaves}"
+    leaves = f", leaves {band.leaves}" if band.fate is FaultFate.LANDED and band.leaves else ""
+    return f"{name} {when}: {FATES_IN_WORDS[band.fate]} ({band.precision or 'precision unknown'}){leaves}"
+
+
+def _missed(band: Band, words: str) -> str:
+    """The words, if the fault did not land."""
+    return "" if band.fate is FaultFate.LANDED else words
 
 
 def _length(timeline: Timeline) -> float:
@@ -200,8 +205,9 @@ def _label_rows(faults: Sequence[Band], axis: _Axis) -> tuple[list[_Label], floa
     """A label for each fault that acted, in as many rows as keep them apart; and where the rows end."""
     ends: list[float] = []
     labels: list[_Label] = []
-    for band in sorted((each for each in faults if each.landed is not None), key=lambda each: finite(each.start_ms)):
-        words = one_line(f"{band.kind} {band.target}", 44) + ("" if band.landed else " (missed)")
+    acted = (each for each in faults if each.fate is not FaultFate.NEVER_ACTED)
+    for band in sorted(acted, key=lambda each: finite(each.start_ms)):
+        words = one_line(f"{band.kind} {band.target}", 44) + _missed(band, f" ({band.fate})")
         width = (len(words) + 2) * CHARACTER
         x = axis.x(band.start_ms)
         start = min(x, WIDTH - 6 - width)
@@ -219,7 +225,7 @@ def _fault_labels(labels: Iterable[_Label], bottom: float) -> list[Markup]:
     drawn: list[Markup] = []
     for label in labels:
         hue = colour(label.band.colour)
-        missed = "" if label.band.landed else " missed"
+        missed = _missed(label.band, " missed")
         dot: dict[str, Value] = {"cx": label.start, "cy": label.y - 4, "r": 3.2}
         parts = [element("title", fault_words(label.band))]
         parts.append(_line(label.left, label.y, bottom, f"lead{missed}", hue))
@@ -237,10 +243,10 @@ def _bands(
     """A fault shades the whole height faintly, its target's lane strongly; a kill is a line."""
     drawn = []
     for band in faults:
-        if band.landed is None:
+        if band.fate is FaultFate.NEVER_ACTED:
             continue
         hue = colour(band.colour)
-        missed = "" if band.landed else " missed"
+        missed = _missed(band, " missed")
         left, right = axis.x(band.start_ms), axis.x(band.end_ms)
         title = fault_words(band)
         if right - left < 1:

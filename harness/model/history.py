@@ -11,6 +11,7 @@ import msgspec
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import MESSAGE_EDGES, Event
 from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 
@@ -29,7 +30,8 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
         real_time: the machine had other things to do: who is late may only have had to wait.
-        faults_landed: by index in the plan, proved from durable facts; None: this fault never acted, or too late.
+        faults_acted: by index in the plan, whether it acted at all; empty in histories of old: told by faults_landed.
+        faults_landed: by index in the plan, proved from durable facts; None: it never acted, or too late.
         fault_troubles: by index in the plan, why a fault could not act when it was due; else empty.
     """
 
@@ -40,8 +42,23 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problem: str = ""
     blind: bool = False
     real_time: bool = False
+    faults_acted: tuple[bool, ...] = ()
     faults_landed: tuple[bool | None, ...] = ()
     fault_troubles: tuple[str, ...] = ()
+
+    @property
+    def fault_fates(self) -> tuple[FaultFate, ...]:
+        """By index in the plan, what became of each fault."""
+        acted = self.faults_acted or tuple(landed is not None for landed in self.faults_landed)
+        return tuple(map(_fate, acted, self.faults_landed))
+
+
+def _fate(acted: bool, landed: bool | None) -> FaultFate:
+    if not acted:
+        return FaultFate.NEVER_ACTED
+    if landed is None:
+        return FaultFate.TOO_LATE
+    return FaultFate.LANDED if landed else FaultFate.WITHOUT_EFFECT
 
 
 class History:

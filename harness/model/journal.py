@@ -11,6 +11,7 @@ import msgspec
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.checkpoint_history import CheckpointHistory
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.picture import Picture
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -73,7 +74,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kind: such as `kill`.
         target: in words, such as `worker 1`.
         start_ms, end_ms: from inject to heal; equal for a kill.
-        landed: proved afterwards; None: it never acted.
+        fate: what became of it, proved afterwards.
         precision: `exact`, `boundary` or `polled`.
         colour: the fault's own colour, as a CSS colour.
         leaves: what it leaves undecided, in words.
@@ -84,7 +85,7 @@ class Band(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     target: str
     start_ms: float
     end_ms: float
-    landed: bool | None
+    fate: FaultFate
     precision: str
     colour: str
     leaves: str = ""

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
     NotificationReceived,
     TaskStopped,
 )
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
@@ -72,9 +73,9 @@ class LiveOracle:
 
 
 def _not_brought_about(history: History) -> bool:
-    """An end that only the faults of the plan lead to is not due where one of them never acted on a job that ran, nor
-    where two kills were one failure to it, since they hit it before it ran again, nor where the coordinator died with
-    the command of the user that ends the job."""
+    """An end that only the faults of the plan lead to is not due where one of them never acted on a job that ran, or
+    too late, nor where two kills were one failure to it, since they hit it before it ran again, nor where the
+    coordinator died with the command of the user that ends the job."""
     if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
         return False
     switched = history.of(JobSwitched)
@@ -86,16 +87,17 @@ def _not_brought_about(history: History) -> bool:
         not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
         for first, second in pairwise(kills_ns)
     )
-    return as_one or None in history.end.faults_landed or _command_died(history)
+    missed = not {FaultFate.NEVER_ACTED, FaultFate.TOO_LATE}.isdisjoint(history.end.fault_fates)
+    return as_one or missed or _command_died(history)
 
 
 def _command_died(history: History) -> bool:
     """Whether a command that ends the job had no effect, and the coordinator that was given it died."""
-    landed = dict(enumerate(history.end.faults_landed))
+    fates = dict(enumerate(history.end.fault_fates))
     lost_ns = [
         event.time_ns
         for event in history.of(FaultInjected)
-        if event.fault_kind in _ENDING and landed.get(event.fault) is False
+        if event.fault_kind in _ENDING and fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
     ]
     coordinators = {event.node for event in history.of(AttemptStarted)}
     deaths_ns = [event.time_ns for event in history.of(NodeDied) if event.dead_node in coordinators]

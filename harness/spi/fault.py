@@ -67,7 +67,7 @@ class Fault(Protocol):
     def landed(self, history: History, fault: int) -> bool | None:
         """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing.
 
-        None: nothing could come of it any more when it acted, which is no better than if it had never acted.
+        None: it acted too late, when nothing could come of it any more.
         """
 
 

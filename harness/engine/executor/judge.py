@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.events import KIND_NAMES
 from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
@@ -57,11 +58,10 @@ def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome
         return Outcome.FAIL, ""
     if history.end.problem:
         return Outcome.INCONCLUSIVE, history.end.problem
-    for index, landed in enumerate(history.end.faults_landed):
-        if not landed:
+    for index, fate in enumerate(history.end.fault_fates):
+        if fate is not FaultFate.LANDED:
             trouble = history.end.fault_troubles[index]
-            never = f"could not act: {trouble}" if trouble else "never acted, or too late"
-            what = "did not land" if landed is False else never
+            what = f"{FATES_IN_WORDS[fate]}: {trouble}" if trouble else FATES_IN_WORDS[fate]
             return Outcome.INCONCLUSIVE, f"fault {index} ({history.plan.faults[index].kind}) {what}"
     for verdict in verdicts:
         if verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide:

@@ -265,15 +265,17 @@ def _history(
     except ValueError as error:
         problem, events = problem or str(error), ()
     history = History(plan, claims, inputs, recording.output, events, end)
+    acted = execution.acted or (False,) * len(plan.faults)
     landed = tuple(
-        faults[spec.kind].landed(history, index) if acted else None
-        for index, (spec, acted) in enumerate(zip(plan.faults, execution.acted or _none_acted(plan), strict=True))
+        faults[spec.kind].landed(history, index) if acts else None
+        for index, (spec, acts) in enumerate(zip(plan.faults, acted, strict=True))
     )
     history.end = msgspec.structs.replace(
         end,
         problem=problem,
         blind=bool(recording.problem),
         real_time=real_time,
+        faults_acted=acted,
         faults_landed=landed,
         fault_troubles=execution.troubles or ("",) * len(landed),
     )
@@ -282,10 +284,6 @@ def _history(
         for event in history.of(CheckpointCompleted):
             event.positions = ()  # They count records of the input.
     return history
-
-
-def _none_acted(plan: Plan) -> tuple[bool, ...]:
-    return (False,) * len(plan.faults)
 
 
 def _not_written(undo: UndoRecord) -> None:

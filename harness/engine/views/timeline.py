@@ -112,7 +112,7 @@ def _bands(
                 target=target_in_words(spec.target),
                 start_ms=start_ms,
                 end_ms=healed.get(index, clock.end_ms) if fault.lasting else start_ms,
-                landed=history.end.faults_landed[index],
+                fate=history.end.fault_fates[index],
                 precision=precisions.get(index, "boundary"),
                 colour=fault.colour,
                 leaves=fault.leaves,

@@ -281,7 +281,7 @@ class ScriptedFault:
     colour = "red"
     leaves = "nothing"
 
-    def __init__(self, kind: str, *, lasting: bool, lands: bool = True) -> None:
+    def __init__(self, kind: str, *, lasting: bool, lands: bool | None = True) -> None:
         self.kind = kind
         self.lasting = lasting
         self._lands = lands
@@ -302,7 +302,7 @@ class ScriptedFault:
     def healed(self, controls: Controls, spec: FaultSpec) -> bool:
         return self.lasting or controls.alive(spec.target)
 
-    def landed(self, history: History, fault: int) -> bool:
+    def landed(self, history: History, fault: int) -> bool | None:
         return self._lands and any(event.fault == fault for event in history.of(FaultInjected))
 
 
@@ -348,7 +348,7 @@ class ScriptedWorkload:
         return InputLog(("a", "b", "c"), tuple(Partition(column[:n], column[:n], preloaded=n) for n in LENGTHS))
 
 
-def toolbox(*oracles: ScriptedOracle, lands: bool = True) -> Toolbox:
+def toolbox(*oracles: ScriptedOracle, lands: bool | None = True) -> Toolbox:
     """Tools for the scripted system; one oracle that passes if none is given."""
     return Toolbox(
         faults={

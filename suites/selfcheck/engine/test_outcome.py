@@ -13,6 +13,7 @@ from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import SnapshotTaken
+from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.selfcheck.engine.scripted import (
@@ -56,11 +57,22 @@ def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
     assert (run.outcome, run.reason) == (outcome, reason)
 
 
-def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails() -> None:
-    faulty = plan(kill())
-    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=False))
-    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "fault 0 (kill) did not land")
-    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=False))
+@pytest.mark.parametrize(
+    ("faulty", "lands", "what"),
+    [
+        (plan(kill(after_checkpoint=99)), True, "never acted"),
+        (plan(kill()), None, "acted too late, when nothing could come of it"),
+        (plan(kill()), False, "acted, and nothing came of it"),
+    ],
+    ids=["never acted", "too late", "without effect"],
+)
+def test_a_fault_that_missed_is_inconclusive_unless_an_oracle_fails(
+    faulty: Plan, lands: bool | None, what: str
+) -> None:
+    """Each of three facts is a cause of its own."""
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(lands=lands))
+    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, f"fault 0 (kill) {what}")
+    run = run_plan(faulty, ScriptedSystem(Checkpoints()), toolbox(FAILS, lands=lands))
     assert run.outcome is Outcome.FAIL
 
 

@@ -19,19 +19,21 @@ def test_exhibit(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("landed", "status", "outcome"),
+    ("acted", "landed", "status", "outcome"),
     [
-        (None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
-        (None, JobStatus.RESTARTING, Outcome.FAIL),
-        (False, JobStatus.RUNNING, Outcome.FAIL),
-        (True, JobStatus.RUNNING, Outcome.FAIL),
+        (False, None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
+        (True, None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
+        (False, None, JobStatus.RESTARTING, Outcome.FAIL),
+        (True, False, JobStatus.RUNNING, Outcome.FAIL),
+        (True, True, JobStatus.RUNNING, Outcome.FAIL),
     ],
+    ids=["never acted", "too late", "never ran", "without effect", "landed"],
 )
 def test_an_end_is_not_owed_whose_fault_never_acted_on_a_job_that_ran(
-    landed: bool | None, status: JobStatus, outcome: Outcome
+    acted: bool, landed: bool | None, status: JobStatus, outcome: Outcome
 ) -> None:
     """One kill, from which the job was to fail and did not."""
-    end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(landed,))
+    end = RunEnd(reached=False, reason="the job did not fail", faults_acted=(acted,), faults_landed=(landed,))
     told = [AttemptStarted(), JobSwitched(status=status)]
     history = story(*told, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome

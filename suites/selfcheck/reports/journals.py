@@ -12,6 +12,7 @@ import hashlib
 import msgspec
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.journal import (
     Band,
     CaseResult,
@@ -354,8 +355,19 @@ def _strange_timeline() -> Timeline:
         lanes=(Lane(HOSTILE, ((0.0, infinite), (5.0, -3.0))),),
         checkpoints=(Span(1, 10.0, 0.0, HOSTILE, HOSTILE), Span(2, undefined, undefined, "completed")),
         faults=(
-            Band(0, HOSTILE, HOSTILE, 1.0, infinite, True, HOSTILE, "red;background:url(http://evil.example)"),
-            Band(1, "kill", "worker 0", undefined, undefined, False, "exact", "url(http://evil.example/x.svg#a)"),
+            Band(
+                0, HOSTILE, HOSTILE, 1.0, infinite, FaultFate.LANDED, HOSTILE, "red;background:url(http://evil.example)"
+            ),
+            Band(
+                1,
+                "kill",
+                "worker 0",
+                undefined,
+                undefined,
+                FaultFate.TOO_LATE,
+                "exact",
+                "url(http://evil.example/x.svg#a)",
+            ),
         ),
         restarts_ms=(undefined, -5.0),
         healed_ms=infinite,

@@ -14,6 +14,7 @@ from holdfast.harness.model.checkpoint_history import (
     ReportedStatus,
     SubtaskPart,
 )
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.journal import (
     Band,
     CaseResult,
@@ -148,10 +149,20 @@ def timeline(
             )
         )
     bands = (
-        Band(0, "kill", "worker 1", kill, kill, True, "exact", "#c2410c", "the outcome of what it had under way"),
-        Band(1, "slow", "channel 3", slow, healed, True, "boundary", "#7c3aed"),
-        Band(2, "pause", "worker 0", slow * 1.1, slow * 1.25, False, "polled", "#0369a1"),
-        Band(3, "storage-error", "storage", 0.0, 0.0, None, "", "#a16207"),
+        Band(
+            0,
+            "kill",
+            "worker 1",
+            kill,
+            kill,
+            FaultFate.LANDED,
+            "exact",
+            "#c2410c",
+            "the outcome of what it had under way",
+        ),
+        Band(1, "slow", "channel 3", slow, healed, FaultFate.LANDED, "boundary", "#7c3aed"),
+        Band(2, "pause", "worker 0", slow * 1.1, slow * 1.25, FaultFate.WITHOUT_EFFECT, "polled", "#0369a1"),
+        Band(3, "storage-error", "storage", 0.0, 0.0, FaultFate.NEVER_ACTED, "", "#a16207"),
     )
     back = kill + duration_ms * 0.05
     points = [duration_ms * step / 120 for step in range(121)]

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import msgspec
 import pytest
 
+from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.journal import Band, Lane, Span, Timeline
 from holdfast.reports import timeline
 from holdfast.reports.svg import FALLBACK_COLOUR, colour
@@ -54,7 +55,7 @@ def test_the_picture_can_be_read_aloud() -> None:
     description = next(root.iter(f"{SVG}desc")).text or ""
     assert "14 checkpoints (12 completed, 1 aborted, 1 pending), 1 restart" in description
     assert "kill worker 1 at 840 ms: landed (exact), leaves the outcome of what it had under way" in description
-    assert "pause worker 0 from 2.13 s to 2.42 s: missed its window (polled)" in description
+    assert "pause worker 0 from 2.13 s to 2.42 s: acted, and nothing came of it (polled)" in description
     assert "storage-error storage: never acted" in description
     spoken = titles(root)
     assert any(words.startswith("checkpoint 3: aborted") and words.endswith("worker 1 died") for words in spoken)
@@ -65,12 +66,14 @@ def test_the_picture_can_be_read_aloud() -> None:
 
 def test_a_fault_that_never_acted_is_not_drawn() -> None:
     assert of_class(drawn(sample.timeline(3, faults=4)), "fault-label") != []
-    quiet = Timeline(10.0, (), faults=(Band(0, "kill", "worker 0", 0.0, 0.0, None, "", "red"),))
+    quiet = Timeline(10.0, (), faults=(Band(0, "kill", "worker 0", 0.0, 0.0, FaultFate.NEVER_ACTED, "", "red"),))
     assert of_class(drawn(quiet), "fault-label") == []
 
 
 def test_overlapping_labels_go_to_rows_of_their_own() -> None:
-    bands = tuple(Band(each, "slow", f"channel {each}", 100.0, 900.0, True, "exact", "#123456") for each in range(4))
+    bands = tuple(
+        Band(each, "slow", f"channel {each}", 100.0, 900.0, FaultFate.LANDED, "exact", "#123456") for each in range(4)
+    )
     labels = of_class(drawn(Timeline(1_000.0, (), faults=bands)), "fault-label")
     assert len({each.get("y") for each in labels}) == 4
 
