@@ -10,6 +10,7 @@ Rules of this package:
 from holdfast.faults.damage import DamageCheckpoint
 from holdfast.faults.forge import Forge
 from holdfast.faults.input import Poison, Surge
+from holdfast.faults.messages import DelayMessages, DoubleMessages, LoseMessages
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.notices import LoseNotices
 from holdfast.faults.process import Kill, Pause
@@ -46,5 +47,8 @@ FAULTS: tuple[FaultFactory, ...] = (
     Surge,
     DamageCheckpoint,
     LoseSplits,
+    DelayMessages,
+    DoubleMessages,
+    LoseMessages,
 )
 """What is registered under `holdfast.faults`, by kind."""

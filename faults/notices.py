@@ -8,6 +8,7 @@ from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import NotificationReceived, NotificationSent, TriggerReceived, TriggerSent
 from holdfast.harness.model.history import History
+from holdfast.harness.model.message_contract import NOTICES, MessageContract
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
@@ -29,6 +30,12 @@ class LoseNotices:
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.LOSE_NOTICES
+
+    def beyond(self, spec: FaultSpec, contract: MessageContract) -> str:
+        """See spi.fault.ContractBound."""
+        if all(contract[kind].lost_alone for kind in NOTICES):
+            return ""
+        return "a notice is lost only with its connection: use lose-messages."
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
         controls.lose_notices(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))

@@ -9,6 +9,7 @@ from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import SplitsAssigned, SplitsReceived
 from holdfast.harness.model.history import History
+from holdfast.harness.model.message_contract import ALL_KINDS, MessageContract, MessageKind
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
@@ -31,6 +32,14 @@ class LoseSplits:
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.LOSE_SPLITS
+
+    def beyond(self, spec: FaultSpec, contract: MessageContract) -> str:
+        """See spi.fault.ContractBound."""
+        delivery = contract[MessageKind.ASSIGN_SPLITS]
+        if int(spec.parameters.get("delay_ms", 0)):
+            late = "a split assignment is not overtaken by other messages: use delay-messages."
+            return "" if delivery.overtaken_by == ALL_KINDS else late
+        return "" if delivery.lost_alone else "a split assignment is lost only with its connection: use lose-messages."
 
     def inject(self, controls: Controls, spec: FaultSpec) -> None:
         controls.lose_splits(int(spec.parameters.get("occurrences", 1)), int(spec.parameters.get("delay_ms", 0)))

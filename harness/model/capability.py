@@ -51,6 +51,8 @@ class Capability(StrEnum):
     FORGE_MESSAGE = "forge-message"
     LOSE_NOTICES = "lose-notices"
     """News of the end of a checkpoint can be lost on its way to a task."""
+    DISTURB_MESSAGES = "disturb-messages"
+    """Control messages can be delayed, doubled and lost, as far as the system's contract of them allows."""
     GATES = "gates"
     CHECKPOINTS = "checkpoints"
     EXACTLY_ONCE_MODE = "exactly-once-mode"

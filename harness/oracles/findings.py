@@ -76,6 +76,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.ObjectDamaged: "the harness damages {0.path}: {0.left} of {0.length} bytes are left",
     events.ObjectMended: "the harness ends the damage of {0.path}: {0.length} bytes put back",
     events.StorageSlowed: "storage holds up {0.operation} {0.path} for {0.delay_ms} ms",
+    events.MessageDisturbed: "{0.message} of or for {0.subtask}, checkpoint {0.checkpoint}, meets the fault {0.way}",
     events.RowsVisible: "{0.records} rows of {0.name} visible at poll {0.poll}",
     events.RowsChanged: "{0.name} changed at poll {0.poll}, vanished: {0.vanished}",
     events.ReaderPolled: "reader ended after {0.polls} polls",

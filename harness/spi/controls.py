@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.message_contract import Disturbance
 from holdfast.harness.model.plan import Gate
 from holdfast.harness.model.target import Target
 
@@ -212,6 +213,22 @@ class Controls:
 
     def lose_notices(self, percent: int) -> None:
         """Lose this share of the notices that tell tasks of the end of a checkpoint, drawn one by one; 0: none."""
+        raise NotImplementedError
+
+    def disturb_messages(self, disturbance: Disturbance) -> None:
+        """Delay, double or lose the next control messages of a kind.
+
+        Args:
+            disturbance: within the contract of the system (harness.model.message_contract).
+        """
+        raise NotImplementedError
+
+    def restore_messages(self, disturbance: Disturbance) -> None:
+        """Undo one `disturb_messages`. What it holds back arrives when it is due; other ones go on."""
+        raise NotImplementedError
+
+    def messages_whole(self, disturbance: Disturbance) -> bool:
+        """Whether this is not done any more, and nothing that a disturbance delayed is on its way."""
         raise NotImplementedError
 
     def forge(self, message: str, parameters: dict[str, int | str]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.history import History
+from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls import Controls
@@ -68,6 +69,18 @@ class Fault(Protocol):
         """Prove from the history that fault number `fault` hit what it aimed at, never from the trigger's timing.
 
         None: it acted too late, when nothing could come of it any more.
+        """
+
+
+@runtime_checkable
+class ContractBound(Protocol):
+    """What a fault has beside Fault that acts on control messages, which a system bears by contract only."""
+
+    def beyond(self, spec: FaultSpec, contract: MessageContract) -> str:
+        """Why the contract does not allow this, in one sentence that says what to do; empty if it does.
+
+        Raises:
+            ValueError: a parameter names what does not exist; one sentence.
         """
 
 

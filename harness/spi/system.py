@@ -14,6 +14,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.state_machine import StateMachine
@@ -216,6 +217,17 @@ class TierAware(Protocol):
 
     def objection(self, plan: Plan, tier: Tier) -> str:
         """Why this plan cannot run there, though others can, in one sentence; empty if it can."""
+
+
+@runtime_checkable
+class MessageContractAware(Protocol):
+    """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION says.
+
+    Attributes:
+        message_contract: by kind, what may happen to a message; plans that go beyond it are refused.
+    """
+
+    message_contract: MessageContract
 
 
 @runtime_checkable

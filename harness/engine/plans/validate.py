@@ -13,11 +13,13 @@ from holdfast.harness.engine.site.registry import Toolbox, unknown
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
+from holdfast.harness.model.message_contract import ORDERED_CONNECTION
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
-from holdfast.harness.spi.system import WATCHED, OptionUse, System, TierAware
+from holdfast.harness.spi.fault import ContractBound
+from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse, System, TierAware
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
@@ -140,7 +142,19 @@ def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: 
         raise NotApplicable(f"system {system.name!r} does not declare {needed}, which {place} ({spec.kind}) needs.")
     if isinstance(system, TierAware) and needed in system.lacks(tier):
         raise NotApplicable(f"system {system.name!r} lacks {needed} on tier {tier}, which {place} ({spec.kind}) needs.")
+    if isinstance(fault, ContractBound):
+        _check_contract(place, spec, fault, system)
     _check_schedule(f"{place}.schedule", spec.schedule, plan, system, tier)
+
+
+def _check_contract(place: str, spec: FaultSpec, fault: ContractBound, system: System) -> None:
+    """What is done to messages is within the contract of the system."""
+    contract = system.message_contract if isinstance(system, MessageContractAware) else ORDERED_CONNECTION
+    try:
+        beyond = fault.beyond(spec, contract)
+    except ValueError as error:
+        raise UsageError(f"{place}.parameters: {error}") from error
+    _require(not beyond, f"{place} ({spec.kind}) goes beyond the message contract of system {system.name!r}: {beyond}")
 
 
 def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, tier: Tier) -> None:

@@ -45,7 +45,7 @@ from holdfast.harness.model.events.checkpoint import (
     TriggerSent,
 )
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
-from holdfast.harness.model.events.fault import FaultHealed, FaultInjected, NodeDied, NodeStarted
+from holdfast.harness.model.events.fault import FaultHealed, FaultInjected, MessageDisturbed, NodeDied, NodeStarted
 from holdfast.harness.model.events.job import (
     OVER,
     AttemptStarted,
@@ -109,7 +109,7 @@ from holdfast.harness.model.events.transaction import (
 )
 
 AnyEvent = (
-    NodeStarted | NodeDied | FaultInjected | FaultHealed
+    NodeStarted | NodeDied | FaultInjected | FaultHealed | MessageDisturbed
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
@@ -158,9 +158,9 @@ __all__ = [
     "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
-    "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MetadataPublished",
-    "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
-    "OperatorFinished", "ReaderPolled",
+    "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MessageDisturbed",
+    "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
+    "ObjectMended", "OperatorFinished", "ReaderPolled",
     "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
     "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
     "SplitsReceived", "StateSummary", "StorageFailed", "StorageListed", "StorageSlowed", "SubtaskAudited",

@@ -36,3 +36,25 @@ class FaultHealed(Event, tag="fault_healed"):
     fault: int
     fault_kind: str
     target: str
+
+
+class MessageDisturbed(Event, tag="message_disturbed"):
+    """A fault of the plan acted on a control message, recorded by the process that sent it. `attempt` is the message's.
+
+    Attributes:
+        message: a MessageKind.
+        way: `delay`, `double` or `lose`.
+        worker: whose connection with the coordinator it was sent on.
+        subtask: whose message it is, or for whom; empty where it is about none.
+        checkpoint: that it is about; 0: none.
+        delay_ms: how much later it arrives, or a copy of it.
+        with_connection: it was lost together with its connection.
+    """
+
+    message: str
+    way: str
+    worker: int
+    subtask: str = ""
+    checkpoint: int = 0
+    delay_ms: int = 0
+    with_connection: bool = False

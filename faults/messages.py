@@ -1,0 +1,187 @@
+"""Faults of control messages: late, doubled, lost, as far as the contract of the system allows each kind of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.faults.landing import injection, since
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.events import (
+    AckReceived,
+    DeclineReceived,
+    Event,
+    FinishReceived,
+    MessageDisturbed,
+    NotificationReceived,
+    SplitsReceived,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.message_contract import Disturbance, MessageContract, MessageKind, Way
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls import Controls
+
+RECEPTIONS: Mapping[str, type[Event]] = {
+    MessageKind.TRIGGER: TriggerReceived,
+    MessageKind.COMPLETE: NotificationReceived,
+    MessageKind.ABORT: NotificationReceived,
+    MessageKind.ASSIGN_SPLITS: SplitsReceived,
+    MessageKind.TASK_FINISHED: FinishReceived,
+    MessageKind.ACKNOWLEDGE: AckReceived,
+    MessageKind.DECLINE: DeclineReceived,
+}
+"""By message, the event that its receiver records; of others it records none."""
+_DEFAULT_MESSAGE = MessageKind.COMPLETE
+_DEFAULT_DELAY_MS = 50
+_MILLISECOND_NS = 1_000_000
+_OF_ALL = {
+    "message": (str, f"{' or '.join(MessageKind)}; {_DEFAULT_MESSAGE} if not given"),
+    "occurrences": (int, "how many on each connection; 0: all until the heal; 1 if not given"),
+    "subtask": (str, "only messages of this subtask, or to it; of any if not given"),
+}
+
+
+class MessageFault:
+    """What the faults of messages have in common. The coordinator as target: on all its connections; a worker: on its
+    own one."""
+
+    kind: str
+    way: Way
+    roles = frozenset({Role.COORDINATOR, Role.WORKER})
+    parameters: Mapping[str, tuple[type, str]] = _OF_ALL
+    lasting = True
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.DISTURB_MESSAGES
+
+    def beyond(self, spec: FaultSpec, contract: MessageContract) -> str:
+        """See spi.fault.ContractBound."""
+        return self.disturbance(spec).beyond(contract)
+
+    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.disturb_messages(self.disturbance(spec))
+
+    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+        controls.restore_messages(self.disturbance(spec))
+
+    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+        return controls.messages_whole(self.disturbance(spec))
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Whoever sent such a message recorded that the fault acted on it, and what was received agrees with that."""
+        wanted = self.disturbance(history.plan.faults[fault])
+        return any(self.agrees(history, event) for event in _acted(history, fault, wanted))
+
+    def agrees(self, history: History, event: MessageDisturbed) -> bool:
+        """Whether what was received shows what was done, as far as receptions of this kind are recorded."""
+        raise NotImplementedError
+
+    def disturbance(self, spec: FaultSpec) -> Disturbance:
+        """What is done, from the words of a plan.
+
+        Raises:
+            ValueError: there is no such message.
+        """
+        parameters = spec.parameters
+        return Disturbance(
+            message=_kind("message", str(parameters.get("message", _DEFAULT_MESSAGE))),
+            way=self.way,
+            occurrences=int(parameters.get("occurrences", 1)),
+            delay_ms=int(parameters.get("delay_ms", self.default_delay_ms)),
+            overtaken_by=frozenset(
+                _kind("overtaken_by", word) for word in str(parameters.get("overtaken_by", "")).split()
+            ),
+            worker=spec.target.index if spec.target.role is Role.WORKER else -1,
+            subtask=str(parameters.get("subtask", "")),
+        )
+
+    default_delay_ms = 0
+
+
+class DelayMessages(MessageFault):
+    """The next messages of a kind are late. What is sent behind them waits too, but for kinds that may overtake."""
+
+    kind = "delay-messages"
+    way = Way.DELAY
+    parameters: Mapping[str, tuple[type, str]] = {
+        **_OF_ALL,
+        "delay_ms": (int, f"how late; {_DEFAULT_DELAY_MS} if not given"),
+        "overtaken_by": (str, "kinds that go in front of it: words as for `message`; none if not given"),
+    }
+    colour = "#8c510a"
+    leaves = "nothing: every message arrives, or its connection is lost before"
+    default_delay_ms = _DEFAULT_DELAY_MS
+
+    def agrees(self, history: History, event: MessageDisturbed) -> bool:
+        """It was not received before the delay was over."""
+        due_ns = event.time_ns + event.delay_ms * _MILLISECOND_NS
+        return all(not event.time_ns <= received.time_ns < due_ns for received in _receptions(history, event))
+
+
+class DoubleMessages(MessageFault):
+    """The next messages of a kind arrive twice."""
+
+    kind = "double-messages"
+    way = Way.DOUBLE
+    parameters: Mapping[str, tuple[type, str]] = {
+        **_OF_ALL,
+        "delay_ms": (int, "how much later than the first the copy arrives; 0 if not given"),
+    }
+    colour = "#bf812d"
+    leaves = "nothing: a copy changes nothing"
+
+    def agrees(self, history: History, event: MessageDisturbed) -> bool:
+        """It was received at least twice, and after it was sent."""
+        received = [each for each in _receptions(history, event) if each.time_ns >= event.time_ns]
+        return event.message not in RECEPTIONS or len(received) > 1
+
+
+class LoseMessages(MessageFault):
+    """The next messages of a kind are lost: alone where the contract allows that, else with their connection."""
+
+    kind = "lose-messages"
+    way = Way.LOSE
+    colour = "#dfc27d"
+    leaves = "nothing: what may be lost alone is covered by a timeout or by the next message"
+
+    def agrees(self, history: History, event: MessageDisturbed) -> bool:
+        """It was not received since; what had the same name before, or is sent again later, is another one."""
+        return event.with_connection or not any(
+            event.time_ns <= received.time_ns for received in _receptions(history, event)
+        )
+
+
+def _acted(history: History, fault: int, wanted: Disturbance) -> Iterator[MessageDisturbed]:
+    """What was done to messages by a fault, from its injection on."""
+    if injection(history, fault) is None:
+        return
+    for event in since(history, fault, MessageDisturbed):
+        alike = (event.message, event.way, event.delay_ms) == (wanted.message, wanted.way, wanted.delay_ms)
+        if alike and wanted.worker in (-1, event.worker):
+            yield event
+
+
+def _receptions(history: History, event: MessageDisturbed) -> Iterator[Event]:
+    """Receptions of messages that bear the name of a disturbed one."""
+    kind = RECEPTIONS.get(event.message)
+    if kind is None:
+        return
+    completed = event.message == MessageKind.COMPLETE
+    for received in history.of(kind):
+        same = (received.attempt, getattr(received, "subtask", "")) == (event.attempt, event.subtask)
+        if (
+            same
+            and getattr(received, "checkpoint", event.checkpoint) == event.checkpoint
+            and getattr(received, "completed", completed) == completed
+        ):
+            yield received
+
+
+def _kind(parameter: str, word: str) -> MessageKind:
+    try:
+        return MessageKind(word)
+    except ValueError:
+        raise ValueError(
+            f"{parameter} is {word!r}; allowed are {', '.join(sorted(MessageKind))}: use one of these."
+        ) from None
