@@ -6,6 +6,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, REBALANCE
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
+    CHECKPOINTING,
     COORDINATOR,
     EVERYWHERE,
     FAILOVER,
@@ -16,6 +17,7 @@ from holdfast.suites.conformance.plans import (
     kill,
     plan,
     slow,
+    slow_storage,
     storage_error,
     with_needs,
 )
@@ -32,6 +34,7 @@ FAULTS = (
     kill(COORDINATOR, after_checkpoint=3),
 )
 LONGER = {"records": 240}
+OVERLAPPING = {"sink.delivery-guarantee": "at-least-once", f"{CHECKPOINTING}.max-concurrent-checkpoints": "3"}
 
 CASES = with_needs(
     Case(
@@ -73,6 +76,18 @@ CASES = with_needs(
         ),
         runs=len(COMMON_JOBS),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="delivery/at-least-once-in-order",
+        purpose="Does the last visible row of a key hold all of its records, though checkpoints overlap?",
+        method="Three checkpoints are under way at a time, and an at-least-once sink is slow to write the rows of one.",
+        passes="Rows of a later barrier become visible after those of an earlier one: the last of a key is complete.",
+        decides=(Decision("E2E-04", "NOLOSS", ("input-lost",), "writes-in-parallel"),),
+        plan=plan(
+            slow_storage("pre-commit", delay_ms=150, duration_ms=600, occurrences=1, after_checkpoint=1),
+            options=OVERLAPPING,
+            records={"records": 40, "records_per_second": 150},
+        ),
     ),
     Case(
         id="delivery/published-positions",
