@@ -37,6 +37,9 @@ app.add_typer(config_app, name="config")
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the code of its system, though no installed package registers that.")
+]
 OUTPUT = Path("holdfast-out")
 KafkaBootstrap = Annotated[str, typer.Option(metavar="HOST:PORT", help="Brokers that exist, instead of our own.")]
 S3Endpoint = Annotated[
@@ -149,29 +152,31 @@ def run(
 
 
 @app.command()
-def replay(stored: StoredRun) -> int:
+def replay(stored: StoredRun, trust: Trust = False) -> int:
     """Repeat a simulated run and compare trace hashes."""
     from holdfast.harness.commands.plans import replay as replay_run
 
-    return replay_run(stored)
+    return replay_run(stored, trust=trust)
 
 
 @app.command()
 def rerun(
     stored: StoredRun,
     times: Annotated[int, typer.Option(min=1, metavar="K", help="How often.")] = 5,
+    trust: Trust = False,
     out: Out = OUTPUT,
 ) -> int:
     """Repeat a run on its tier and say how often it shows the same."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import rerun as rerun_run
 
-    return rerun_run(stored, times, free_folder(out))
+    return rerun_run(stored, times, free_folder(out), trust=trust)
 
 
 @app.command()
 def judge(
     stored: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a stored run, or its URL, s3a://BUCKET/...")],
+    trust: Trust = False,
     s3_endpoint: S3Endpoint = "",
     spark_master: SparkMaster = "",
 ) -> int:
@@ -179,7 +184,7 @@ def judge(
     from holdfast.harness.commands.plans import judge_stored
 
     _settle("", s3_endpoint, spark_master, None, None)
-    return judge_stored(stored)
+    return judge_stored(stored, trust=trust)
 
 
 @app.command()
@@ -199,12 +204,13 @@ def rules(
 def pictures(
     stored: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Folder of a stored run.")] = None,
     system: Annotated[str, typer.Option(metavar="SYSTEM", help="Without a run: whose.")] = "reference",
+    trust: Trust = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = OUTPUT / "pictures",
 ) -> int:
     """Draw a stored run; or the state machines of a system, and how it takes checkpoints and recovers."""
     from holdfast.harness.commands.pictures import draw_run, draw_system
 
-    return draw_run(stored, out) if stored is not None else draw_system(system, out)
+    return draw_run(stored, out, trust=trust) if stored is not None else draw_system(system, out)
 
 
 @app.command()
@@ -259,11 +265,14 @@ def check_images(image: Images = None) -> int:
 
 
 @app.command()
-def sweep(out: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where reports and runs go.")] = OUTPUT) -> int:
+def sweep(
+    out: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where reports and runs go.")] = OUTPUT,
+    trust: Trust = False,
+) -> int:
     """Undo, end and remove what a killed harness left."""
     from holdfast.harness.commands.sweep import sweep_folder
 
-    return sweep_folder(out)
+    return sweep_folder(out, trust=trust)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.configuration import ConfigurationFile, EffectiveConfiguration, NoteKind, Origin
@@ -63,9 +64,7 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+        return read_content(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no UTF-8 text: byte {error.start} is not.") from error
 

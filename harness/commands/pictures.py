@@ -20,10 +20,10 @@ from holdfast.harness.spi.system import System
 INDEX = "README.md"
 
 
-def draw_run(stored: Path, folder: Path) -> int:
+def draw_run(stored: Path, folder: Path, *, trust: bool) -> int:
     """Every picture that a stored run has something to show for."""
     history, _ = read_run(stored)
-    system = registry.system(history.plan.system)
+    system = registry.stored_system(history.plan.system, stored, trust=trust)
     machines = state_machines(system)
     names = (*PICTURES, *(f"states:{machine.name}" for machine in machines))
     found = [(picture, "") for picture in pictures_of(names, history, machines)]

@@ -40,11 +40,11 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path) -> int:
     console = consoles.results()
     console.print(plan_in_words(plan))
     _say(run)
-    console.print(f"stored in {stored}; again: {replay_command(stored, run.tier)}")
+    console.print(f"stored in {stored}; again: {replay_command(stored, run.tier, plan.system)}")
     return interruption.exit_code if interruption.signal else consoles.EXIT_CODES[run.outcome]
 
 
-def replay(folder: Path) -> int:
+def replay(folder: Path, *, trust: bool) -> int:
     """Repeat a simulated run and compare it, event for event, by its trace hash."""
     history, stored = read_run(folder)
     if stored.tier is not Tier.SIM:
@@ -52,7 +52,7 @@ def replay(folder: Path) -> int:
             f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use holdfast rerun {folder}."
         )
     plan = history.plan
-    system, tools = registry.system(plan.system), registry.toolbox()
+    system, tools = registry.stored_system(plan.system, folder, trust=trust), registry.toolbox()
     check_plan(plan, system, Tier.SIM, tools)
     run = run_plan(plan, system, tools)
     console = consoles.results()
@@ -67,9 +67,10 @@ def replay(folder: Path) -> int:
     return consoles.EXIT_CODES[run.outcome]
 
 
-def rerun(folder: Path, times: int, target: Path) -> int:
+def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
     history, stored = read_run(folder)
+    registry.stored_system(history.plan.system, folder, trust=trust)
     wanted = _shown(stored.verdicts)
     console, progress = consoles.results(), consoles.progress()
     again = 0
@@ -91,12 +92,12 @@ def rerun(folder: Path, times: int, target: Path) -> int:
     return 1 if Outcome.FAIL in outcomes else 2 if Outcome.INCONCLUSIVE in outcomes else 0
 
 
-def judge_stored(run: str) -> int:
+def judge_stored(run: str, *, trust: bool) -> int:
     """Decide again from the stored history, in a folder or in an object store."""
     if settled().spark_master:
         require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
     history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
-    evidence = registry.system(history.plan.system).evidence()
+    evidence = registry.stored_system(history.plan.system, Path(run), trust=trust).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
     with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):
         verdicts = judge(history, oracles)

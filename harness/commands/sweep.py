@@ -9,15 +9,21 @@ from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.site.services import sweep_services
 
 
-def sweep_folder(root: Path) -> int:
-    """Sweep below an output folder and say what was done."""
+def sweep_folder(root: Path, *, trust: bool) -> int:
+    """Sweep below an output folder and say what was done.
+
+    Raises:
+        UsageError: the system of a run may not be run without the user's permission; all others were swept.
+    """
     console = consoles.results()
     done = False
-    for sentence in sweep(root):
-        console.print(sentence)
-        done = True
-    if not done:
-        console.print(f"{root}: nothing to sweep.")
-    for sentence in sweep_services():
-        console.print(sentence)
+    try:
+        for sentence in sweep(root, trust=trust):
+            console.print(sentence)
+            done = True
+        if not done:
+            console.print(f"{root}: nothing to sweep.")
+    finally:
+        for sentence in sweep_services():
+            console.print(sentence)
     return 0

@@ -209,6 +209,14 @@ class SelfDescribing(Protocol):
 
 
 @runtime_checkable
+class VariantIsProgram(Protocol):
+    """What the factory of a system may have, where a variant names a program of the user's, whatever it is called: a
+    stored run that names one is judged or repeated only with the user's permission."""
+
+    variant_is_program: bool
+
+
+@runtime_checkable
 class TierAware(Protocol):
     """What an adapter may have beside System, where not everything can be had on every tier."""
 

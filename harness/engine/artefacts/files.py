@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 
 
@@ -37,12 +38,16 @@ def write_readable(path: Path, value: msgspec.Struct) -> None:
 
 
 def read_content(path: Path) -> bytes:
-    """What is in a file.
+    """What is in a file that a user named, perhaps by a link.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: it is no regular file, or cannot be read.
     """
     try:
-        return path.read_bytes()
+        return require_regular(path, follow=True).read_bytes()
+    except ValueError as error:
+        raise UsageError(
+            f"{str(path)!r} is no name of a file ({error}); name an existing file or run folder."
+        ) from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); name an existing file or run folder.") from error

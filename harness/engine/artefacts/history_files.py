@@ -18,6 +18,7 @@ import msgspec
 from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs, write_outputs
+from holdfast.harness.engine.artefacts.safe_path import inside, require_folder, require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.model.capability import Claims
@@ -83,13 +84,11 @@ def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> 
         UsageError: something is missing, torn, edited, of a newer version or of another plan; it names file and line.
     """
     output = output or OutputFile(str(folder / OUTPUTS))
+    require_folder(folder)
     manifest = _read_manifest(folder)
     if manifest.plan_sha256 != plan_digest(plan):
         raise UsageError(f"{folder / MANIFEST}: this history belongs to another plan than the one beside it.")
-    known = {file.name for file in manifest.files}
-    for path in sorted(folder.iterdir()):
-        if path.name != MANIFEST and path.name not in known:
-            raise UsageError(f"{path}: the manifest does not name this file; remove it or record the run again.")
+    _check_names(folder, manifest)
     nodes = []
     for file in manifest.files:
         path = folder / file.name
@@ -118,9 +117,21 @@ def _read_manifest(folder: Path) -> Manifest:
     return decode(raw, Manifest, str(path))
 
 
+def _check_names(folder: Path, manifest: Manifest) -> None:
+    """A manifest names each file once, all that are there, and none elsewhere."""
+    known = Counter(file.name for file in manifest.files)
+    for name, times in known.items():
+        require_regular(inside(folder, name))
+        if times > 1:
+            raise UsageError(f"{folder / MANIFEST}: names {name!r} {times} times; record the run again.")
+    for path in sorted(folder.iterdir()):
+        if path.name != MANIFEST and path.name not in known:
+            raise UsageError(f"{path}: the manifest does not name this file; remove it or record the run again.")
+
+
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return require_regular(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror}); name the folder of a whole run.") from error
 

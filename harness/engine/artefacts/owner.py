@@ -1,28 +1,39 @@
-"""Who works in a folder: so that a sweep ends what a killed harness left, and never what a living one uses."""
+"""Who works in a folder: so that a sweep ends what a killed harness left, and never what a living one uses, nor what is
+not ours at all."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated, Final, Literal
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.files import read_content, write_atomically
+from holdfast.harness.engine.artefacts.safe_path import require_regular
+from holdfast.harness.engine.errors import UsageError
+
+OURS: Final = "holdfast"
 _FILE = "owner.json"
 _START_TIME_FIELD = 22
 """Of proc(5) stat, counted from 1."""
+_Pid = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+_Ticks = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Owner(msgspec.Struct, frozen=True):
-    """A process. A pid alone may belong to somebody else by now; with the start time it cannot (0: not known)."""
+class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A process of ours. A pid alone may belong to somebody else by now; with the start time it cannot (0: not
+    known)."""
 
-    pid: int
-    start_time: int
+    pid: _Pid
+    start_time: _Ticks
+    owner: Literal["holdfast"]
 
 
 def write_owner(folder: Path) -> None:
     """This process works in a folder."""
     pid = os.getpid()
-    (folder / _FILE).write_bytes(msgspec.json.encode(Owner(pid, _start_time(pid))))
+    write_atomically(folder / _FILE, msgspec.json.encode(Owner(pid, _start_time(pid), OURS)))
 
 
 def remove_owner(folder: Path) -> None:
@@ -30,14 +41,24 @@ def remove_owner(folder: Path) -> None:
     (folder / _FILE).unlink(missing_ok=True)
 
 
+def owner_of(folder: Path) -> Owner | None:
+    """Who works, or worked, in a folder; None: nothing there says that it is one of ours."""
+    try:
+        return msgspec.json.decode(read_content(require_regular(folder / _FILE)), type=Owner)
+    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
 def owner_lives(folder: Path) -> bool:
     """Whether the process that works in a folder still lives."""
+    owner = owner_of(folder)
+    if owner is None:
+        return False
     try:
-        owner = msgspec.json.decode((folder / _FILE).read_bytes(), type=Owner)
         os.kill(owner.pid, 0)
     except PermissionError:
         return True
-    except (OSError, msgspec.MsgspecError):
+    except OSError:
         return False
     return _start_time(owner.pid) == owner.start_time
 

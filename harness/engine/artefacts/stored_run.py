@@ -21,6 +21,7 @@ from holdfast.harness.engine.artefacts.history_files import read_history, write_
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.owner import remove_owner, write_owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, WORK
 from holdfast.harness.model.case import Tier
@@ -107,8 +108,8 @@ def read_run(folder: Path, output: OutputFile | None = None) -> tuple[History, S
     Raises:
         UsageError: it is not whole, or was edited; names file and line.
     """
-    plan = read_plan_file(folder / PLAN)
-    path = folder / VERDICTS
+    plan = read_plan_file(require_regular(folder / PLAN))
+    path = require_regular(folder / VERDICTS)
     raw = read_content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
     return read_history(folder / HISTORY, plan, output), decode(raw, StoredVerdicts, str(path))

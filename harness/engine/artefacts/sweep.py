@@ -1,4 +1,7 @@
-"""The sweep: what a harness that was killed left behind is undone, ended and removed."""
+"""The sweep: what a harness that was killed left behind is undone, ended and removed.
+
+Only folders with a record of ours, that belong to the user, are touched; no link is followed.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.harness.engine.artefacts.owner import owner_lives
+from holdfast.harness.engine.artefacts.files import read_content
+from holdfast.harness.engine.artefacts.owner import owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.artefacts.safe_path import is_own_folder, require_regular
 from holdfast.harness.engine.artefacts.stored_run import PARTS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.spi.fault import UndoRecord
 from holdfast.harness.spi.system import Sweeper
 
@@ -23,43 +29,74 @@ def unfinished(root: Path) -> list[Path]:
     return sorted(
         folder
         for folder in root.rglob(PARTS)
-        # Who makes one says at once that it is theirs: an empty one may belong to somebody who is about to.
-        if folder.is_dir() and any(folder.iterdir()) and not owner_lives(folder)
+        if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
     )
 
 
-def sweep(root: Path) -> Iterator[str]:
-    """Undo, end and remove what is left below an output folder; says what it did, one sentence each."""
+def sweep(root: Path, *, trust: bool) -> Iterator[str]:
+    """Undo, end and remove what is left below an output folder; says what it did, one sentence each.
+
+    Args:
+        root: where to look.
+        trust: run the code of systems that are not registered.
+
+    Raises:
+        UsageError: last of all, if there is a run whose system is neither registered nor trusted; it stays.
+    """
+    refusal: UsageError | None = None
     for folder in unfinished(root):
-        yield from _swept(folder)
+        try:
+            name = _system_of(folder)
+            if name and not trust and registry.needs_trust(name):
+                refusal = UsageError(
+                    f"{folder}: it stays, as to clean up the code of its system {name!r} would be run, which no "
+                    "installed package registers: look at that code, then add --trust."
+                )
+                continue
+            yield from _swept(folder, name)
+        except Exception as error:  # Its adapter broke, and only that knows what else is left; others are swept.
+            yield f"{folder}: it stays, as its system cannot clean up: {in_words(error)}."
+            continue
         shutil.rmtree(folder, ignore_errors=True)
-        yield f"{folder}: removed."
+        yield f"{folder}: {'cannot be removed' if folder.exists() else 'removed'}."
+    if refusal is not None:
+        raise refusal
 
 
-def _swept(folder: Path) -> Iterator[str]:
+def _system_of(folder: Path) -> str:
+    """The name of the system that ran there; empty if nothing says it."""
+    try:
+        return read_plan_file(require_regular(folder / PLAN)).system
+    except UsageError:
+        return ""
+
+
+def _swept(folder: Path, name: str) -> Iterator[str]:
     """Through the adapter, because only it knows how its system is found again from a folder."""
     try:
-        system = registry.system(read_plan_file(folder / PLAN).system)
+        system = registry.system(name)
     except UsageError as error:
         yield f"{folder}: its system cannot be asked to clean up ({error})"
         return
     if not isinstance(system, Sweeper):
         return
     for work in (folder / WORK, folder / CONTROL / WORK):
-        if work.is_dir():
-            for sentence in system.sweep(work, _undos(folder)):
+        if is_own_folder(work.parent) and is_own_folder(work):
+            with foreign(f"system {name!r}"):
+                sentences = system.sweep(work, _undos(folder))
+            for sentence in sentences:
                 yield f"{folder}: {sentence}"
 
 
 def _undos(folder: Path) -> list[UndoRecord]:
     try:
-        lines = (folder / UNDO).read_bytes().splitlines()
-    except FileNotFoundError:
-        return []
+        lines = read_content(require_regular(folder / UNDO)).splitlines()
+    except UsageError:
+        return []  # None was written, or what is there is none of ours.
     undos = []
     for line in lines:
         try:
             undos.append(msgspec.json.decode(line, type=UndoRecord))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             continue  # Torn: the harness died before its fault acted.
     return undos

@@ -19,6 +19,7 @@ from holdfast.harness.engine.cases.question import Answer, Question, ask
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.exploration.shrink import shows, shrink
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
 from holdfast.harness.engine.views.pictures import pictures_of, state_machines
@@ -77,7 +78,7 @@ class Keeper:
         return msgspec.structs.replace(
             result,
             artefacts=f"{RUNS}/{result.id}",
-            replay=replay_command(folder, result.tier),
+            replay=replay_command(folder, result.tier, result.system),
             timeline=timeline(run.history, self._faults, run.precisions),
             checkpoint_history=checkpoint_history(run.history),
             pictures=pictures_of(question.case.pictures, run.history, state_machines(question.system)),
@@ -122,8 +123,9 @@ class Keeper:
         self.histories.update((folder / HISTORY / MANIFEST).read_bytes())
 
 
-def replay_command(folder: Path, tier: Tier) -> str:
-    """One line that repeats a stored run."""
+def replay_command(folder: Path, tier: Tier, system: str) -> str:
+    """One line that repeats a stored run; whoever recorded it may run the code of its system."""
+    trust = " --trust" if registry.needs_trust(system) else ""
     if tier is Tier.SIM:
-        return f"holdfast replay {shlex.quote(str(folder))}"
-    return f"holdfast rerun {shlex.quote(str(folder))} --times 5"
+        return f"holdfast replay {shlex.quote(str(folder))}{trust}"
+    return f"holdfast rerun {shlex.quote(str(folder))} --times 5{trust}"

@@ -82,7 +82,7 @@ class Lanes(Generic[Key]):
                     del self._busy[connection]
                     if isinstance(news, Lost):
                         self._closed.append(lane)
-                        list(sweep(Path(lane.track.terms.folder)))
+                        list(sweep(Path(lane.track.terms.folder), trust=True))
                     self._begin(lane.track, None if isinstance(news, Lost) else lane)
 
     def _begin(self, track: Track[Key], lane: _Lane[Key] | None) -> None:

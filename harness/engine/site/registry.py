@@ -5,12 +5,14 @@ Looked up once and kept; nothing is imported before it is asked for, so that a c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
@@ -18,6 +20,7 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import loading
 from holdfast.harness.spi.service import NeedsServices
+from holdfast.harness.spi.system import VariantIsProgram
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.workload import Workload
 
 GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants")
+_WORDS = re.compile(r"[\w-]+(\+[\w-]+)*")
+"""Such a name leads to no path and to no module."""
 LISTED = 20
 """How many names a sentence can hold."""
 Thing = TypeVar("Thing")
@@ -90,6 +95,35 @@ def system(name: str) -> System:
 
             made.attach(services)
     return cast("System", made)
+
+
+def needs_trust(name: str) -> bool:
+    """Whether a name alone lets us import or run what no installed package registers."""
+    base, _, variant = name.partition("+")
+    if not _WORDS.fullmatch(name) or base not in _entries("systems"):
+        return True
+    return bool(variant) and isinstance(_registered("systems", base, "system"), VariantIsProgram)
+
+
+def stored_system(name: str, source: Path, *, trust: bool) -> System:
+    """The system that a stored run names.
+
+    Args:
+        name: as it stands there.
+        source: the run.
+        trust: the user allows whatever it names.
+
+    Raises:
+        UsageError: it is not registered and not trusted, or as `system`.
+    """
+    if ":" not in name.partition("+")[0]:
+        _registered("systems", name.partition("+")[0], "system")
+    if not trust and needs_trust(name):
+        raise UsageError(
+            f"{source}: it was recorded on system {name!r}, whose code would be run; registered systems need no "
+            "permission: look at that code, then add --trust."
+        )
+    return system(name)
 
 
 def service_provider() -> ServiceProvider | None:

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.commands.folders import free_folder
-from holdfast.harness.engine.artefacts.owner import Owner, owner_lives
+from holdfast.harness.engine.artefacts.owner import OURS, Owner, owner_lives
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.swarm.draw import draw_plan
@@ -166,7 +166,7 @@ def test_sweep_removes_what_a_killed_harness_left_and_nothing_else(
 ) -> None:
     lives = open_run_folder(here / "holdfast-out" / "a" / "runs" / "one", REFERENCE_PLAN)
     left = open_run_folder(here / "holdfast-out" / "a" / "runs" / "two", REFERENCE_PLAN)
-    (left / "owner.json").write_bytes(msgspec.json.encode(Owner(pid=2**22 + 5, start_time=1)))
+    (left / "owner.json").write_bytes(msgspec.json.encode(Owner(2**22 + 5, 1, OURS)))
     assert owner_lives(lives)
     assert not owner_lives(left)
     assert cli.execute(["sweep"]) == 0
@@ -178,7 +178,7 @@ def test_sweep_removes_what_a_killed_harness_left_and_nothing_else(
 
 def test_an_owner_is_known_by_its_start_time_too(tmp_path: Path) -> None:
     folder = open_run_folder(tmp_path / "run", REFERENCE_PLAN)
-    (folder / "owner.json").write_bytes(msgspec.json.encode(Owner(os.getpid(), start_time=1)))
+    (folder / "owner.json").write_bytes(msgspec.json.encode(Owner(os.getpid(), 1, OURS)))
     assert not owner_lives(folder)
 
 

@@ -1,0 +1,257 @@
+"""Runs that somebody else stored: nothing outside their folder is read, run or removed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
+from holdfast.harness.engine.artefacts.owner import OURS, Owner
+from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.history import Manifest
+from holdfast.suites.conformance.plans import plan
+from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
+
+GONE = msgspec.json.encode(Owner(2**22 + 5, 1, OURS))
+MODULE = """
+from pathlib import Path
+Path({mark!r}).touch()
+from holdfast.fixtures.systems.reference import ReferenceSystem as System
+def renamed(variant=""):
+    made = System()
+    made.name = "planted:renamed"
+    return made
+"""
+
+
+def stored(folder: Path, system: str = "reference") -> Path:
+    """A run on the simulator."""
+    wanted = msgspec.structs.replace(plan(), system=system)
+    return store_run(folder, run_plan(wanted, registry.system("reference"), registry.toolbox()))
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that is there once the code of the module `planted`, or of the file beside it, was run."""
+    mark = tmp_path / "was-run"
+    (tmp_path / "planted.py").write_text(MODULE.format(mark=str(mark)))
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "planted", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return mark
+
+
+@pytest.mark.parametrize("command", ["judge", "replay", "rerun", "pictures"])
+@pytest.mark.parametrize(
+    "system", ["planted:renamed", "spark+planted.py", "spark+./planted.py", "spark+planted:build", "json-lines+program"]
+)
+def test_code_that_a_run_names_is_run_with_permission_only(
+    command: str, system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = stored(tmp_path / "run", system)
+    assert (
+        execute([command, str(run), "--out", "out"] if command in ("rerun", "pictures") else [command, str(run)]) == 3
+    )
+    sentence = one_sentence(capsys)
+    assert f"recorded on system {system!r}" in sentence
+    assert "add --trust" in sentence
+    assert not planted.exists()
+
+
+def test_with_permission_it_is_run(planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["judge", str(stored(tmp_path / "run", "planted:renamed")), "--trust"]) == 0
+    assert planted.exists()
+    assert "PASS" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("system", ["planted:renamed", "spark+planted.py"])
+def test_a_sweep_runs_and_removes_nothing_without_permission(
+    system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = msgspec.structs.replace(plan(), system=system)
+    part = open_run_folder(tmp_path / "out" / "run", wanted)
+    other = open_run_folder(tmp_path / "out" / "other", plan())
+    for folder in (part, other):
+        (folder / "owner.json").write_bytes(GONE)
+    assert execute(["sweep", "out"]) == 3
+    said = capsys.readouterr()
+    assert f"the code of its system {system!r} would be run" in said.err
+    assert said.err.count("\n") == 1
+    assert "other.part: removed." in said.out
+    assert part.is_dir()
+    assert not planted.exists()
+    assert execute(["sweep", "out", "--trust"]) == 0
+    assert planted.exists()
+    assert not part.exists()
+
+
+OWNERS = (
+    None,
+    b"",
+    b"{}",
+    b'{"pid":4194309,"start_time":1}',
+    b'{"owner":"somebody","pid":4194309,"start_time":1}',
+    b'{"owner":"holdfast","pid":123456789012345678901234567890,"start_time":1}',
+    b'{"owner":"holdfast","pid":-1,"start_time":1}',
+    b'{"owner":"holdfast","pid":0,"start_time":1}',
+    b'{"owner":"holdfast","pid":"4194309","start_time":1}',
+    b'\xff{"owner":"holdfast","pid":4194309,"start_time":1}',
+    GONE[:-1],
+)
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_a_folder_without_a_record_of_ours_is_not_swept(
+    owner: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = tmp_path / ".download.part"
+    part.mkdir()
+    (part / "somebody's").write_text("work")
+    if owner is not None:
+        (part / "owner.json").write_bytes(owner)
+    assert execute(["sweep", str(tmp_path)]) == 0
+    assert f"{tmp_path}: nothing to sweep." in capsys.readouterr().out
+    assert (part / "somebody's").read_text() == "work"
+
+
+def test_a_folder_of_somebody_else_is_not_swept(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    part = open_run_folder(tmp_path / "run", plan())
+    (part / "owner.json").write_bytes(GONE)
+    os.chown(part, 12345, 12345)
+    assert execute(["sweep", str(tmp_path)]) == 0
+    assert part.exists()
+
+
+def test_a_sweep_follows_no_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    work = precious / "work"
+    work.mkdir(parents=True)
+    (work / "processes.jsonl").write_text("not ours")
+    (precious / "owner.json").write_bytes(GONE)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".linked.part").symlink_to(precious, target_is_directory=True)
+    part = open_run_folder(out / "run", plan())
+    (part / "owner.json").write_bytes(GONE)
+    for name in ("work", "control", "undo.jsonl"):
+        (part / name).symlink_to(work)
+    assert execute(["sweep", str(out)]) == 0
+    assert not part.exists()
+    assert (out / ".linked.part").is_symlink()
+    assert (work / "processes.jsonl").read_text() == "not ours"
+
+
+def test_an_owner_record_behind_a_link_is_none(tmp_path: Path) -> None:
+    (tmp_path / "record").write_bytes(GONE)
+    part = tmp_path / ".other.part"
+    part.mkdir()
+    (part / "owner.json").symlink_to(tmp_path / "record")
+    assert execute(["sweep", str(tmp_path)]) == 0
+    assert part.exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "nothing"])
+def test_undos_that_are_no_file_are_swept_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    part = open_run_folder(tmp_path / "run", plan())
+    (part / "owner.json").write_bytes(GONE)
+    (part / "work").mkdir()
+    for path in (part / "undo.jsonl", part / "work" / "processes.jsonl"):
+        {"pipe": os.mkfifo, "folder": Path.mkdir, "nothing": lambda path: None}[kind](path)  # type: ignore[operator]
+    assert execute(["sweep", str(tmp_path)]) == 0
+    assert f"{part}: removed." in capsys.readouterr().out
+
+
+FOREIGN_NAMES = ("../plan.json", "/etc/passwd", "..", ".", "", "a/../../plan.json", "nul\0", "x" * 5_000)
+
+
+@pytest.mark.parametrize("name", FOREIGN_NAMES)
+def test_a_manifest_names_nothing_elsewhere(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(tmp_path / "run")
+    path = run / "history" / MANIFEST
+    manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+    added = msgspec.structs.replace(manifest.files[0], name=name)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, files=(*manifest.files, added))))
+    assert execute(["judge", str(run)]) == 3
+    sentence = one_sentence(capsys)
+    assert "record the run again" in sentence or "name the folder of a whole run" in sentence
+
+
+def test_a_manifest_names_nothing_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(tmp_path / "run")
+    path = run / "history" / MANIFEST
+    manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, files=manifest.files * 2)))
+    assert execute(["judge", str(run)]) == 3
+    assert "2 times" in one_sentence(capsys)
+
+
+def linked(path: Path) -> None:
+    elsewhere = path.parent.parent.parent / path.name
+    shutil.move(path, elsewhere)
+    path.symlink_to(elsewhere)
+
+
+def replaced_by(make: Callable[[Path], object]) -> Callable[[Path], None]:
+    def replace(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return replace
+
+
+NO_FILES: dict[str, Callable[[Path], None]] = {
+    "a link": linked,
+    "a pipe": replaced_by(os.mkfifo),
+    "a folder": replaced_by(Path.mkdir),
+    "a device": replaced_by(lambda path: os.mknod(path, 0o020600, os.makedev(1, 5))),
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", NO_FILES)
+@pytest.mark.parametrize(
+    "name", ["plan.json", "verdicts.json", *(f"history/{each}" for each in (MANIFEST, RUN, OUTPUTS))]
+)
+def test_only_regular_files_of_a_run_are_read(
+    kind: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if kind == "a device" and os.geteuid():
+        pytest.skip("only root can make a device")
+    run = stored(tmp_path / "runs" / "run")
+    NO_FILES[kind](run / name)
+    assert execute(["judge", str(run)]) == 3
+    sentence = one_sentence(capsys)
+    assert str(run / name) in sentence
+    assert f"it is {kind}" in sentence
+
+
+def test_a_history_elsewhere_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(tmp_path / "runs" / "run")
+    shutil.move(run / "history", tmp_path / "history")
+    (run / "history").symlink_to(tmp_path / "history", target_is_directory=True)
+    assert execute(["judge", str(run)]) == 3
+    assert "is a link" in one_sentence(capsys)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("command", [["run"], ["config", "check"]])
+def test_a_pipe_that_is_named_is_not_waited_for(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "flink-conf.yaml")
+    assert execute([*command, str(tmp_path / "flink-conf.yaml")]) == 3
+    assert "a pipe" in one_sentence(capsys)
