@@ -52,7 +52,7 @@ def replay(folder: Path, *, trust: bool) -> int:
             f"{folder}: a run on tier {stored.tier} cannot be replayed exactly; use holdfast rerun {folder}."
         )
     plan = history.plan
-    system, tools = registry.stored_system(plan.system, folder, trust=trust), registry.toolbox()
+    system, tools = registry.stored_system(plan.system, folder, trust=trust, repeats=True), registry.toolbox()
     check_plan(plan, system, Tier.SIM, tools)
     run = run_plan(plan, system, tools)
     console = consoles.results()
@@ -70,7 +70,7 @@ def replay(folder: Path, *, trust: bool) -> int:
 def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
     history, stored = read_run(folder)
-    registry.stored_system(history.plan.system, folder, trust=trust)
+    registry.stored_system(history.plan.system, folder, trust=trust, repeats=True)
     wanted = _shown(stored.verdicts)
     console, progress = consoles.results(), consoles.progress()
     again = 0
@@ -97,7 +97,7 @@ def judge_stored(run: str, *, trust: bool) -> int:
     if settled().spark_master:
         require_reachable()  # Spark itself would be asked when everything was read, and try for a minute.
     history, stored = read_remote_run(run, settled()) if is_remote(run) else read_run(Path(run))
-    evidence = registry.stored_system(history.plan.system, Path(run), trust=trust).evidence()
+    evidence = registry.stored_system(history.plan.system, run, trust=trust).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
     with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):
         verdicts = judge(history, oracles)

@@ -210,8 +210,9 @@ class SelfDescribing(Protocol):
 
 @runtime_checkable
 class VariantIsProgram(Protocol):
-    """What the factory of a system may have, where a variant names a program of the user's, whatever it is called: a
-    stored run that names one is judged or repeated only with the user's permission."""
+    """What the factory of a system may have, where a variant names a program of the user's that only `deploy` runs: a
+    stored run that names one is judged like any other, and repeated with the user's permission. Of other systems a
+    variant that is no plain word counts as code which the factory itself runs."""
 
     variant_is_program: bool
 

@@ -47,7 +47,7 @@ def sweep(root: Path, *, trust: bool) -> Iterator[str]:
     for folder in unfinished(root):
         try:
             name = _system_of(folder)
-            if name and not trust and registry.needs_trust(name):
+            if name and not trust and registry.needs_trust(name, repeats=False):
                 refusal = UsageError(
                     f"{folder}: it stays, as to clean up the code of its system {name!r} would be run, which no "
                     "installed package registers: look at that code, then add --trust."

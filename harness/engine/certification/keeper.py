@@ -125,7 +125,7 @@ class Keeper:
 
 def replay_command(folder: Path, tier: Tier, system: str) -> str:
     """One line that repeats a stored run; whoever recorded it may run the code of its system."""
-    trust = " --trust" if registry.needs_trust(system) else ""
+    trust = " --trust" if registry.needs_trust(system, repeats=True) else ""
     if tier is Tier.SIM:
         return f"holdfast replay {shlex.quote(str(folder))}{trust}"
     return f"holdfast rerun {shlex.quote(str(folder))} --times 5{trust}"

@@ -20,7 +20,6 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import loading
 from holdfast.harness.spi.service import NeedsServices
-from holdfast.harness.spi.system import VariantIsProgram
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
@@ -97,28 +96,36 @@ def system(name: str) -> System:
     return cast("System", made)
 
 
-def needs_trust(name: str) -> bool:
-    """Whether a name alone lets us import or run what no installed package registers."""
+def needs_trust(name: str, *, repeats: bool) -> bool:
+    """Whether a name in a file lets us import or run what no installed package registers.
+
+    Args:
+        name: of a system.
+        repeats: the system is to run, and not only to be looked up.
+    """
     base, _, variant = name.partition("+")
-    if not _WORDS.fullmatch(name) or base not in _entries("systems"):
+    if base not in _entries("systems"):
         return True
-    return bool(variant) and isinstance(_registered("systems", base, "system"), VariantIsProgram)
+    if getattr(_registered("systems", base, "system"), "variant_is_program", False):
+        return repeats and bool(variant)
+    return not _WORDS.fullmatch(name)
 
 
-def stored_system(name: str, source: Path, *, trust: bool) -> System:
+def stored_system(name: str, source: str | Path, *, trust: bool, repeats: bool = False) -> System:
     """The system that a stored run names.
 
     Args:
         name: as it stands there.
         source: the run.
         trust: the user allows whatever it names.
+        repeats: it is to run.
 
     Raises:
         UsageError: it is not registered and not trusted, or as `system`.
     """
     if ":" not in name.partition("+")[0]:
         _registered("systems", name.partition("+")[0], "system")
-    if not trust and needs_trust(name):
+    if not trust and needs_trust(name, repeats=repeats):
         raise UsageError(
             f"{source}: it was recorded on system {name!r}, whose code would be run; registered systems need no "
             "permission: look at that code, then add --trust."

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import msgspec
@@ -53,10 +54,13 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return mark
 
 
-@pytest.mark.parametrize("command", ["judge", "replay", "rerun", "pictures"])
-@pytest.mark.parametrize(
-    "system", ["planted:renamed", "spark+planted.py", "spark+./planted.py", "spark+planted:build", "json-lines+program"]
-)
+NAMES = ("planted:renamed", "spark+planted.py", "spark+./planted.py", "spark+planted:build", "json-lines+program")
+COMMANDS = ("judge", "replay", "rerun", "pictures")
+PERMITTED = [("judge", "json-lines+program"), ("pictures", "json-lines+program")]
+"""To look a program up is not to run it."""
+
+
+@pytest.mark.parametrize(("command", "system"), [pair for pair in product(COMMANDS, NAMES) if pair not in PERMITTED])
 def test_code_that_a_run_names_is_run_with_permission_only(
     command: str, system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +71,12 @@ def test_code_that_a_run_names_is_run_with_permission_only(
     sentence = one_sentence(capsys)
     assert f"recorded on system {system!r}" in sentence
     assert "add --trust" in sentence
+    assert not planted.exists()
+
+
+def test_a_program_is_not_run_by_a_verdict(planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    execute(["judge", str(stored(tmp_path / "run", "json-lines+program"))])
+    assert "PASS" in capsys.readouterr().out
     assert not planted.exists()
 
 

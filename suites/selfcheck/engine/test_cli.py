@@ -50,7 +50,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["rules", "BAR-99"], "unknown rule 'BAR-99'"),
         (["rules", "--area", "BARS"], "unknown area 'BARS'"),
         (["mutants", "Z9"], "unknown mutant 'Z9'"),
-        (["config", "check", "nowhere.yaml"], "nowhere.yaml cannot be read"),
+        (["config", "check", "nowhere.yaml"], "nowhere.yaml: cannot be read"),
         (["config", "check", __file__], "test_cli.py' is of no known kind: name it flink-conf.yaml or config.yaml"),
         (["config", "check", __file__, "--set", "interval"], "--set is 'interval': write KEY=VALUE"),
         (["config", "check", __file__, "--system", "persists-first"], "system 'persists-first' reads no configuration"),
