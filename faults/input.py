@@ -58,7 +58,7 @@ class Poison(InputFault):
         """The record made an operator fail after the injection."""
         partition, offset, _ = self._detail(history.plan.faults[fault])
         return any(
-            (failed.partition, failed.offset) == (partition, offset % len(history.inputs.partitions[partition]))
+            (failed.partition, failed.offset) == (partition, offset % history.inputs.partitions[partition].regular)
             for failed in since(history, fault, RecordFailed)
         )
 

@@ -177,10 +177,10 @@ def _checkpoint_unfinished(history: History, died: NodeDied) -> bool:
 
 
 def _input_unread(history: History, died: NodeDied) -> bool:
-    """Whether a record that no source had emitted yet was left when a process died."""
+    """Whether a record that no source had emitted yet was left when a process died. Markers arrive later."""
     death = history.position(died)
     emitted = [0] * len(history.inputs.partitions)
     for event in history.of(SourceEmitted):
         if history.position(event) < death:
             emitted[event.partition] = max(emitted[event.partition], event.next_offset)
-    return any(end < length for end, length in zip(emitted, history.inputs.lengths(), strict=True))
+    return any(end < each.regular for end, each in zip(emitted, history.inputs.partitions, strict=True))

@@ -32,6 +32,7 @@ class Partition(msgspec.Struct, frozen=True):
         starts_ms: when, on the run's clock, the rest begins to arrive.
         records_per_second: how fast it arrives; 0: all at once.
         event_step_ms: the event time of a record is its offset times this.
+        markers: how many records at the end arrive only when every fault is healed, whatever the rate.
     """
 
     key: Integers
@@ -40,9 +41,19 @@ class Partition(msgspec.Struct, frozen=True):
     starts_ms: int = 0
     records_per_second: int = 0
     event_step_ms: int = 10
+    markers: int = 0
 
     def __len__(self) -> int:
         return len(self.key)
+
+    @property
+    def regular(self) -> int:
+        """How many records come before the markers."""
+        return len(self.key) - self.markers
+
+    def limit(self, *, healed: bool) -> int:
+        """How many records may arrive, before or after the faults are healed."""
+        return len(self.key) if healed else self.regular
 
 
 class InputLog(msgspec.Struct, frozen=True):
@@ -62,6 +73,14 @@ class InputLog(msgspec.Struct, frozen=True):
     @property
     def total_records(self) -> int:
         return sum(len(partition) for partition in self.partitions)
+
+    def without_markers(self) -> InputLog:
+        """What is fed before the markers."""
+        partitions = (
+            msgspec.structs.replace(each, key=each.key[: each.regular], value=each.value[: each.regular], markers=0)
+            for each in self.partitions
+        )
+        return msgspec.structs.replace(self, partitions=tuple(partitions))
 
     def lengths(self) -> tuple[int, ...]:
         """Number of records by partition."""

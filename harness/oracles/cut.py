@@ -266,8 +266,8 @@ def _unread(history: History, window: SourceWindow, gap_ns: int) -> bool:
         arriving_ms = elapsed_ms - partition.starts_ms
         arrived = partition.preloaded + max(arriving_ms, 0) * partition.records_per_second // 1_000
         if arriving_ms >= 0 and not partition.records_per_second:
-            arrived = len(partition)
-        if 0 <= window.reached.get(index, -1) < min(arrived, len(partition)):
+            arrived = partition.regular
+        if 0 <= window.reached.get(index, -1) < min(arrived, partition.regular):
             return True
     return False
 

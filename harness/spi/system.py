@@ -103,6 +103,12 @@ class Deployment(Protocol):
         """Record what the harness did (a fault injected or healed) at this point of the history, under a node of the
         harness. The deployment stamps the header; on the simulator the event takes its exact place in the order."""
 
+    def feed_markers(self) -> None:
+        """Every fault is healed: let the markers of each partition arrive behind its other records.
+
+        Called at most once. Until then the deployment holds them back; see `Partition.markers`.
+        """
+
     def drained(self) -> bool:
         """Whether all input has taken effect, as far as the system itself tells.
 

@@ -38,6 +38,7 @@ class _PartitionShape(msgspec.Struct, frozen=True):
     starts_ms: int
     records_per_second: int
     event_step_ms: int = 10
+    markers: int = 0
 
 
 class _InputShape(msgspec.Struct, frozen=True):
@@ -69,7 +70,9 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
         inputs.keys,
         inputs.first_offsets,
         tuple(
-            _PartitionShape(len(each), each.preloaded, each.starts_ms, each.records_per_second, each.event_step_ms)
+            _PartitionShape(
+                len(each), each.preloaded, each.starts_ms, each.records_per_second, each.event_step_ms, each.markers
+            )
             for each in inputs.partitions
         ),
     )
@@ -106,6 +109,7 @@ def read_inputs(path: Path, source: str) -> InputLog:
             each.starts_ms,
             each.records_per_second,
             each.event_step_ms,
+            each.markers,
         )
         for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
     )

@@ -75,6 +75,7 @@ class Phases:
         healed_ns = int(healed_ms * 1e6)
         progress.heal(healed_ns)
         if not problem:
+            deployment.feed_markers()
             self._liveness(self._patience(healed_ms, self._bounds.liveness_ms))
             missing = progress.missing()
             self.timed_out = not progress.decided()

@@ -18,6 +18,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
+from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.patience import never_stalled
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
@@ -167,6 +168,7 @@ def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
         inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
+    inputs = with_markers(inputs, plan.job)
     if texts(plan).get(_STARTUP) != _LATEST:
         return inputs
     return msgspec.structs.replace(inputs, first_offsets=tuple(each.preloaded for each in inputs.partitions))

@@ -77,6 +77,9 @@ class LeavingDeployment:
         self._reach("record")
         self._inner.record(event)
 
+    def feed_markers(self) -> None:
+        self._inner.feed_markers()
+
     def drained(self) -> bool:
         return self._inner.drained()
 

@@ -198,6 +198,9 @@ class ScriptedDeployment:
     def drained(self) -> bool:
         return self._now_ms >= self._system.drained_at_ms
 
+    def feed_markers(self) -> None:
+        """They are there from the start."""
+
     def stop(self, *, audit: bool) -> Recording:
         self.audited = audit
         return Recording((self.trace,), ordered=True, output=Output(), dispatched=len(self.trace), trace_hash="h")
@@ -336,7 +339,7 @@ class ScriptedOracle:
 
 
 class ScriptedWorkload:
-    """Two partitions of three and two records."""
+    """Two partitions of two records and one, to each of which a marker comes."""
 
     name = "tiny"
     parameters: Mapping[str, tuple[int | str, str]] = {"records": (5, "how many"), "skew": ("none", "which")}
@@ -345,7 +348,8 @@ class ScriptedWorkload:
         if int(parameters.get("records", 5)) < 1:
             raise ValueError("workload tiny: records = 0 is too few: give at least 1.")
         column = np.arange(3, dtype=np.int64)
-        return InputLog(("a", "b", "c"), tuple(Partition(column[:n], column[:n], preloaded=n) for n in LENGTHS))
+        regular = [length - 1 for length in LENGTHS]
+        return InputLog(("a", "b", "c"), tuple(Partition(column[:n], column[:n], preloaded=n) for n in regular))
 
 
 def toolbox(*oracles: ScriptedOracle, lands: bool | None = True) -> Toolbox:

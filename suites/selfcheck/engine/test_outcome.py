@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import machine
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import SnapshotTaken
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import Deployment
@@ -128,4 +130,5 @@ def test_the_settle_window_is_as_patient(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_positions_of_the_fake_cover_its_workload() -> None:
-    assert tuple(toolbox().workloads["tiny"].generate({}, 0).lengths()) == LENGTHS
+    inputs = toolbox().workloads["tiny"].generate({}, 0)
+    assert with_markers(inputs, KEYED_SUM).lengths() == LENGTHS

@@ -58,16 +58,30 @@ def test_records_arrive_by_the_clock_and_never_go_back(tmp_path: Path, inputs: I
     assert feeder.exhausted
 
 
+def test_markers_arrive_behind_the_rest_when_the_faults_are_healed(tmp_path: Path) -> None:
+    column = np.arange(6, dtype=np.int64)
+    inputs = InputLog(("a",), (Partition(column * 0, column, preloaded=2, markers=2),))
+    write_log(tmp_path, inputs)
+    log = FileLog(tmp_path)
+    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns())
+    feeder.advance()
+    assert (log.end_offset(0), feeder.exhausted) == (4, True)
+    feeder.feed_markers()
+    assert not feeder.exhausted
+    feeder.advance()
+    assert (log.end_offset(0), feeder.exhausted) == (6, True)
+
+
 @pytest.mark.parametrize(
     ("now_ms", "expected"), [(0, 40), (49.9, 40), (50, 40), (51, 41), (60.5, 50), (110, 100), (10_000, 100)]
 )
 def test_when_records_are_due(inputs: InputLog, now_ms: float, expected: int) -> None:
-    assert arrived(inputs.partitions[0], now_ms) == expected
+    assert arrived(inputs.partitions[0], now_ms, healed=True) == expected
 
 
 def test_without_a_rate_everything_is_there_at_the_start(inputs: InputLog) -> None:
-    assert arrived(partition(7, preloaded=2, starts_ms=5), 4.9) == 2
-    assert arrived(partition(7, preloaded=2, starts_ms=5), 5) == 7
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 4.9, healed=True) == 2
+    assert arrived(partition(7, preloaded=2, starts_ms=5), 5, healed=True) == 7
 
 
 def test_a_log_without_partitions_is_empty(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 
 from holdfast.fixtures.systems.structured_streaming.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
+from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.suites.selfcheck.systems.driving import PLAN, identity_hash
 
 INPUTS = Synthetic().generate({"records": 100, "preloaded_percent": 10, "records_per_second": 45, "keys": 3}, 1)
@@ -61,6 +63,21 @@ def test_positions_behind_a_file(tmp_path: Path) -> None:
     assert behind[0] == (5, 5)
     assert behind[-1] == INPUTS.lengths()
     assert behind == sorted(behind)
+
+
+def test_markers_are_fed_when_the_faults_are_healed_and_files_without_records_go_on_before(tmp_path: Path) -> None:
+    inputs = with_markers(INPUTS, KEYED_SUM)
+    feeder = FileFeeder(inputs, PLAN.digest_key, tmp_path / "input")
+    feeder.begin(0)
+    for now_ms in range(0, 4_000, 10):
+        feeder.tend(now_ms)
+    last = files(tmp_path)[-1]
+    assert (pq.read_table(last).num_rows, feeder.positions(last.name)) == (0, INPUTS.lengths())
+    feeder.feed_markers()
+    feeder.tend(5_000)
+    last = files(tmp_path)[-1]
+    assert pq.read_table(last)["key"].to_pylist() == [MARKER_KEY] * len(inputs.partitions)
+    assert feeder.positions(last.name) == inputs.lengths()
 
 
 def test_when_all_is_fed_files_without_records_go_on(tmp_path: Path) -> None:

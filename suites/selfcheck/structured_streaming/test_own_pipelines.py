@@ -15,6 +15,7 @@ from holdfast.fixtures.systems.structured_streaming.loading import load
 from holdfast.fixtures.systems.structured_streaming.rows import NO_PARTITION, ExpectedRows
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
@@ -119,6 +120,14 @@ def test_a_row_stands_for_its_place_among_those_expected() -> None:
     assert identities(decoder, one, one, {"key": "c", "sum": 1}) == [(0, 2), (0, 0), (NO_PARTITION, 0)]
 
 
+def test_rows_that_need_a_marker_come_last() -> None:
+    one, two = {"key": "a", "sum": 1}, {"key": "b", "sum": 2}
+    decoder = ExpectedRows([one, two, one], regular=[two, one])
+    assert identities(decoder, two, one, one) == [(0, 1), (0, 0), (0, 2)]
+    assert decoder.owed.partitions[0].markers == 1
+    assert ExpectedRows([one], regular=[one]).owed.partitions[0].markers == 0
+
+
 def test_expected_rows_have_the_same_columns() -> None:
     with pytest.raises(ValueError, match="a row of columns sum and one of key: give each row the same columns"):
         ExpectedRows([{"key": "a"}, {"sum": 1}])
@@ -146,4 +155,5 @@ def test_without_a_model_repeats_are_no_failure(tmp_path: Path) -> None:
 
 
 def registry_inputs() -> Any:
-    return registry.toolbox().workloads["synthetic"].generate(PLAN.workload.parameters, PLAN.run_seed)
+    workload = registry.toolbox().workloads[PLAN.workload.name]
+    return with_markers(workload.generate(PLAN.workload.parameters, PLAN.run_seed), PLAN.job)

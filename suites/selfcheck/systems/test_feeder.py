@@ -42,6 +42,16 @@ def test_the_rest_arrives_at_its_pace() -> None:
     assert sent(source, 1_000) == [5, 6, 7, 8, 9]
 
 
+def test_markers_wait_until_the_faults_are_healed() -> None:
+    values = np.arange(5, dtype=np.int64)
+    source = Feeder(InputLog(("k",), (Partition(values * 0, values, 1, 100, markers=2),)))
+    assert sent(source, 100) == [0, 1, 2]
+    assert source.next_ms(100) == float("inf")
+    source.feed_markers()
+    assert sent(source, 100) == [3, 4]
+    assert not source.drained
+
+
 def test_the_window_bounds_what_is_unanswered() -> None:
     source = feeder(WINDOW_RECORDS + 100, preloaded=WINDOW_RECORDS + 100)
     assert len(sent(source, 0)) == WINDOW_RECORDS
