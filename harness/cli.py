@@ -60,6 +60,10 @@ SparkMaster = Annotated[
 Images = Annotated[
     list[str] | None, typer.Option("--image", metavar="NAME=IMAGE", help="An image of your own; repeatable.")
 ]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME", help="The system under test gets this variable, too; repeatable."),
+]
 FaultsOn = Annotated[
     list[str] | None,
     typer.Option("--allow-faults-on", metavar="NAME", help="Faults may act on this existing service; repeatable."),
@@ -89,6 +93,7 @@ def certify(
     spark_master: SparkMaster = "",
     image: Images = None,
     allow_faults_on: FaultsOn = None,
+    env: Env = None,
 ) -> int:
     """Certify a system: every case that applies, a verdict for every rule, and a report."""
     from holdfast.harness.commands.certify import certify as run_certify
@@ -112,6 +117,7 @@ def certify(
         jobs=jobs or processors(),
     )
     _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    _pass_on(env)
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require))
 
 
@@ -142,12 +148,14 @@ def run(
     spark_master: SparkMaster = "",
     image: Images = None,
     allow_faults_on: FaultsOn = None,
+    env: Env = None,
 ) -> int:
     """Execute a plan from a file, judge it and keep the run."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import run_file
 
     _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    _pass_on(env)
     return run_file(plan, system, tier, free_folder(out))
 
 
@@ -164,12 +172,14 @@ def rerun(
     stored: StoredRun,
     times: Annotated[int, typer.Option(min=1, metavar="K", help="How often.")] = 5,
     trust: Trust = False,
+    env: Env = None,
     out: Out = OUTPUT,
 ) -> int:
     """Repeat a run on its tier and say how often it shows the same."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import rerun as rerun_run
 
+    _pass_on(env)
     return rerun_run(stored, times, free_folder(out), trust=trust)
 
 
@@ -307,6 +317,12 @@ def _settle(kafka: str, s3: str, spark: str, images: list[str] | None, faults_on
     from holdfast.harness.engine.site.services import settle, site_of
 
     settle(site_of(kafka, s3, spark, images or (), faults_on or ()))
+
+
+def _pass_on(names: list[str] | None) -> None:
+    from holdfast.harness.engine.site.surroundings import pass_on
+
+    pass_on(names or ())
 
 
 def _close_services() -> None:

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from uuid import uuid4
 
 import msgspec
 
 from holdfast.fixtures.host.process_stat import process_stat
+from holdfast.harness.spi.surroundings import PASSED_ON
 
 COMMAND = ("-m", "holdfast.harness.cli")
 LABEL = "HOLDFAST_ABUSED"
@@ -34,13 +35,20 @@ class LivingProcess(msgspec.Struct, frozen=True):
 class Invocation:
     """One run of a program in a session of its own; `close` ends whatever is left."""
 
-    def __init__(self, *arguments: str | Path, log: Path, program: tuple[str, ...] = COMMAND) -> None:
-        self._label = f"{LABEL}={uuid4().hex}".encode()
+    def __init__(
+        self,
+        *arguments: str | Path,
+        log: Path,
+        program: tuple[str, ...] = COMMAND,
+        environment: Mapping[str, str] = {},
+    ) -> None:
+        label = uuid4().hex
+        self._label = f"{LABEL}={label}".encode()
         self._log = log
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 [sys.executable, *program, *map(str, arguments)],
-                env=os.environb | dict([self._label.split(b"=")]),
+                env={**os.environ, LABEL: label, PASSED_ON: LABEL, **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -50,6 +58,11 @@ class Invocation:
     def said(self) -> str:
         """Its standard output and error."""
         return self._log.read_text(errors="replace")
+
+    @property
+    def pid(self) -> int:
+        """Of the command itself."""
+        return self._process.pid
 
     def living(self) -> list[LivingProcess]:
         """What lives of it and of everything below it."""
