@@ -26,6 +26,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.observed_storage import PUBLISHED, judge_published
 from holdfast.harness.oracles.clauses.splits import judge_splits
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.coordinator_model import CoordinatorModel
@@ -62,6 +63,7 @@ class CoordOracle:
         "two-ends": "a checkpoint completes and is aborted, or does one of them twice",
         "completed-without-ack": "a checkpoint completes though an ack of a participant and its attempt is missing",
         "told-before-durable": "a checkpoint completes or is told as complete before its metadata is published",
+        **PUBLISHED,
         "ack-counted-wrongly": "a repeated ack, or one of another attempt, of an ended or of no checkpoint is counted",
         "completed-after-decline": "a checkpoint completes after a participant declined it",
         "abort-not-told": "an aborted checkpoint is not told to a participant while the attempt runs on",
@@ -99,6 +101,7 @@ class CoordOracle:
         _judge_beginnings(history, findings)
         _judge_spoilt_restores(history, findings)
         judge_splits(history, findings)
+        judge_published(history, findings)
         return findings.verdict(history)
 
 

@@ -87,6 +87,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.CheckpointAudited: "checkpoint {0.checkpoint} restored for audit: {0.problem}",
     events.SubtaskAudited: "{0.subtask} restored for audit from checkpoint {0.checkpoint}",
     events.StorageListed: "storage listed",
+    events.StorageObserved: "storage looked into when checkpoint {0.checkpoint} had completed",
 }
 
 

@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.options import number
 from holdfast.harness.oracles.traces.exemptions import Exemptions
@@ -38,6 +39,7 @@ class ReachOracle:
     clauses: Mapping[str, str] = {
         "file-missing": "a file of a retained checkpoint is deleted, or not in the storage at the end",
         "file-differs": "a file has another length or checksum than the metadata that names it says",
+        **NAMED,
         "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
     }
     evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
@@ -50,6 +52,7 @@ class ReachOracle:
         storage = _Storage(history)
         for metadata in {event.path: event for event in history.of(MetadataPublished)}.values():
             storage.judge(metadata, findings)
+        judge_named(history, findings)
         _Retention(history, findings)
         return findings.verdict(history)
 

@@ -41,8 +41,8 @@ class RestoreOracle:
         "position-differs": "a source goes on elsewhere than at the positions recorded in the restored checkpoint",
         "channel-state-differs": "a subtask puts back other in-flight records than it recorded in the checkpoint",
         "not-initial": "an attempt that restores nothing starts with state, or elsewhere than where the input starts",
-        "audit-differs": "a checkpoint restored after the run gives something else than was recorded",
-        "audit-failed": "a retained checkpoint cannot be restored after the run",
+        "audit-differs": "a checkpoint that the harness restores gives something else than was recorded",
+        "audit-failed": "the harness cannot restore a checkpoint that has completed, or is retained after the run",
         "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
         **CLAUSES,
     }
@@ -191,14 +191,14 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
 
 
 def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
-    """Retained checkpoints restored once more, after the run."""
+    """Checkpoints restored once more by the harness, when they had completed and after the run."""
     exempt = Exemptions(history)
     for audit in history.of(CheckpointAudited):
         if exempt.hold_at_end(*exempt.objects_of(audit)):
             continue
         findings.check("audit-failed")
         if audit.problem:
-            message = f"checkpoint {audit.checkpoint} cannot be restored any more: {audit.problem}"
+            message = f"checkpoint {audit.checkpoint} cannot be restored by the harness: {audit.problem}"
             findings.violated("audit-failed", message, audit)
     for subtask in history.of(SubtaskAudited):
         snapshot = snapshots.of(subtask, subtask.checkpoint, subtask.subtask)

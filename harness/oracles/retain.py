@@ -31,6 +31,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.observed_storage import DELETED, judge_deleted
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.options import RETAINED, number, retention
 from holdfast.harness.oracles.traces.exemptions import Exemptions
@@ -55,6 +56,7 @@ class RetainOracle:
         "too-many-retained": "more completed checkpoints stay than are to be retained",
         "deleted-in-use": "a checkpoint is dropped, or a file of it deleted, while an attempt restores it",
         "failed-deletion-fails": "a deletion that fails fails a checkpoint or the job",
+        **DELETED,
         "kept-wrongly": "a job is over, and a checkpoint stays that its policy discards",
         "discarded-wrongly": "a job is over, and a checkpoint is gone that its policy leaves to the user",
         "deleted-after-end": "a file of a checkpoint that was left to the user is deleted, or gone at the end",
@@ -75,6 +77,7 @@ class RetainOracle:
         jobs.close()
         _judge_files(history, jobs, findings)
         _judge_failed_deletions(history, findings)
+        judge_deleted(history, findings)
         return findings.verdict(history)
 
 

@@ -1,4 +1,4 @@
-"""STATE: what completed checkpoints hold, read back after the run, is the fold of the input before them, as far as its
+"""STATE: what completed checkpoints hold, read back from storage, is the fold of the input before them, as far as its
 windows are not over (RULES BAR-05, REC-03, REC-07).
 
 It needs no trace of channels and barriers, so it also judges systems that are known by their checkpoints alone.
@@ -65,13 +65,14 @@ class StateOracle:
         if any(event.skipped for event in history.of(ChannelStateRestored)):
             return findings.verdict(history)  # Something was left out on purpose
         unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
-        audited: dict[_Checkpoint, list[SubtaskAudited]] = {}
+        audited: dict[tuple[_Checkpoint, str], list[SubtaskAudited]] = {}
         layouts = Layouts(history)
         for subtask in history.of(SubtaskAudited):
             if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
-                audited.setdefault((submissions.of(subtask), subtask.checkpoint), []).append(subtask)
+                checkpoint = submissions.of(subtask), subtask.checkpoint
+                audited.setdefault((checkpoint, subtask.node), []).append(subtask)
         fold: StateFold | None = None
-        for checkpoint, subtasks in audited.items():
+        for (checkpoint, _), subtasks in audited.items():
             done = completed.get(checkpoint)
             if done is not None and len(subtasks) == len(layouts.of(done).sums):
                 fold = fold or StateFold(history.inputs, history.plan.digest_key)
@@ -108,7 +109,7 @@ def _judge_state(
     states = [subtask.state for subtask in subtasks if subtask.state is not None]
     if len(states) != len(subtasks) or not fold.covers(positions):
         return
-    where = f"checkpoint {done.checkpoint}, read back after the run,"
+    where = f"checkpoint {done.checkpoint}, read back from storage,"
     witness = (done, *subtasks)
     if history.plan.job.of_kind(VertexKind.WINDOW_SUM):
         judge_open_windows(history, fold, done, states, where, witness, findings)

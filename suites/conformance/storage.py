@@ -1,10 +1,22 @@
-"""What a crash leaves in the checkpoint storage (RULES STO)."""
+"""What a crash leaves in the checkpoint storage, and what is reported of it (RULES STO, CRD-01, RET-01)."""
 
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
-from holdfast.suites.conformance.plans import COORDINATOR, STATE_IN_FILES, gate, kill, plan, with_needs
+from holdfast.suites.conformance.plans import (
+    COORDINATOR,
+    STATE_IN_FILES,
+    TOLERANT,
+    TWO_RETAINED,
+    WORKERS,
+    each_of,
+    gate,
+    kill,
+    plan,
+    storage_error,
+    with_needs,
+)
 
 OPERATIONS = ("publish-metadata", "persist-job-record", "delete")
 INSTANTS = 8
@@ -18,6 +30,21 @@ def crash_within(seed: int) -> Plan:
     return plan(crash, options=STATE_IN_FILES, run_seed=seed)
 
 
+REPORTED = (
+    plan(options=STATE_IN_FILES),
+    plan(options={**STATE_IN_FILES, **TWO_RETAINED}),
+    plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("during-delete", COORDINATOR)), options=STATE_IN_FILES),
+    plan(kill(WORKERS[0], after_checkpoint=2), options=STATE_IN_FILES),
+    plan(
+        storage_error("publish-metadata", 100, {"after_effect": 1}, after_checkpoint=1),
+        options={**STATE_IN_FILES, **TOLERANT},
+    ),
+    plan(
+        storage_error("delete", 100, {"occurrences": 2, "after_effect": 1}, after_checkpoint=2), options=STATE_IN_FILES
+    ),
+)
+"""With crashes between an effect and its report, and answers that are lost."""
+
 CASES = with_needs(
     Case(
         id="storage/atomic-metadata",
@@ -27,5 +54,20 @@ CASES = with_needs(
         decides=(Decision("STO-01", "LOUD", ("partial-metadata", "started-empty"), "G1"),),
         plan=crash_within,
         runs=INSTANTS * len(OPERATIONS),
+    ),
+    Case(
+        id="storage/as-reported",
+        purpose="Is what the system reports as published, written and deleted so in the storage?",
+        method="When a checkpoint has completed, and after the run, the harness lists and reads the storage itself.",
+        passes="Metadata and files of every retained checkpoint are there as they are named, and what was reported as "
+        "deleted is gone.",
+        decides=(
+            Decision("CRD-01", "COORD", ("published-not-stored",), "completes-unpublished"),
+            Decision("CRD-01", "REACH", ("named-not-stored",), "names-unwritten"),
+            Decision("RET-01", "RETAIN", ("deleted-still-stored",), "reports-deletions"),
+            Decision("BAR-05", "RESTORE", ("audit-differs",), "stores-earlier-state"),
+        ),
+        plan=each_of(REPORTED),
+        runs=len(REPORTED),
     ),
 )

@@ -16,6 +16,8 @@ LOST = ("CUT/state-missing", "STATE/state-missing", "EXACT/row-wrong", "EXACT/in
 """Records took none."""
 STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drained")
 """The job, or its checkpoints, stand still."""
+UNREADABLE = ("RESTORE/audit-failed", "STATE/state-unreadable")
+"""The harness cannot restore a checkpoint that has completed."""
 OTHER_NUMBERS = ("GOLDEN/checkpoint-value", "GOLDEN/final-value")
 
 OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wrong", "CONFIG/lint-wrong")
@@ -55,13 +57,22 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "ignores-path": ("COORD/restored-not-latest", "LOUD/started-empty", *EXTRA, *STUCK),
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
+    "completes-unpublished": (
+        "REACH/named-not-stored",
+        "REACH/file-missing",
+        "METRICS/subtask-unreported",
+        "RETAIN/too-many-retained",
+        *STUCK,
+    ),
+    "names-unwritten": ("REACH/file-missing", *UNREADABLE, *STUCK),
+    "stores-earlier-state": ("RESTORE/state-differs", *EXTRA, *LOST),
     "commits-unreported": ("TXN/recovered-not-committed", "LIVE/end-not-reached"),
     "precommits-in-part": LOST,
     "commits-on-barrier": ("TXN/committed-above-notice",),
-    "completes-without-ack": ("CHAIN/operator-missing", "SNAPSHOT/aborted-file-left"),
+    "completes-without-ack": ("CHAIN/operator-missing", "SNAPSHOT/aborted-file-left", *UNREADABLE),
     "counts-simultaneous": ("COUNT/simultaneous-counted", *STUCK),
-    "counts-duplicate-acks": ("COORD/completed-without-ack", "CHAIN/operator-missing"),
-    "counts-stale-acks": ("COORD/completed-without-ack",),
+    "counts-duplicate-acks": ("COORD/completed-without-ack", "CHAIN/operator-missing", *UNREADABLE),
+    "counts-stale-acks": ("COORD/completed-without-ack", "RESTORE/audit-differs"),
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
     "deletes-unasked": ("REACH/file-missing", "REACH/dropped-too-early"),
@@ -112,7 +123,9 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "never-forgets-failures": STUCK,
     "never-forgives": ("COUNT/failed-below-tolerable", *STUCK),
     "puts-file-over-code": ("LIVE/end-not-reached", *OTHER_OPTIONS),
-    "records-old-position": ("CUT/state-extra",),
+    "records-old-position": ("CUT/state-extra", "STATE/state-extra"),
+    "frees-at-once": ("RESTORE/audit-differs", "STATE/state-extra"),
+    "H7": ("TXN/committed-not-visible",),
     "refuses-limits": ("LIVE/end-not-reached",),
     "takes-any-worker": ("LIVE/end-not-reached",),
     "tolerates-any-number": ("CONFIG/value-wrong", "COUNT/tolerable-exceeded", *OTHER_FIGURES),
@@ -224,6 +237,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "goes-on-without-snapshot": STUCK,
     "sends-barrier-behind-upload": ("SNAPSHOT/stood-while-uploading",),
     "swallows-write-errors": (
+        "STATE/state-missing",
         "SNAPSHOT/acked-before-durable",
         "SNAPSHOT/aborted-file-left",
         "RESTORE/audit-differs",
@@ -237,6 +251,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "SNAPSHOT/barrier-after-upload",
     ),
     "triggers-everybody": (
+        "STATE/state-missing",
         "METRICS/start-delay-wrong",
         "CHAIN/without-barrier",
         "CUT/emission-after-snapshot",

@@ -13,7 +13,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-from holdfast.harness.model.events.audit import CheckpointAudited, StorageListed, SubtaskAudited
+from holdfast.harness.model.events.audit import (
+    CheckpointAudited,
+    StorageListed,
+    StorageObserved,
+    SubtaskAudited,
+)
 from holdfast.harness.model.events.channel import (
     BarrierReceived,
     BarrierSent,
@@ -125,7 +130,7 @@ AnyEvent = (
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | ObjectDamaged | ObjectMended
     | RowsVisible | RowsChanged | ReaderPolled
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
-    | CheckpointAudited | SubtaskAudited | StorageListed
+    | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
 )  # fmt: skip
 """The union a line of a history decodes to."""
 
@@ -160,10 +165,10 @@ __all__ = [
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
     "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MessageDisturbed",
     "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
-    "ObjectMended", "OperatorFinished", "ReaderPolled",
-    "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
-    "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
-    "SplitsReceived", "StateSummary", "StorageFailed", "StorageListed", "StorageSlowed", "SubtaskAudited",
-    "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TransactionAborted", "TransactionCommitted",
-    "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
+    "ObjectMended", "OperatorFinished", "ReaderPolled", "RecordFailed", "RecoveryFailed", "RestartRefused",
+    "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible", "SnapshotReleased",
+    "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsReceived", "StateSummary", "StorageFailed",
+    "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics",
+    "TaskStarted", "TaskStopped", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
+    "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

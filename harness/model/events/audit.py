@@ -1,4 +1,4 @@
-"""What the harness finds after the run: each retained checkpoint restored once more, and all files."""
+"""What the harness finds in the checkpoint storage, when a checkpoint has completed and after the run."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from holdfast.harness.model.events.state import FileReference, StateSummary
 
 
 class CheckpointAudited(Event, tag="checkpoint_audited"):
-    """A retained checkpoint was restored once more into a fresh runtime; `problem` is empty if that worked."""
+    """A checkpoint was restored once more into a fresh runtime, when it had completed or, if retained, after the run;
+    `problem` is empty if that worked."""
 
     checkpoint: int
     problem: str = ""
 
 
 class SubtaskAudited(Event, tag="subtask_audited"):
-    """What that restore gave one subtask."""
+    """What that restore gave one subtask; no state where it had finished before the checkpoint."""
 
     checkpoint: int
     subtask: str
@@ -26,4 +27,23 @@ class SubtaskAudited(Event, tag="subtask_audited"):
 class StorageListed(Event, tag="storage_listed"):
     """All files of the checkpoint storage after the run, read back by the harness."""
 
+    files: tuple[FileReference, ...]
+
+
+class StorageObserved(Event, tag="storage_observed"):
+    """The harness looked into the checkpoint storage because a checkpoint had completed; `attempt` is that of its
+    completion.
+
+    Attributes:
+        checkpoint: the one that had completed before the look began.
+        coordinator: the node that recorded the completion.
+        recorded: how many events this node had recorded when the look was over. What it recorded later, it did later.
+        paths: all files that were there.
+        files: those of them that were read.
+    """
+
+    checkpoint: int
+    coordinator: str
+    recorded: int
+    paths: tuple[str, ...]
     files: tuple[FileReference, ...]

@@ -35,6 +35,7 @@ from holdfast.harness.model.events import (
     RowsChanged,
     RowsVisible,
     StorageListed,
+    StorageObserved,
     SubtaskAudited,
     SubtaskStatistics,
     TriggerSent,
@@ -64,7 +65,8 @@ _COORDINATOR_RECORDS = (
     TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
 )  # fmt: skip
 _HARNESS_RECORDS = (
-    NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, SubtaskAudited, ObjectDamaged, ObjectMended,
+    NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
+    ObjectDamaged, ObjectMended,
 )  # fmt: skip
 
 

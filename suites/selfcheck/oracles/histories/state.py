@@ -13,7 +13,7 @@ from holdfast.harness.model.events import (
     SubtaskAudited,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import at, exhibits, story
 from holdfast.suites.selfcheck.oracles.legal import summary
 
 bad, near = exhibits("STATE")
@@ -66,6 +66,35 @@ def a_subtask_without_keys() -> History:
 @near("state-missing")
 def values_decide_where_there_is_no_digest() -> History:
     return read_back(*(msgspec.structs.replace(summary(held), digest=0) for held in (A, B)))
+
+
+@near("state-missing")
+def one_of_two_had_finished() -> History:
+    """Nothing is left of its state; the next checkpoint, of both, is whole."""
+    first = read_back(summary(A))
+    gone = SubtaskAudited(checkpoint=1, subtask="sum[1]")
+    second = [SubtaskAudited(checkpoint=2, subtask=f"sum[{i}]", state=summary(held)) for i, held in enumerate((A, B))]
+    return story(*first.events, gone, CheckpointCompleted(checkpoint=2, positions=(4, 2)), *second)
+
+
+@near("state-missing")
+def read_twice_from_storage() -> History:
+    """When it had completed, and after the run."""
+    first = read_back(summary(A), summary(B))
+    again = [
+        at("audit", SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=summary(x))) for i, x in enumerate((A, B))
+    ]
+    return story(*first.events, *again)
+
+
+@bad("state-missing")
+def lost_when_it_is_read_again() -> History:
+    first = read_back(summary(A), summary(B))
+    again = [
+        at("audit", SubtaskAudited(checkpoint=1, subtask=f"sum[{i}]", state=summary(x)))
+        for i, x in enumerate((A, B[:2]))
+    ]
+    return story(*first.events, *again)
 
 
 @bad("state-extra")

@@ -1,0 +1,79 @@
+"""What a coordinator had stated about the checkpoint storage when the harness looked into it.
+
+Only what the coordinator of the completed checkpoint itself recorded counts: its order and the look are known against
+each other. Where that coordinator is not heard any more, or no harness looked, nothing can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.harness.model.events import (
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDropped,
+    Event,
+    FileDeleted,
+    MetadataPublished,
+    StorageObserved,
+)
+from holdfast.harness.model.history import History
+
+
+class Look(NamedTuple):
+    """One look.
+
+    Attributes:
+        observed: what was there.
+        completed: the completion that it followed.
+        retained: by id, the checkpoints that were published and neither dropped nor given up by the end of the look.
+        deleted: deletions that were reported before the look began, and behind the look before it.
+    """
+
+    observed: StorageObserved
+    completed: CheckpointCompleted
+    retained: dict[int, MetadataPublished]
+    deleted: list[FileDeleted]
+
+
+def storage_looks(history: History) -> Iterator[Look]:
+    """Every look at which the coordinator of its checkpoint is known."""
+    looks: dict[str, list[StorageObserved]] = {}
+    for observed in history.of(StorageObserved):
+        looks.setdefault(observed.coordinator, []).append(observed)
+    if not looks:
+        return
+    stated: dict[str, list[Event]] = {}
+    kinds = (MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointAborted, FileDeleted)
+    for event in history.of_kinds(kinds):
+        if event.node in looks:
+            stated.setdefault(event.node, []).append(event)
+    for node, observations in looks.items():
+        yield from _looks_of(stated.get(node, []), observations)
+
+
+def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Iterator[Look]:
+    """Those of one life of a coordinator."""
+    known: dict[int, MetadataPublished] = {}
+    completions: dict[int, CheckpointCompleted] = {}
+    deleted: list[FileDeleted] = []
+    remaining = iter(sorted(stated, key=lambda event: event.sequence))
+    event = next(remaining, None)
+    for observed in sorted(observations, key=lambda each: each.recorded):
+        while event is not None and event.sequence < observed.recorded:
+            if isinstance(event, MetadataPublished):
+                known[event.checkpoint] = event
+            elif isinstance(event, CheckpointCompleted):
+                completions[event.checkpoint] = event
+            elif isinstance(event, FileDeleted):
+                deleted.append(event)
+            elif isinstance(event, CheckpointDropped | CheckpointAborted):
+                known.pop(event.checkpoint, None)
+            event = next(remaining, None)
+        completed = completions.get(observed.checkpoint)
+        if completed is None:
+            continue
+        before = [each for each in deleted if each.sequence < completed.sequence]
+        deleted = [each for each in deleted if each.sequence > completed.sequence]
+        yield Look(observed, completed, dict(known), before)
