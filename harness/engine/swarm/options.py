@@ -64,6 +64,7 @@ def draw_edges(scene: Scene, options: Options) -> Options:
         INLINE_THRESHOLD: ("1 mb",),
         _BATCH: ("1", "200"),
         _BUFFERS: ("1", "64"),
+        "state.backend.async": ("false",),
     }
     if UNALIGNED in options:
         edges[_ALIGNMENT_TIMEOUT] = ("0 ms", "1 ms")
@@ -101,6 +102,11 @@ def strategy(scene: Scene, name: str, limit: str) -> Options:
             "max-backoff": f"{interval_ms} ms",
         },
     }
+    if edge and name == "exponential-delay":
+        limits[name] |= {
+            "backoff-multiplier": stream.choice(("1.0", "10.0")),
+            "jitter-factor": stream.choice(("0.0", "1.0")),
+        }
     return {"restart-strategy.type": name, **{f"{prefix}.{key}": value for key, value in limits[name].items()}}
 
 

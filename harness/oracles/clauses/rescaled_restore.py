@@ -19,6 +19,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.layout import Layouts
+from holdfast.harness.oracles.models.options import at_least_once
 from holdfast.harness.oracles.models.state_fold import MODULUS
 from holdfast.harness.oracles.output.held_state import held_by
 from holdfast.harness.oracles.traces.recorded import Recorded
@@ -88,7 +89,8 @@ class RescaledRestores:
         for vertex in self._history.plan.job.vertices:
             before = [each for name, each in taken.items() if name.startswith(f"{vertex.name}[")]
             after = [each for name, each in found.items() if name.startswith(f"{vertex.name}[")]
-            _judge_state(vertex.name, before, after, where, findings)
+            alike = not at_least_once(self._history.plan)
+            _judge_state(f"{where} {vertex.name}", before, after, findings, alike=alike)
             _judge_sets(vertex.name, before, after, where, findings)
 
     def _judge_in_flight(self, attempt: AttemptStarted, checkpoint: int, found: int, findings: Findings) -> None:
@@ -107,20 +109,24 @@ def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
 
 
 def _judge_state(
-    vertex: str, before: Sequence[SnapshotTaken], after: Sequence[TaskStarted], where: str, findings: Findings
+    vertex: str, before: Sequence[SnapshotTaken], after: Sequence[TaskStarted], findings: Findings, *, alike: bool
 ) -> None:
+    """What subtasks start with, together. Copies of broadcast state are alike in all subtasks where barriers align;
+    else each is one of those that were recorded."""
     recorded = [each.state for each in before if each.state is not None]
     held = [each.state for each in after if each.state is not None]
     if not recorded or len(recorded) != len(before) or len(held) != len(after):
         return
     findings.check("rescaled-state-differs")
     (records, value, digest), (now, value_now, digest_now) = held_by(recorded), held_by(held)
-    shared: set[BroadcastSummary | None] = {each.broadcast for each in (*recorded, *held)}
+    copies: set[BroadcastSummary | None] = {each.broadcast for each in recorded}
+    copies_now = {each.broadcast for each in held}
     off = (value - value_now) % MODULUS or (digest - digest_now) % MODULUS
     keys, keys_now = sum(each.keys for each in recorded), sum(each.keys for each in held)
-    if (records, keys) != (now, keys_now) or off or len(shared) > 1:
+    strange = not copies_now <= copies or (alike and len(copies) > 1)
+    if (records, keys) != (now, keys_now) or off or strange:
         message = (
-            f"{where} {vertex} starts with {plural(now, 'record')} of {plural(keys_now, 'key')}, "
+            f"{vertex} starts with {plural(now, 'record')} of {plural(keys_now, 'key')}, "
             f"{records} of {keys} were recorded"
         )
         findings.violated("rescaled-state-differs", message, *before, *after)
@@ -130,7 +136,7 @@ def _judge_state(
     findings.check("key-in-two")
     twice = sorted(key for key, times in Counter(key for entries in shown for key in entries).items() if times > 1)
     if twice:
-        findings.violated("key-in-two", f"{where} two subtasks of {vertex} hold key {twice[0]!r}", *after)
+        findings.violated("key-in-two", f"{vertex}: two subtasks hold key {twice[0]!r}", *after)
 
 
 def _judge_sets(

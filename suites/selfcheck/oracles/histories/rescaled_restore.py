@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.harness.model.events import (
     AttemptStarted,
+    BroadcastSummary,
     ChannelContent,
     ChannelStateRestored,
     ChannelStateTaken,
@@ -19,6 +20,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.histories.channel_lines import COUNTING
 
 bad, near = exhibits("RESTORE")
 
@@ -87,6 +89,53 @@ def a_key_has_another_value() -> History:
 @near("rescaled-state-differs")
 def each_key_is_somewhere() -> History:
     return rescaled({"a": 3}, {"b": 4}, {"c": 5})
+
+
+def copied(recorded: Sequence[int], held: Sequence[int], *, counting: bool) -> History:
+    """What the copies of broadcast state hold, by subtask, before and after."""
+    taken = [
+        SnapshotTaken(subtask=f"sum[{index}]", checkpoint=1, state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)))
+        for index, each in enumerate(recorded)
+    ]
+    others = [
+        SnapshotTaken(subtask=f"{vertex}[{index}]", checkpoint=1) for vertex in ("source", "sink") for index in (0, 1)
+    ]
+    starts = [
+        TaskStarted(
+            subtask=f"{vertex}[{index}]",
+            restored_checkpoint=1,
+            state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)) if vertex == "sum" else None,
+        )
+        for index, each in enumerate(held)
+        for vertex in ("source", "sum", "sink")
+    ]
+    return story(
+        JobSubmitted(),
+        AttemptStarted(),
+        *taken,
+        *others,
+        CheckpointCompleted(checkpoint=1),
+        JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        AttemptStarted(attempt=1_001, restored_checkpoint=1),
+        *starts,
+        faults=(WIDER,),
+        options=COUNTING if counting else None,
+    )
+
+
+@bad("rescaled-state-differs")
+def copies_of_one_cut_differ() -> History:
+    return copied((7, 8), (7, 8, 8), counting=False)
+
+
+@bad("rescaled-state-differs")
+def a_copy_was_recorded_by_nobody() -> History:
+    return copied((7, 8), (7, 8, 9), counting=True)
+
+
+@near("rescaled-state-differs")
+def copies_differ_where_barriers_are_counted() -> History:
+    return copied((7, 8), (7, 8, 7), counting=True)
 
 
 @bad("key-in-two")
