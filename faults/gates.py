@@ -7,6 +7,7 @@ the last thing that its node recorded is the step that leads to the effect.
 from __future__ import annotations
 
 from holdfast.harness.model.events import (
+    AcknowledgementHeld,
     AckReceived,
     AckSent,
     AttemptStarted,
@@ -29,7 +30,7 @@ LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
     "send-barrier": BarrierSent,
     "write-state": (SnapshotTaken, ChannelStateTaken),
     "pre-commit": SnapshotTaken,
-    "acknowledge": AckSent,
+    "acknowledge": (AckSent, AcknowledgementHeld),
     "publish-metadata": (AckReceived, SplitsLeft),
     "notify": NotificationSent,
     "commit": CommitTried,

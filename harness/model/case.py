@@ -10,6 +10,7 @@ import msgspec
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 
 
 class Tier(StrEnum):
@@ -56,6 +57,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         runs: how many plans are drawn (1 for a fixed plan) and must pass.
         expected: the outcome expected of the system named in the plan; FAIL for a negative control.
         tiers: where it can run.
+        windows: situations that runs which count must have brought about in the system under test, each at least once;
+            a case with one that no run hit is inconclusive.
         needs: capabilities; a system that does not declare them makes it not applicable.
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
         refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
@@ -72,6 +75,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     runs: int = 1
     expected: Outcome = Outcome.PASS
     tiers: tuple[Tier, ...] = (Tier.SIM,)
+    windows: tuple[Window, ...] = ()
     needs: frozenset[Capability] = frozenset()
     mutant_plan: Plan | PlanGenerator | None = None
     refutes: frozenset[str] = frozenset()

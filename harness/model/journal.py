@@ -154,7 +154,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rows: committed rows.
         restarts: execution attempts after the first.
         landed: landed faults by attack, such as `kill worker`.
-        windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, whether it was hit.
+        windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, or that its case
+            demands, such as `restored-state`, whether it was hit; also others that were hit.
         claims: what the accused claimed under this plan, in words.
         wall_ms: what the run cost.
         replay: the command that repeats it.
@@ -257,8 +258,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         title: one word.
         missing: what keeps it from being CERTIFIED, one sentence each, worst first.
         guarantees: such as `output exactly-once: not refuted in 305 runs` or `... refuted in run X`.
-        windows_hit: gate or fault window to how many runs landed in it.
-        windows_missed: windows that a case demands and no run hit.
+        windows_hit: window, of a fault's aim or of a case, to how many runs that count hit it.
+        windows_missed: windows that a fault aimed at or a case demands, and no run that counts hit.
         failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.
         drawn_plans: n of that bound.
         supplied_by_author: parts of the judgement that the accused's author supplied, such as a CommittedReader.

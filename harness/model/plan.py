@@ -10,7 +10,8 @@ from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.target import Role, Target
 
-PLAN_VERSION = 1
+PLAN_VERSION = 2
+"""1: without conditions on acknowledgements and on restored state."""
 
 
 class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,6 +55,10 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         after_checkpoint: this many checkpoints have completed since the start.
         after_rows: this many committed rows are visible.
+        after_acknowledged: the system has acknowledged input this often since its present life began: checkpoints that
+            completed, or acknowledgements of a program.
+        after_restored: this many lives of the system have begun from persisted state: attempts that restored a
+            checkpoint, or starts of a program whose table was not empty.
         at_event: an event of this kind happens after the conditions above hold.
         gate: then arm this gate and act when it is reached.
         at_time_ms: then at this virtual time.
@@ -61,6 +66,8 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     after_checkpoint: int = 0
     after_rows: int = 0
+    after_acknowledged: int = 0
+    after_restored: int = 0
     at_event: str = ""
     gate: Gate | None = None
     at_time_ms: int | None = None

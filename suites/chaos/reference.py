@@ -7,10 +7,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -53,6 +54,7 @@ SHORT = replace(WORKLOAD, parameters={**WORKLOAD.parameters, "records": 8_000})
 """For what is broken at once and stands again soon: it comes in for four and a half seconds."""
 BOUNDS = Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=1_500)
 PART: dict[str, int | str] = {"part": "executor"}
+AFTER_A_RESTORE = (Window.RESTORED_STATE,)
 SINK_GUARANTEE = "sink.delivery-guarantee"
 
 
@@ -129,15 +131,18 @@ def _worked_example() -> Plan:
     )
 
 
-def case(name: str, purpose: str, method: str, passes: str, chosen: Plan, *decides: Decision) -> Case:
-    """A guarantee that must stand."""
+def case(
+    name: str, purpose: str, method: str, passes: str, chosen: Plan, windows: tuple[Window, ...] = AFTER_A_RESTORE
+) -> Case:
+    """A guarantee that must stand, after a restore unless other windows are named."""
     return Case(
         id=f"chaos/{name}",
         purpose=purpose,
         method=method,
         passes=passes,
-        decides=decides,
+        decides=(),
         plan=chosen,
+        windows=windows,
         tiers=CONTAINERS,
     )
 
@@ -177,6 +182,7 @@ CASES = with_needs(
         "SIGKILL of the Kafka broker after the third checkpoint; it is started again two seconds later.",
         EXACTLY_ONCE_HOLDS,
         BROKER_RESTARTED,
+        (),
     ),
     case(
         "store-cut-off",

@@ -11,6 +11,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, STORAGE, WORKERS, with_needs
 
 APPENDS, CLAIMS_TOO_MUCH = "appends-in-foreach-batch", "claims-too-much-of-kafka"
@@ -50,7 +51,7 @@ def _plan(*faults: FaultSpec, job: Job = FORWARD, options: Mapping[str, str] = {
     )
 
 
-def _case(name: str, purpose: str, method: str, passes: str, plan: Plan) -> Case:
+def _case(name: str, purpose: str, method: str, passes: str, plan: Plan, windows: tuple[Window, ...] = ()) -> Case:
     return Case(
         id=f"chaos/spark-{name}",
         purpose=purpose,
@@ -58,6 +59,7 @@ def _case(name: str, purpose: str, method: str, passes: str, plan: Plan) -> Case
         passes=passes,
         decides=(),
         plan=plan,
+        windows=windows,
         tiers=(Tier.CONTAINERS,),
         needs=frozenset({Capability.MICRO_BATCHES}),
     )
@@ -103,6 +105,7 @@ CASES = with_needs(
         "whose output is written; the driver is killed there. State is kept in RocksDB.",
         "Each row is what the oracle's model holds at its counts, which rise, and the last ones hold all input.",
         _plan(BEFORE_THE_COMMIT, job=KEYED_SUM, options=IN_ROCKSDB),
+        (Window.RESTORED_STATE,),
     ),
     _case(
         "kafka-sink",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -66,6 +67,7 @@ CASES = with_needs(
         "with what had been written.",
         passes="Every file is written before its ack, and every checkpoint that completes can be restored.",
         decides=(Decision("ASY-03", "SNAPSHOT", ("acked-before-durable",), "acks-before-durable"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(CRASHES),
         runs=len(CRASHES),
     ),

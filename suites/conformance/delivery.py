@@ -11,6 +11,7 @@ from holdfast.suites.conformance.plans import (
     EVERYWHERE,
     FAILOVER,
     LATE_CHANNELS,
+    RESTORED,
     WORKERS,
     each_of,
     gate,
@@ -43,6 +44,7 @@ CASES = with_needs(
         method="Rows carry the identity of their record; a worker and the coordinator are killed and a commit fails.",
         passes="Every identity is there once, and nothing comes after the settle window.",
         decides=(Decision("E2E-02", "EXACT", ("row-repeated", "input-missing", "late-change"), "source-repeats-one"),),
+        windows=RESTORED,
         plan=each_of([plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
         runs=2,
         tiers=EVERYWHERE,
@@ -60,6 +62,7 @@ CASES = with_needs(
                 "source-repeats-one",
             ),
         ),
+        windows=RESTORED,
         plan=plan(*FAULTS, records=LONGER),
     ),
     Case(
@@ -68,6 +71,7 @@ CASES = with_needs(
         method="A committed-only reader looks more than ten times per checkpoint interval, and once more at the end.",
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
+        windows=RESTORED,
         plan=each_of(
             [
                 plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
@@ -96,6 +100,7 @@ CASES = with_needs(
         "it has published, as one does that follows the offsets of its consumer group.",
         passes="No record is lost.",
         decides=(Decision("E2E-07", "NOLOSS", ("input-lost",), "source-follows-published-positions"),),
+        windows=RESTORED,
         plan=READ_AHEAD,
         tiers=EVERYWHERE,
     ),
@@ -105,6 +110,7 @@ CASES = with_needs(
         method="One channel is late; a worker and the coordinator are killed.",
         passes="Every record has its effect, and every excess is one of records that were read already.",
         decides=(Decision("E2E-04", "NOLOSS", ("input-lost", "extra-not-a-repeat"), "source-skips-one"),),
+        windows=RESTORED,
         plan=each_of(
             [
                 plan(slow(LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=AT_LEAST_ONCE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -223,6 +224,7 @@ CASES = with_needs(
         method="The answer to a publication is lost, which took effect or not, and the coordinator dies soon after.",
         passes="Whoever finds the metadata finds every file that it names.",
         decides=(Decision("CRD-11", "REACH", ("file-missing",), "D2"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(UNKNOWN),
         runs=len(UNKNOWN),
         mutant_plan=UNKNOWN[0],
@@ -246,6 +248,7 @@ CASES = with_needs(
             Decision("CRD-13", "COORD", ("restored-not-latest",), "restores-older"),
             Decision("CRD-13", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(CRASHES),
         runs=len(CRASHES),
         tiers=EVERYWHERE,

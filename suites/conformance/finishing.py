@@ -9,6 +9,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, PIPELINE, REDUCED, UNION, bounded
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -124,6 +125,7 @@ CASES = with_needs(
             Decision("FIN-03", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "exits-at-once"),
             Decision("FIN-03", "TXN", ("not-committed", "recovered-not-committed"), "forgets-recovered-transactions"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(WAITING),
         needs=TWO_PHASE_COMMIT,
         runs=len(WAITING),
@@ -164,6 +166,7 @@ CASES = with_needs(
         passes="Every record has its effect in the committed output once, and what starts as finished is behind "
         "nothing that runs.",
         decides=(Decision("FIN-01", "EXACT", ("row-repeated", "input-missing"), "reruns-finished"),),
+        windows=(Window.RESTORED_STATE,),
         plan=PARTLY_FINISHED,
         tiers=EVERYWHERE,
     ),

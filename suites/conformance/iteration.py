@@ -11,6 +11,7 @@ from holdfast.harness.model.plan import Plan, Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     EVERYWHERE,
@@ -89,6 +90,7 @@ CASES = with_needs(
         "not.",
         passes="Every record that has no row was in the loop when the checkpoint was taken that was restored.",
         decides=(Decision("ITR-02", "FEEDBACK", ("lost-outside-loop",), "source-skips-one"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(CRASHED),
         runs=len(CRASHED),
         tiers=EVERYWHERE,
@@ -100,6 +102,7 @@ CASES = with_needs(
         "worker is killed.",
         passes="No record has two rows.",
         decides=(Decision("ITR-02", "NOREPEAT", ("record-repeated",), "lets-laps-overtake"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(LATE),
         runs=len(LATE),
         tiers=EVERYWHERE,

@@ -8,6 +8,7 @@ from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,
     LATE_CHANNELS,
+    RESTORED,
     WORKERS,
     each_of,
     kill,
@@ -35,6 +36,7 @@ CASES = with_needs(
         passes="Nothing behind a barrier is processed before the barrier is there on every input of either side, and "
         "rows and states are those of the oracle's own interpretation of the job.",
         decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
+        windows=RESTORED,
         plan=each_of(
             [plan(slow(LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=3), job=job) for job in MEETING]
         ),
@@ -50,6 +52,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
             Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
         ),
+        windows=RESTORED,
         plan=each_of([plan(*CRASHES, job=job) for job in JOBS]),
         runs=len(JOBS),
         tiers=EVERYWHERE,
@@ -70,6 +73,7 @@ CASES = with_needs(
             Decision("BAR-12", "CUT", ("state-extra", "state-missing"), "loses-in-chain"),
             Decision("BAR-12", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
         ),
+        windows=RESTORED,
         plan=each_of(CHAINS),
         runs=len(CHAINS),
         tiers=EVERYWHERE,

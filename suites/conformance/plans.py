@@ -19,6 +19,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.window import Window
 from holdfast.harness.spi.fault import Fault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
@@ -59,6 +60,10 @@ OPTION_NEEDS = {
 """By the beginning of an option's key."""
 FAULT_KINDS: Mapping[str, Fault] = {made.kind: made for made in (factory() for factory in FAULTS)}
 BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
+RESTORED = (Window.RESTORED_STATE, Window.READ_AGAIN)
+"""Windows of a recovery that goes back behind what was read."""
+IN_FLIGHT = (Window.OVERTAKING, Window.RESTORED_IN_FLIGHT)
+"""Windows of a recovery of what barriers have overtaken."""
 
 
 def plan(

@@ -9,6 +9,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -109,6 +110,7 @@ CASES = with_needs(
             Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),
             Decision("RSC-01", "RESTORE", ("key-in-two",), "keeps-foreign-keys"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(KEYED),
         runs=len(KEYED),
         mutant_plan=KEYED[1],
@@ -123,6 +125,7 @@ CASES = with_needs(
             Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
             Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(SPREAD),
         runs=len(SPREAD),
         mutant_plan=SPREAD[1],
@@ -135,6 +138,7 @@ CASES = with_needs(
         "one restores what it has left.",
         passes="Each transaction that no completed checkpoint promises is aborted.",
         decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "leaves-orphans"),),
+        windows=(Window.RESTORED_STATE,),
         plan=ORPHANED,
     ),
     Case(

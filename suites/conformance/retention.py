@@ -7,6 +7,7 @@ from itertools import product
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import KEYED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -167,6 +168,7 @@ CASES = with_needs(
             Decision("TRG-02", "COORD", ("wrong-first-id",), "counts-from-one"),
             Decision("RET-04", "RETAIN", ("deleted-after-end",), "claims-restored"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(RESUMED),
         runs=len(RESUMED),
         mutant_plan=RESUMED[0],

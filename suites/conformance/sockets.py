@@ -9,6 +9,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     COORDINATOR,
@@ -61,6 +62,7 @@ CASES = with_needs(
         method="A worker and the coordinator are killed; what was read since the last checkpoint cannot be read again.",
         passes="No record has two rows; what is lost is told.",
         decides=(Decision("E2E-04", "NOREPEAT", ("record-repeated",), "resends-after-restore"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of([_crashed(number, AT_MOST) for number in (0, 1)]),
         runs=2,
         tiers=EVERYWHERE,

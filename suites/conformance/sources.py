@@ -6,6 +6,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -59,6 +60,7 @@ CASES = with_needs(
         method="The message that gives a reader its splits is lost; checkpoints complete, and a worker is killed.",
         passes="Every checkpoint holds each split once, with a reader or with the enumerator, and every record counts.",
         decides=(Decision("E2E-05", "COORD", ("split-lost",), "C4"),),
+        windows=(Window.RESTORED_STATE,),
         plan=LOST,
         tiers=EVERYWHERE,
     ),
@@ -79,6 +81,7 @@ CASES = with_needs(
             Decision("E2E-05", "EXACT", ("row-wrong",), "rereads-other-values"),
             Decision("E2E-05", "EXACT", ("input-missing",), "source-skips-one"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(
             [
                 _enumerated(kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), job=job)
@@ -96,6 +99,7 @@ CASES = with_needs(
         "grow record by record; splits are assigned by the graph, and by an enumerator.",
         passes="No row follows that of a later record of its split, and no sum of a key steps back.",
         decides=(Decision("E2E-06", "EXACT", ("order-broken", "counts-stepped-back"), "rereads-backwards"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(
             [
                 plan(*ORDER_FAULTS, job=job, options=options, records=SPLITS)

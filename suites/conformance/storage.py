@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     STATE_IN_FILES,
@@ -52,6 +53,7 @@ CASES = with_needs(
         method="The coordinator dies in the middle of each of its storage operations, after a drawn part of its bytes.",
         passes="Every attempt restores a checkpoint that was published whole, with all that its subtasks had in it.",
         decides=(Decision("STO-01", "LOUD", ("partial-metadata", "started-empty"), "G1"),),
+        windows=(Window.RESTORED_STATE,),
         plan=crash_within,
         runs=INSTANTS * len(OPERATIONS),
     ),

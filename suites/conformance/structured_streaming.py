@@ -15,6 +15,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, WORKERS, each_of, kill, plan, with_needs
 
 NEEDS = frozenset({Capability.MICRO_BATCHES})
@@ -87,6 +88,7 @@ CASES = with_needs(
             Decision("BAR-05", "STATE", ("key-wrong",), "history:state/key-wrong/sums-of-two-keys-exchanged"),
             STABLE,
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of((_plan(_killed(WORKERS[0])), _plan(_killed(COORDINATOR), options=IN_ROCKSDB))),
         runs=2,
         tiers=(Tier.SPARK,),
@@ -103,6 +105,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
             STABLE,
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(
             (_plan(PYTHON_KILLED, _killed(WORKERS[1]), job=FORWARD), _plan(_killed(COORDINATOR), job=FORWARD))
         ),
@@ -146,6 +149,7 @@ CASES = with_needs(
                 "history:state/watermark-ahead/a-watermark-that-no-record-has-reached",
             ),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, options=IN_ROCKSDB, records=2_400),
         tiers=(Tier.SPARK,),
         needs=NEEDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -80,6 +81,7 @@ CASES = with_needs(
             Decision("CRD-13", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
             Decision("CRD-13", "FENCE", ("epoch-not-higher",), "claims-epoch-again"),
         ),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(STOPPED),
         runs=len(STOPPED),
         tiers=EVERYWHERE,
@@ -91,6 +93,7 @@ CASES = with_needs(
         method="It stands still in front of its first or second notice; a successor takes over; then it goes on.",
         passes="No task hears from it.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-heard",), "stays-with-superseded"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(NOTIFYING),
         runs=len(NOTIFYING),
         tiers=EVERYWHERE,
@@ -103,6 +106,7 @@ CASES = with_needs(
         "goes on where it stood.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "deletes-unasked"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(DELETING),
         runs=len(DELETING),
         tiers=EVERYWHERE,
@@ -115,6 +119,7 @@ CASES = with_needs(
         "over and restores the job; then the deletion takes effect.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "drops-before-storing"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(BEHIND_ITS_QUESTION),
         runs=len(BEHIND_ITS_QUESTION),
         tiers=EVERYWHERE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -91,6 +92,7 @@ CASES = with_needs(
         method="A worker dies between the completion and the commit, and in the middle of the commit.",
         passes="Every transaction that a restored sink finds in its state is committed.",
         decides=(Decision("TPC-04", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),),
+        windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT),
         plan=each_of(CRASHES),
         needs=TWO_PHASE_COMMIT,
         runs=len(CRASHES),
@@ -101,6 +103,7 @@ CASES = with_needs(
         method="A worker dies when it has pre-committed and not acknowledged.",
         passes="The transaction of the dead attempt is aborted.",
         decides=(Decision("TPC-04", "TXN", ("open-not-aborted",), "leaves-open-transactions"),),
+        windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT),
         plan=CRASH_BEFORE_ACK,
         needs=TWO_PHASE_COMMIT,
         tiers=EVERYWHERE,

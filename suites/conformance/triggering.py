@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -121,6 +122,7 @@ CASES = with_needs(
         method="The coordinator is killed when it has drawn an id, and is about to say so or has said so.",
         passes="Each id is above all that were triggered before it.",
         decides=(Decision("TRG-02", "COORD", ("ids-not-increasing",), "forgets-drawn-ids"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(IDS),
         runs=len(IDS),
         tiers=EVERYWHERE,

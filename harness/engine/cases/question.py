@@ -90,7 +90,7 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
         raise
     except Exception as error:  # The harness broke; the other runs still say something.
         return Answer(broken_result(plan, tier, case.id, serial, error), None, part)
-    return Answer(run_result(run, case.id, serial, (perf_counter() - start) * 1_000), run, part)
+    return Answer(run_result(run, case.id, serial, (perf_counter() - start) * 1_000, case.windows), run, part)
 
 
 def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answer]:
@@ -142,10 +142,12 @@ def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[A
 
 
 def _enough(case: Case, answer: Answer, *, alone: bool) -> bool:
-    """Whether a run counts; if it is the only one of its case, also whether every deciding clause that was judged had
-    something to decide: on real machines that takes luck."""
+    """Whether a run counts; if it is the only one of its case, also whether it hit every window that is demanded, and
+    every deciding clause that was judged had something to decide: on real machines that takes luck."""
     if not answer.counts or not alone or answer.result.outcome is Outcome.FAIL:
         return answer.counts
+    if not all(answer.result.windows.get(window) for window in case.windows):
+        return False
     checked = {verdict.oracle: verdict.checked for verdict in answer.result.verdicts}
     return all(
         checked[decision.oracle].get(clause)

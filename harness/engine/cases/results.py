@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from holdfast.harness.engine.errors import ForeignError
 from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
 from holdfast.harness.model.case import Tier
@@ -11,6 +14,7 @@ from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 
 HARNESS_ERROR = "harness error: "
 """How the reason of a run begins that broke the harness instead of being judged."""
@@ -21,8 +25,8 @@ def run_id(case: str, tier: Tier, number: int) -> str:
     return f"{case.replace('/', '-')}-{tier.value}-{number:04d}"
 
 
-def run_result(run: Run, case: str, number: int, wall_ms: float) -> RunResult:
-    """What stays of a run."""
+def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Iterable[Window] = ()) -> RunResult:
+    """What stays of a run; `demanded` are the windows that its case must hit."""
     history = run.history
     plan, end = history.plan, history.end
     landed: dict[str, int] = {}
@@ -32,6 +36,8 @@ def run_result(run: Run, case: str, number: int, wall_ms: float) -> RunResult:
         landed[name] = landed.get(name, 0) + bool(hit)
         if aimed := window(spec):
             windows[aimed] = windows.get(aimed, False) or bool(hit)
+    hits = windows_hit(history)
+    windows |= {each.value: each in hits for each in sorted({*demanded, *hits})}
     return RunResult(
         id=run_id(case, run.tier, number),
         case=case,

@@ -11,6 +11,7 @@ from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import STATUS_RANK, CaseResult, Status
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.window import missed_in_words
 from holdfast.harness.spi.oracle import Oracle
 
 Standing = tuple[Status, str]
@@ -132,7 +133,7 @@ def _enough(demanded: int, tally: Tally) -> Standing:
     if counted < demanded:
         return Status.INCONCLUSIVE, f"{counted} of {plural(demanded, 'run')} counted; {_first_cause(tally)}"
     if missed := tally.missed_windows():
-        return Status.INCONCLUSIVE, f"never hit: {', '.join(missed)}"
+        return Status.INCONCLUSIVE, "; ".join(map(missed_in_words, missed))
     return PASSED
 
 

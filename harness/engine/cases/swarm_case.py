@@ -9,8 +9,10 @@ import msgspec
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, mix_for
+from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.window import Window
 from holdfast.harness.spi.system import OptionUse, System
 
 SWARM_ID = "swarm/drawn-plans"
@@ -40,10 +42,28 @@ def swarm_case(system: System) -> Case:
         method="Each run draws its own plan from one seed: two to four faults by progress, at gates and at times.",
         passes="No oracle names an anomaly in any run.",
         decides=(),
+        windows=demanded_windows(system, tier),
         plan=partial(_drawn, system, mix_for(system, SWARM if tier is Tier.SIM else REAL), PATIENCE.get(tier, 1)),
         runs=RUNS.get(tier, REAL_RUNS),
         tiers=(tier,),
     )
+
+
+def demanded_windows(system: System, tier: Tier) -> tuple[Window, ...]:
+    """The windows that drawn plans must hit: those of a restore; with many runs all that the system declares."""
+    able = system.capabilities
+    if Capability.CHECKPOINTS not in able:
+        if not able >= {Capability.ACKNOWLEDGES_INPUT, Capability.KILL_WORKER}:
+            return ()
+        return (Window.RESTORED_STATE, *((Window.SENT_AGAIN,) if Capability.GATES in able else ()))
+    if tier is not Tier.SIM:
+        return (Window.RESTORED_STATE,)
+    declared = [Window.RESTORED_STATE, Window.READ_AGAIN]
+    if Capability.TWO_PHASE_COMMIT in able:
+        declared.append(Window.TRANSACTION_IN_DOUBT)
+    if Capability.UNALIGNED_CHECKPOINTS in able:
+        declared += [Window.OVERTAKING, Window.RESTORED_IN_FLIGHT]
+    return tuple(declared)
 
 
 def _drawn(system: System, mix: Mix, patience: int, seed: int) -> Plan:

@@ -28,7 +28,7 @@ class Tally:
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
         landed: landed faults by attack.
-        aimed, hit: by window, runs that aimed at it and runs that hit it.
+        aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
         checked: by clause, how often it had something to decide in a run that counts.
         judged: by oracle, runs that count and in which it did not stay undecided.
         refuted: by clause, the runs that showed an anomaly.
@@ -65,14 +65,14 @@ class Tally:
         self.plans.update(result.plan_digest.encode())
         for window, hit in result.windows.items():
             self.aimed[window] += 1
-            self.hit[window] += hit
+            self.hit[window] += hit and result.outcome is not Outcome.INCONCLUSIVE
         if result.outcome is Outcome.INCONCLUSIVE:
             self._add_inconclusive(result.reason)
         else:
             self._add_verdicts(result)
 
     def missed_windows(self) -> list[str]:
-        """Windows that were aimed at and never hit."""
+        """Windows that were aimed at, or demanded, and that no run that counts hit."""
         return sorted(window for window in self.aimed if not self.hit[window])
 
     def _add_inconclusive(self, reason: str) -> None:

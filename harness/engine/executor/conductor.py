@@ -12,14 +12,9 @@ from enum import IntEnum
 from math import ceil
 from typing import Final
 
-from holdfast.harness.model.events import (
-    EVENT_KINDS,
-    CheckpointCompleted,
-    Event,
-    FaultHealed,
-    FaultInjected,
-    RowsVisible,
-)
+from holdfast.harness.engine.executor.milestones import Milestones
+from holdfast.harness.engine.plans.words import moment
+from holdfast.harness.model.events import EVENT_KINDS, Event, FaultHealed, FaultInjected
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.spi.fault import Fault, UndoRecord
 from holdfast.harness.spi.system import Deployment, GateReached
@@ -77,10 +72,9 @@ class Conductor:
     """
 
     __slots__ = (
-        "_checkpoints",
         "_deployment",
+        "_milestones",
         "_planned",
-        "_rows",
         "_waiting",
         "_write_undo",
         "next_ms",
@@ -95,8 +89,7 @@ class Conductor:
         self._write_undo = write_undo
         self._planned = [_Planned(index, spec, faults[spec.kind]) for index, spec in enumerate(specs)]
         self._waiting = list(self._planned)
-        self._checkpoints = 0
-        self._rows = 0
+        self._milestones = Milestones()
         self.next_ms = NEVER
         self.settled = not specs
         self.precisions: dict[int, str] = {}
@@ -115,10 +108,7 @@ class Conductor:
             for planned in self._waiting:
                 if planned.stage is Stage.EVENT and type(event) is planned.event:
                     self._after_event(planned)
-            if isinstance(event, CheckpointCompleted):
-                self._checkpoints += 1
-            elif isinstance(event, RowsVisible):
-                self._rows += event.records
+            self._milestones.observe(event)
             self._promote()
 
     def tick(self) -> None:
@@ -137,6 +127,7 @@ class Conductor:
         controls = self._deployment.controls
         for planned in reversed(self._planned):
             planned.due_ms = NEVER
+            planned.trouble = planned.trouble or self._awaited(planned)
             if planned.stage is Stage.GATE:
                 controls.disarm(planned.gate)
                 planned.stage = Stage.GAVE_UP
@@ -167,19 +158,29 @@ class Conductor:
         return tuple(planned.stage in (Stage.ACTING, Stage.UNDONE, Stage.HEALED) for planned in self._planned)
 
     def troubles(self) -> tuple[str, ...]:
-        """By fault of the plan, why it could not act when it was due; empty if it could, or was never due."""
+        """By fault of the plan, why it could not act when it was due, or what it waited for in vain; empty if it acted,
+        and before the heal."""
         return tuple(planned.trouble for planned in self._planned)
+
+    def _awaited(self, planned: _Planned) -> str:
+        """What a fault that has not acted still waits for, in words."""
+        schedule = planned.spec.schedule
+        if planned.stage is Stage.PROGRESS:
+            return f"it waited for {self._milestones.lacking(schedule)}"
+        if planned.stage is Stage.EVENT:
+            return f"it waited for an event {schedule.at_event}"
+        if planned.stage is Stage.GATE and schedule.gate is not None:
+            return f"it waited at a gate {moment(schedule.gate)} that was not reached"
+        return f"it waited for {schedule.at_time_ms} ms" if planned.stage is Stage.TIME else ""
 
     def _promote(self) -> None:
         """Let every fault go on whose progress condition holds."""
         for planned in self._waiting:
-            if planned.stage is Stage.PROGRESS:
-                schedule = planned.spec.schedule
-                if self._checkpoints >= schedule.after_checkpoint and self._rows >= schedule.after_rows:
-                    if planned.event is not None:
-                        planned.stage = Stage.EVENT
-                    else:
-                        self._after_event(planned)
+            if planned.stage is Stage.PROGRESS and self._milestones.hold(planned.spec.schedule):
+                if planned.event is not None:
+                    planned.stage = Stage.EVENT
+                else:
+                    self._after_event(planned)
         self._waiting = [planned for planned in self._waiting if planned.stage <= Stage.EVENT]
 
     def _review(self) -> None:
@@ -221,6 +222,7 @@ class Conductor:
             planned.trouble = str(error)
             planned.stage = Stage.GAVE_UP
         else:
+            planned.trouble = ""
             planned.stage = Stage.ACTING
             if planned.fault.lasting and spec.duration_ms:
                 # Whole milliseconds, as all times that the engine waits for: no clock's resolution falls short of them.

@@ -102,6 +102,7 @@ class Phases:
         while (
             not conductor.settled
             and progress.failure is None
+            and not progress.exhausted()
             and self._deployment.now_ms < (until_ms := patience.until_ms)
             and not self._interrupted()
         ):

@@ -101,6 +101,10 @@ class Progress:
         """Whether the expected end is reached, or cannot be reached any more."""
         return self.failure is not None or not self.missing() or self._runs_on()
 
+    def exhausted(self) -> bool:
+        """Whether a system that tells of no checkpoints has nothing left to do: no fault that waits for it can act."""
+        return self._drained is not None and self._drained()
+
     def missing(self) -> str:
         """What the expected end still wants, in words; empty when it is reached."""
         if self._expected is ExpectedEnd.FAILED:

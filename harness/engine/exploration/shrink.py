@@ -105,5 +105,9 @@ def _sooner(schedule: Schedule) -> Iterator[Schedule]:
         yield replace(schedule, at_event="")
     if schedule.after_rows:
         yield replace(schedule, after_rows=0)
+    for acknowledged in range(schedule.after_acknowledged):
+        yield replace(schedule, after_acknowledged=acknowledged)
+    for restored in range(schedule.after_restored):
+        yield replace(schedule, after_restored=restored)
     for checkpoints in range(schedule.after_checkpoint):
         yield replace(schedule, after_checkpoint=checkpoints)

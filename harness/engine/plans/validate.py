@@ -23,6 +23,8 @@ from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
+_SHOWS_PERSISTENCE = frozenset({Capability.CHECKPOINTS, Capability.ACKNOWLEDGES_INPUT})
+"""What a system declares that shows when it has persisted something."""
 _MAX_UNSIGNED = (1 << 64) - 1
 
 
@@ -160,6 +162,14 @@ def _check_contract(place: str, spec: FaultSpec, fault: ContractBound, system: S
 def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, tier: Tier) -> None:
     _in_range(f"{place}.after_checkpoint", schedule.after_checkpoint, 0)
     _in_range(f"{place}.after_rows", schedule.after_rows, 0)
+    for field in ("after_acknowledged", "after_restored"):
+        wanted = getattr(schedule, field)
+        _in_range(f"{place}.{field}", wanted, 0)
+        if wanted and not _SHOWS_PERSISTENCE & system.capabilities:
+            raise NotApplicable(
+                f"system {system.name!r} declares neither {' nor '.join(sorted(_SHOWS_PERSISTENCE))}, one of which "
+                f"{place}.{field} needs."
+            )
     _require(
         not schedule.at_event or schedule.at_event in WATCHED,
         f"{place}.at_event is {schedule.at_event!r}; allowed are {_listed(WATCHED)}: use one of these.",

@@ -38,7 +38,7 @@ def fault_in_words(spec: FaultSpec) -> str:
     what = f"{spec.kind} {target_in_words(spec.target)}"
     details = "".join(f" {name}={value}" for name, value in spec.parameters.items())
     lasting = f" for {spec.duration_ms} ms" if spec.duration_ms else ""
-    return f"{what}{details}{lasting}{_when(spec.schedule)}"
+    return f"{what}{details}{lasting}{schedule_in_words(spec.schedule)}"
 
 
 def plan_in_words(plan: Plan) -> str:
@@ -54,12 +54,17 @@ def claims_in_words(claims: Claims) -> str:
     return f"state {guarantee_name(claims.state)}, output {guarantee_name(claims.output)}"
 
 
-def _when(schedule: Schedule) -> str:
+def schedule_in_words(schedule: Schedule) -> str:
+    """` after checkpoint 2 before commit of sink`, with a blank in front; empty if it waits for nothing."""
     words = ""
     if schedule.after_checkpoint:
         words += f" after checkpoint {schedule.after_checkpoint}"
     if schedule.after_rows:
         words += f" after {plural(schedule.after_rows, 'row')}"
+    if schedule.after_restored:
+        words += f" after {plural(schedule.after_restored, 'restore')}"
+    if schedule.after_acknowledged:
+        words += f" after {plural(schedule.after_acknowledged, 'acknowledgement')} in that life"
     if schedule.at_event:
         words += f" at {schedule.at_event}"
     if schedule.gate is not None:

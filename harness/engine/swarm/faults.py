@@ -11,6 +11,7 @@ from collections.abc import Container
 import msgspec
 
 from holdfast.harness.engine.swarm.attacks import ATTACKS, COORDINATOR
+from holdfast.harness.engine.swarm.lives import draw_faults_of_lives
 from holdfast.harness.engine.swarm.moments import lasting_ms, unaimed
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -25,6 +26,8 @@ _BACKLOG_INTERVALS = 8
 
 def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     """Faults that fall together in any way: one may hide another, or hit what is gone."""
+    if scene.mix.acknowledges:
+        return draw_faults_of_lives(scene)
     attacks = _possible_attacks(scene)
     if not attacks:
         return ()

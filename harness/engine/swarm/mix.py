@@ -71,6 +71,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         long_percent: of lasting faults: longer than the timeouts of the plan.
         second_job_percent: of plans in which another job is submitted: faults act on that one, too.
         checkpoints, options: False for a system that has none.
+        acknowledges: True for a system without checkpoints that acknowledges its input.
     """
 
     system: str
@@ -115,6 +116,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     long_percent: int = 0
     second_job_percent: int = 0
     checkpoints: bool = True
+    acknowledges: bool = False
     options: bool = True
 
 
@@ -247,6 +249,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         or {min(widths, default=1): 1},
         attacks={name: weight for name, weight in mix.attacks.items() if NEEDS[name] in able},
         checkpoints=Capability.CHECKPOINTS in able,
+        acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
         options=Capability.OPTIONS in able,
         **held,
         **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},

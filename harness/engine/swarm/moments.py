@@ -47,7 +47,7 @@ def drawn_schedule(scene: Scene, progress: int, target: Target, *, timed: bool =
 
 
 def unaimed(scene: Scene, progress: int) -> Schedule:
-    """After so many checkpoints, at an event or at once; after rows where checkpoints are not told."""
+    """After so many checkpoints, at an event or at once; after rows where nothing shows what is persisted."""
     stream, mix = scene.stream, scene.mix
     if not mix.checkpoints:
         return Schedule(after_rows=progress * stream.between(4, 16))

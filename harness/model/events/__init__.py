@@ -66,6 +66,7 @@ from holdfast.harness.model.events.job import (
     RestartScheduled,
 )
 from holdfast.harness.model.events.output import ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events.program import AcknowledgementHeld, InputAcknowledged, ProgramReady, StateFound
 from holdfast.harness.model.events.snapshot import (
     AckSent,
     AlignmentTimedOut,
@@ -128,6 +129,7 @@ AnyEvent = (
     | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | ObjectDamaged | ObjectMended
+    | StateFound | ProgramReady | AcknowledgementHeld | InputAcknowledged
     | RowsVisible | RowsChanged | ReaderPolled
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
@@ -155,20 +157,20 @@ the first orders; a reception whose send was not recorded (its sender died first
 
 __all__ = [
     "EVENT_KINDS", "KIND_NAMES", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived", "AckSent",
-    "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent",
-    "BroadcastSummary", "BuffersResized", "CancellationReceived", "CancellationSent", "ChannelBlocked",
-    "ChannelContent", "ChannelStateRestored", "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted",
-    "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped",
-    "CheckpointRefused", "CheckpointRequested", "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus",
-    "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
+    "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived", "BarrierSent",
+    "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized", "CancellationReceived", "CancellationSent",
+    "ChannelBlocked", "ChannelContent", "ChannelStateRestored", "ChannelStateTaken", "ChannelUnblocked",
+    "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts", "CheckpointDrawn",
+    "CheckpointDropped", "CheckpointRefused", "CheckpointRequested", "CheckpointRetained", "CheckpointStatistics",
+    "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
-    "FileWritten", "FinishReceived", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MessageDisturbed",
-    "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
-    "ObjectMended", "OperatorFinished", "ReaderPolled", "RecordFailed", "RecoveryFailed", "RestartRefused",
-    "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible", "SnapshotReleased",
-    "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsReceived", "StateSummary", "StorageFailed",
-    "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics",
-    "TaskStarted", "TaskStopped", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
-    "TriggerReceived", "TriggerSent",
+    "FileWritten", "FinishReceived", "InputAcknowledged", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
+    "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
+    "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed",
+    "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
+    "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
+    "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
+    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
+    "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

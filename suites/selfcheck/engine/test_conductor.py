@@ -76,7 +76,7 @@ def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -
     faults = (cut(), FaultSpec("cut", Target(Role.CHANNEL, 2)), kill(gate=Gate("commit", WORKER)))
     run, calls = played(ScriptedSystem(Checkpoints()), plan(*faults))
     assert calls[-3:] == ["1000 disarm 0", "1000 restore channel[2]", "1000 restore channel[1]"]
-    assert run.reason == "fault 2 (kill) never acted"
+    assert run.reason == "fault 2 (kill) never acted: it waited at a gate before commit that was not reached"
 
 
 def test_a_fault_that_cannot_act_says_why() -> None:

@@ -62,7 +62,7 @@ def test_the_worst_verdict_wins_and_a_crash_is_never_a_pass(
 @pytest.mark.parametrize(
     ("faulty", "lands", "what"),
     [
-        (plan(kill(after_checkpoint=99)), True, "never acted"),
+        (plan(kill(after_checkpoint=99)), True, "never acted: it waited for 99 checkpoints (9 completed)"),
         (plan(kill()), None, "acted too late, when nothing could come of it"),
         (plan(kill()), False, "acted, and nothing came of it"),
     ],

@@ -36,7 +36,7 @@ def stands(runs: Tally, demanded: int = 1, **fields: object) -> CaseResult:
         (tally(result(), missed()), 2, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "1 of 2 runs counted; most often (1)"),
         (tally(), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "0 of 1 run counted; the campaign ended early"),
         (tally(result(HALF)), 1, Status.PASS, Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 run"),
-        (tally(result(windows=AIMED)), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "never hit: kill worker before"),
+        (tally(result(windows=AIMED)), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "no run hit kill worker before"),
         (tally(result(windows=AIMED), result(windows=dict.fromkeys(AIMED, True))), 2, Status.PASS, Status.PASS, ""),
         (tally(result(), BROKEN), 1, Status.ERROR, Status.ERROR, "harness error: KeyError"),
     ],

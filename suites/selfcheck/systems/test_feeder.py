@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, WINDOW_RECORDS, Feeder
+from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE, Feeder
 from holdfast.fixtures.systems.json_lines.messages import Ack
 from holdfast.harness.model.records import InputLog, Partition
 
@@ -53,17 +53,30 @@ def test_markers_wait_until_the_faults_are_healed() -> None:
 
 
 def test_the_window_bounds_what_is_unanswered() -> None:
-    source = feeder(WINDOW_RECORDS + 100, preloaded=WINDOW_RECORDS + 100)
-    assert len(sent(source, 0)) == WINDOW_RECORDS
+    source = feeder(1_600, preloaded=1_600)
+    assert len(sent(source, 0)) == 1_600 // WINDOW_SHARE
     assert sent(source, 0) == []
-    source.take(Ack(0, 39))
-    assert sent(source, 0) == list(range(WINDOW_RECORDS, WINDOW_RECORDS + 40))
+    source.take(Ack(0, 39), 0)
+    assert sent(source, 0) == list(range(100, 140))
+
+
+def test_a_program_that_waits_for_more_records_gets_more_of_them() -> None:
+    source = feeder(2 * WINDOW_RECORDS, preloaded=2 * WINDOW_RECORDS)
+    first = len(sent(source, 0))
+    assert source.next_ms(0) == PATIENCE_MS
+    assert sent(source, PATIENCE_MS - 1) == []
+    assert len(sent(source, PATIENCE_MS)) == 7 * first
+    assert source.next_ms(PATIENCE_MS) == 2 * PATIENCE_MS
+    assert first * 8 + len(sent(source, 1_000 * PATIENCE_MS)) == WINDOW_RECORDS
+    source.take(Ack(0, 8 * first - 1), 1_000 * PATIENCE_MS)
+    source.rewind()
+    assert len(sent(source, 1_000 * PATIENCE_MS)) == first, "an answer sets it back"
 
 
 def test_after_a_death_everything_behind_the_last_answer_is_sent_again() -> None:
     source = feeder(10, preloaded=10)
     sent(source, 0)
-    source.take(Ack(0, 3))
+    source.take(Ack(0, 3), 0)
     source.rewind()
     assert sent(source, 0) == [4, 5, 6, 7, 8, 9]
 
@@ -71,8 +84,8 @@ def test_after_a_death_everything_behind_the_last_answer_is_sent_again() -> None
 def test_it_is_drained_when_everything_is_answered_for() -> None:
     source = feeder(10, preloaded=10)
     sent(source, 0)
-    source.take(Ack(0, 8))
+    source.take(Ack(0, 8), 0)
     assert not source.drained
-    source.take(Ack(0, 9))
-    source.take(Ack(0, 2))
+    source.take(Ack(0, 9), 0)
+    source.take(Ack(0, 2), 0)
     assert source.drained

@@ -1,0 +1,76 @@
+"""Which windows a run hit, from its history.
+
+What a system persisted is read from outside where that can be: from the table that a program left, which the harness
+reads before the next life begins. Elsewhere it is read from the events of restores, as far as a system supplies them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    ChannelStateRestored,
+    ChannelStateTaken,
+    NodeDied,
+    SourceEmitted,
+    StateFound,
+    TaskStarted,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.window import Window
+
+
+def windows_hit(history: History) -> frozenset[Window]:
+    """The windows that a run hit."""
+    return frozenset(_found(history))
+
+
+def _found(history: History) -> Iterator[Window]:
+    restored = _restored_attempts(history)
+    if restored:
+        yield Window.RESTORED_STATE
+    yield from _of_input(history, restored)
+    if _transaction_in_doubt(history):
+        yield Window.TRANSACTION_IN_DOUBT
+    if any(content.batches for event in history.of(ChannelStateTaken) for content in event.channels):
+        yield Window.OVERTAKING
+    restores = (event for event in history.of(ChannelStateRestored) if not event.skipped)
+    if any(content.batches for event in restores for content in event.channels):
+        yield Window.RESTORED_IN_FLIGHT
+
+
+def _restored_attempts(history: History) -> set[int]:
+    """The attempts, or lives of a program, that began from persisted state; a task of theirs ran if tasks are seen."""
+    attempts = {event.attempt for event in history.of(AttemptStarted) if event.restored_checkpoint is not None}
+    tasks = history.of(TaskStarted)
+    if tasks:
+        attempts &= {event.attempt for event in tasks if event.restored_checkpoint is not None}
+    return attempts | {event.attempt for event in history.of(StateFound) if any(event.positions)}
+
+
+def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
+    """What was read, and by whom, follows the attempts: one that reads an offset again is not the one that read it."""
+    held = {event.attempt: event.positions for event in history.of(StateFound)}
+    reached: dict[int, tuple[int, int]] = {}
+    for event in history.of(SourceEmitted):
+        end, reader = reached.get(event.partition, (0, event.attempt))
+        if event.attempt != reader and event.first_offset < end:
+            yield Window.READ_AGAIN if event.attempt in restored else Window.RESTARTED_EMPTY
+        positions = held.get(event.attempt, ())
+        if event.partition < len(positions) and event.first_offset < positions[event.partition]:
+            yield Window.SENT_AGAIN
+        if event.next_offset >= end:
+            reached[event.partition] = (event.next_offset, event.attempt)
+
+
+def _transaction_in_doubt(history: History) -> bool:
+    dead = {event.dead_node for event in history.of(NodeDied)}
+    open_transactions = {
+        (event.node, event.transaction) for event in history.of(TransactionPrecommitted) if event.node in dead
+    }
+    open_transactions -= {(event.node, event.transaction) for event in history.of(TransactionCommitted)}
+    return bool(open_transactions - {(event.node, event.transaction) for event in history.of(TransactionAborted)})

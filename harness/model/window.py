@@ -1,0 +1,52 @@
+"""Windows: situations of a system that a run must have brought about before it shows anything.
+
+A guarantee that was never put to the test did not pass. A case names the windows that its runs must have hit in the
+system under test; one that no run hit makes the case inconclusive.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Window(StrEnum):
+    """A situation that only faults bring about."""
+
+    RESTORED_STATE = "restored-state"
+    READ_AGAIN = "read-again"
+    SENT_AGAIN = "sent-again"
+    RESTARTED_EMPTY = "restarted-empty"
+    TRANSACTION_IN_DOUBT = "transaction-in-doubt"
+    OVERTAKING = "overtaking"
+    RESTORED_IN_FLIGHT = "restored-in-flight"
+
+
+MEANINGS = {
+    Window.RESTORED_STATE: "a life began from state that an earlier one had persisted",
+    Window.READ_AGAIN: "records behind the restored position were read again",
+    Window.SENT_AGAIN: "records that the restored state holds already were sent again",
+    Window.RESTARTED_EMPTY: "a life began empty after an earlier one had read input",
+    Window.TRANSACTION_IN_DOUBT: "a process died between the pre-commit of a transaction and its outcome",
+    Window.OVERTAKING: "a barrier overtook records, which were stored with the checkpoint",
+    Window.RESTORED_IN_FLIGHT: "records that were in flight at a checkpoint were restored with it",
+}
+"""By window, when a run hits it."""
+
+REMEDIES = {
+    Window.RESTORED_STATE: "persist state earlier, or let input arrive for longer",
+    Window.READ_AGAIN: "read input before the next checkpoint completes, or let input arrive for longer",
+    Window.SENT_AGAIN: "acknowledge input only after it is persisted, or let input arrive for longer",
+    Window.RESTARTED_EMPTY: "persist nothing before input arrives, or kill the process earlier",
+    Window.TRANSACTION_IN_DOUBT: "aim a kill between pre-commit and commit, or let output arrive for longer",
+    Window.OVERTAKING: "let records queue in front of a slow task when a checkpoint begins",
+    Window.RESTORED_IN_FLIGHT: "kill a process after a checkpoint whose barriers overtook records",
+}
+"""By window, what would hit it."""
+
+
+def missed_in_words(window: str) -> str:
+    """One clause that names a window that no run hit, and what would hit it."""
+    if window not in MEANINGS:
+        return f"no run hit {window}"
+    known = Window(window)
+    return f"no run hit {known}, in which {MEANINGS[known]}; what would hit it: {REMEDIES[known]}"
