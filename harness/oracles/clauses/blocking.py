@@ -12,6 +12,7 @@ from holdfast.harness.model.events import (
     NotificationReceived,
     SnapshotTaken,
     TaskStopped,
+    TriggerReceived,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
@@ -58,6 +59,7 @@ class Blocking:
                 SnapshotTaken: self._snapshot,
                 BatchProcessed: self._processed,
                 TaskStopped: self._stopped,
+                TriggerReceived: self._triggered,
             },
         )
 
@@ -93,6 +95,10 @@ class Blocking:
             subtask.ending = event, ended
         if marker and not any(of > ended for of in subtask.blocked.values()):
             subtask.done = max(subtask.done, ended)
+
+    def _triggered(self, event: TriggerReceived) -> None:
+        if event.checkpoint <= self._of(event, event.subtask).done:
+            self._findings.check("stale-acted")
 
     def _notified(self, event: NotificationReceived) -> None:
         subtask = self._of(event, event.subtask)

@@ -1,0 +1,187 @@
+"""Control messages that are late, overtaken, doubled or lost, as far as the contract of the system allows each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import Target
+from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
+    COORDINATOR,
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TOLERANT,
+    TWO_AT_ONCE,
+    WORKERS,
+    each_of,
+    forge,
+    gate,
+    kill,
+    pause,
+    plan,
+    with_needs,
+)
+
+SHORT_TIMEOUT = {**TOLERANT, **STATE_IN_FILES, f"{CHECKPOINTING}.timeout": "100 ms"}
+LONG = {"records": 240}
+"""Records arrive for a second and more."""
+NOTICES_AND_TRIGGERS = "trigger complete abort heartbeat"
+EXACTLY_ONCE = ("row-wrong", "row-repeated", "counts-stepped-back", "input-missing")
+
+
+def messages(
+    kind: str,
+    message: str,
+    target: Target = COORDINATOR,
+    how: Mapping[str, int | str] = {},
+    duration_ms: int = 400,
+    **when: Any,
+) -> FaultSpec:
+    """The next messages of a kind are delayed, doubled or lost."""
+    return FaultSpec(f"{kind}-messages", target, Schedule(**when), duration_ms, {"message": message, **how})
+
+
+def _declined(**when: Any) -> FaultSpec:
+    """Some checkpoint is aborted."""
+    return forge("decline", "sink[1]", **when)
+
+
+LOST_WITH_CONNECTION = tuple(
+    plan(
+        messages("lose", first, WORKERS[0], after_checkpoint=1),
+        messages("lose", then, WORKERS[0], after_checkpoint=3),
+        kill(WORKERS[1], after_checkpoint=1),
+        kill(WORKERS[1], after_checkpoint=4),
+        options=SHORT_TIMEOUT,
+        records=LONG,
+    )
+    for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
+)
+"""The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
+DOUBLED_ACKS = plan(
+    messages("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
+    pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+    options=SHORT_TIMEOUT,
+    records=LONG,
+)
+ACKS_OF_THE_LAST_ATTEMPT = plan(
+    messages("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
+    kill(WORKERS[1], after_checkpoint=3),
+    options=SHORT_TIMEOUT,
+    records=LONG,
+)
+"""Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
+OLD_TRIGGERS = (
+    plan(
+        messages("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
+        options=SHORT_TIMEOUT,
+        records=LONG,
+    ),
+    plan(
+        messages(
+            "delay",
+            "trigger",
+            WORKERS[0],
+            {"delay_ms": 130, "overtaken_by": NOTICES_AND_TRIGGERS},
+            after_checkpoint=1,
+        ),
+        options={**SHORT_TIMEOUT, **TWO_AT_ONCE},
+        records=LONG,
+    ),
+)
+LATE_ABORTS = plan(
+    messages("delay", "abort", how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
+    _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
+    _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
+    options=SHORT_TIMEOUT,
+    records=LONG,
+)
+LATE_DECLINES = plan(
+    messages("delay", "decline", how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
+    messages("lose", "trigger", WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
+    _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
+    _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
+    options={**SHORT_TIMEOUT, f"{CHECKPOINTING}.timeout": "42 ms"},
+    records=LONG,
+)
+"""A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
+LOST_TRIGGERS = plan(
+    messages("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
+    options=SHORT_TIMEOUT,
+    records=LONG,
+)
+
+CASES = with_needs(
+    Case(
+        id="messages/doubled-acks",
+        purpose="Is every acknowledgement counted once, when each of them arrives twice?",
+        method="All acknowledgements are doubled, and the last one of a checkpoint is held back.",
+        passes="No checkpoint completes without it.",
+        decides=(Decision("CRD-02", "COORD", ("ack-counted-wrongly",), "counts-duplicate-acks"),),
+        plan=DOUBLED_ACKS,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="messages/late-copies-of-acks",
+        purpose="Does the state of a completed checkpoint stay, when its acknowledgements come again later?",
+        method="Acknowledgements of one worker are doubled, the copies late; the other worker dies meanwhile.",
+        passes="Every file that a retained checkpoint names is there.",
+        decides=(Decision("CRD-02", "REACH", ("file-missing",), "discards-counted-acks"),),
+        plan=ACKS_OF_THE_LAST_ATTEMPT,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="messages/old-triggers",
+        purpose="Is a trigger ignored that arrives when its source has begun this checkpoint or a newer one?",
+        method="Triggers are doubled, or one is overtaken by the next.",
+        passes="No source begins a checkpoint twice, or an older one after a newer.",
+        decides=(Decision("BAR-10", "CUT", ("stale-acted",), "takes-older-triggers"),),
+        plan=each_of(OLD_TRIGGERS),
+        runs=len(OLD_TRIGGERS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="messages/late-aborts",
+        purpose="Does a notice of abort leave alone what newer checkpoints have promised?",
+        method="Checkpoints are declined, and the notices of that arrive behind those of newer checkpoints.",
+        passes="What a completed checkpoint promises is committed.",
+        decides=(Decision("CRD-07", "TXN", ("not-committed",), "abort-undoes-newer"),),
+        plan=LATE_ABORTS,
+    ),
+    Case(
+        id="messages/late-declines",
+        purpose="Does a decline end no other checkpoint than its own?",
+        method="A decline arrives when its checkpoint has expired, and another one is pending.",
+        passes="The other one is not aborted as declined.",
+        decides=(Decision("CRD-03", "COORD", ("wrong-reason",), "decline-fails-newest"),),
+        plan=LATE_DECLINES,
+    ),
+    Case(
+        id="messages/lost-triggers",
+        purpose="Does a checkpoint whose trigger is lost expire, and the next one complete?",
+        method="The triggers of one worker's source are lost twice.",
+        passes="Both checkpoints expire in time, and another is triggered in the same attempt.",
+        decides=(
+            Decision("CRD-04", "COORD", ("not-expired",), "never-expires"),
+            Decision("CRD-04", "COORD", ("slot-not-freed",), "keeps-slot"),
+        ),
+        plan=LOST_TRIGGERS,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="messages/lost-with-connection",
+        purpose="Is the output right, and is all input drained, whichever message is lost with its connection?",
+        method="The connection of one worker is reset twice, in front of messages of six kinds in turn; another dies.",
+        passes="The committed output is the answer of the oracle's model, once, and checkpoints cover all input.",
+        decides=(
+            Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
+            Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),
+        ),
+        plan=each_of(LOST_WITH_CONNECTION),
+        runs=len(LOST_WITH_CONNECTION),
+        tiers=EVERYWHERE,
+    ),
+)
