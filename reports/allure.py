@@ -18,7 +18,7 @@ from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import notes, text, timeline, view
+from holdfast.reports import finding, notes, text, timeline, view
 from holdfast.reports.files import replace_folder
 
 STATUSES = {
@@ -139,8 +139,8 @@ def _description(case: CaseResult, runs: list[RunResult]) -> str:
     )
     decided = ", ".join(f"{rule} {STATUS_WORDS[status]}" for rule, status in case.rules.items())
     decided = text.markdown(decided)
-    asked = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
-    lines = [f"**{name}.** {text.markdown(words)}" for name, words in asked]
+    parts = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
+    lines = [f"**{name}.** {text.markdown(words)}" for name, words in parts]
     noted = [f"**Noted.** {text.markdown(line)}" for line in notes.of_case(case, runs)]
     return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}.", *noted])
 
@@ -160,18 +160,22 @@ def _details(case: CaseResult, runs: list[RunResult]) -> dict[str, str]:
 def _step(case: CaseResult, run: RunResult, start: int, attached: dict[str, str], prefix: str) -> dict[str, Any]:
     attachments = []
     # A case that passes although a run was refuted is a negative control: there, a refutation is the success.
-    as_asked = run.outcome is Outcome.FAIL and case.status is Status.PASS
+    as_expected = run.outcome is Outcome.FAIL and case.status is Status.PASS
     if run.outcome is not Outcome.PASS:
         name = f"{prefix}-attachment.txt"
         attached[name] = _witness(run) + "\n"
         attachments.append({"name": "witness and replay line", "source": name, "type": "text/plain"})
     if run.timeline is not None:
         name = f"{prefix}-attachment.svg"
-        attached[name] = timeline.standalone(run.timeline, f"Timeline of run {run.id}")
+        attached[name] = timeline.standalone(
+            run.timeline,
+            f"Timeline of run {run.id}",
+            broken_ms=run.finding.at_ms if run.finding is not None else None,
+        )
         attachments.append({"name": "timeline", "source": name, "type": "image/svg+xml"})
     return {
-        "name": text.clean(run.id) + (" (refuted, as asked)" if as_asked else ""),
-        "status": "passed" if as_asked else STEP_STATUSES[run.outcome],
+        "name": text.clean(run.id) + (" (refuted, as expected)" if as_expected else ""),
+        "status": "passed" if as_expected else STEP_STATUSES[run.outcome],
         "statusDetails": {"message": text.clean(run.reason)} if run.reason else {},
         "stage": "finished",
         "steps": [],
@@ -188,6 +192,9 @@ def _step(case: CaseResult, run: RunResult, start: int, attached: dict[str, str]
 
 def _witness(run: RunResult) -> str:
     lines = [f"Run {run.id}: {run.plan_text}"]
+    if run.finding is not None:
+        lines += ["", *finding.in_text(run.finding)]
+        return text.clean("\n".join(lines))
     if run.reason:
         lines.append(run.reason)
     for verdict, anomaly in view.anomalies(run):

@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.reports import notes, text, view
+from holdfast.harness.model.verdict import Anomaly
+from holdfast.reports import finding, notes, text, view
 from holdfast.reports.files import write_file
 
 SPEC_VERSION = "0.0.0"
@@ -16,7 +18,7 @@ SPEC_VERSION = "0.0.0"
 STATUSES = {
     Status.PASS: "passed",
     Status.FAIL: "failed",
-    # The format has no word for "could not tell"; its own advice is `other`, with the true status in `rawStatus`.
+    # The format has no word for "not decided"; its own advice is `other`, with the true status in `rawStatus`.
     Status.ERROR: "other",
     Status.INCONCLUSIVE: "other",
     Status.WAIVED: "skipped",
@@ -40,8 +42,8 @@ class CtrfReporter:
 
 def _document(journal: Journal) -> dict[str, Any]:
     listed = view.listed_runs(journal)
-    found = {finding.name: finding for finding in view.findings(journal)}
-    tests = [_rule(result, found.get(result.rule.id)) for result in journal.rules]
+    found = finding.by_rule(journal)
+    tests = [_rule(result, found.get(result.rule.id)) for result in view.rules(journal)]
     tests += [_case(case, listed.get((case.case, case.tier), [])) for case in journal.cases]
     start = text.epoch_milliseconds(journal.started)
     lasted = text.whole(journal.duration_s * 1_000)
@@ -79,7 +81,7 @@ def _document(journal: Journal) -> dict[str, Any]:
     }
 
 
-def _rule(result: RuleResult, finding: view.Finding | None) -> dict[str, Any]:
+def _rule(result: RuleResult, found: Finding | None) -> dict[str, Any]:
     rule = result.rule
     test = _test(f"{rule.id} {text.one_line(rule.text)}", ["rules", f"{rule.area} {rule.title}"], 0.0, result.status)
     test["testId"] = rule.id
@@ -87,10 +89,12 @@ def _rule(result: RuleResult, finding: view.Finding | None) -> dict[str, Any]:
     test["labels"] = {"level": rule.level.value, "area": rule.area}
     if result.reason:
         test["message"] = text.clean(result.reason)
-    if finding is not None and finding.exhibit is not None:
-        test["trace"] = _witness(finding.exhibit)
-    if finding is not None and finding.run is not None:
-        test["extra"] = {"replay": text.clean(finding.run.replay)}
+    if found is not None:
+        test["trace"] = text.clean("\n".join(finding.in_text(found)))
+        if found.next is not None:
+            test["extra"] = {"replay": text.clean(found.next.line())}
+    if result.failed_cases:
+        test["status"] = "other"
     return test
 
 
@@ -106,7 +110,7 @@ def _case(case: CaseResult, runs: list[RunResult]) -> dict[str, Any]:
     if case.reason:
         test["message"] = text.clean(case.reason)
     shown = [
-        _witness(view.Exhibit(run, verdict.oracle, anomaly))
+        _witness(run, verdict.oracle, anomaly)
         for run in runs
         for verdict, anomaly in view.anomalies(run)
         if case.status is Status.FAIL
@@ -135,7 +139,6 @@ def _test(name: str, suite: list[str], wall_ms: float, status: Status) -> dict[s
     }
 
 
-def _witness(exhibit: view.Exhibit) -> str:
-    anomaly = exhibit.anomaly
-    head = f"{exhibit.run.id}: {exhibit.oracle}/{anomaly.clause}: {anomaly.message}"
-    return text.clean("\n".join((head, *anomaly.witness, f"Replay: {exhibit.run.replay}")))
+def _witness(run: RunResult, oracle: str, anomaly: Anomaly) -> str:
+    head = f"{run.id}: {oracle}/{anomaly.clause}: {anomaly.message}"
+    return text.clean("\n".join((head, *anomaly.witness, f"Replay: {run.replay}")))

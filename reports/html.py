@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -17,11 +17,14 @@ from markupsafe import Markup
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.picture import Film
 from holdfast.harness.model.rule import Level
+from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
-from holdfast.reports import checkpoints, film, notes, pictures, recovery, strip, text, timeline, view
+from holdfast.reports import checkpoints, film, finding, notes, pictures, recovery, strip, text, timeline, verdict, view
+from holdfast.reports.details import read_details
 from holdfast.reports.files import write_file
 from holdfast.reports.svg import colour, element, group
 
@@ -40,15 +43,21 @@ class HtmlReporter:
 
     def render(self, journal: Journal, folder: Path) -> Path:
         """Write `report.html`."""
-        return write_file(folder / self.writes, page(journal))
+        return write_file(folder / self.writes, page(journal, read_details(folder, _drawn(journal))))
 
 
-def page(journal: Journal) -> str:
-    """The page as text."""
+def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> str:
+    """The page as text.
+
+    Args:
+        journal: what happened.
+        details: by run, what lies beside it.
+    """
+    details = details or {}
     style = Markup("\n" + "".join(map(_asset, STYLE_SHEETS)))
     script = Markup(f"\n{_asset('report.js')}")
     timelines = _timelines(journal)
-    blocks = view.blocks(journal)
+    numbered = list(enumerate(journal.findings, start=1))
     recoveries = recovery.groups(journal)
     scale = strip.scale_of([row for group in recoveries for row in group])
     return (
@@ -61,24 +70,32 @@ def page(journal: Journal) -> str:
             script=script,
             style_hash=_hash(style),
             script_hash=_hash(script),
-            counts=view.status_counts(result.status for result in journal.rules),
+            counts=view.status_counts(result.status for result in view.rules(journal)),
             areas=view.areas(journal),
+            other_areas=view.other_areas(journal),
+            other_count=len(view.other_rules(journal)),
+            shadowed=sum(bool(each.failed_cases) for each in view.rules(journal)),
+            rule_count=len(view.rules(journal)),
             levels=view.levels(journal),
-            refuted=[block for block in blocks if block.status is Status.FAIL],
-            undecided=[block for block in blocks if block.status in view.UNDECIDED],
+            refuted=[each for each in numbered if each[1].status is Status.FAIL],
+            undecided=[each for each in numbered if each[1].status in view.UNDECIDED],
             cases=view.cases_by_id(journal),
             groups=_groups(journal),
             runs={run.id: run for run in journal.runs},
             total_runs=view.total_runs(journal),
             pictures=timelines,
-            reported=_with_checkpoints(journal, timelines),
-            drawn_at=_drawn_at(blocks, timelines),
-            block_of={finding.name: block.name for block in blocks for finding in block.findings},
+            details=details,
+            reported=_with_checkpoints(details, timelines),
+            drawn_at=_drawn_at(numbered, timelines),
+            finding_of={rule: number for number, each in reversed(numbered) for rule in each.rules},
+            paste=finding.PASTE,
+            nothing_stored=finding.NOTHING_STORED,
             evidence=_by_evidence(journal.evidence),
-            sentence=text.verdict_sentence(journal),
+            sentence=verdict.sentence(journal),
+            title_meaning=verdict.TITLE_MEANINGS[journal.certificate.title],
             anchor_of=_run_anchors(journal),
             guarantees=_guarantees(journal),
-            noted=notes.notes(journal, [block.run.id for block in blocks if block.run]),
+            noted=notes.notes(journal, [each.run for each in journal.findings]),
             recoveries=recoveries,
             refuted_recoveries=recovery.refuted(journal),
             scale=scale,
@@ -126,6 +143,8 @@ def _environment() -> Environment:
         phase_strip=checkpoints.strip,
         notes=notes.of_run,
         idle=notes.idle,
+        rules_of=finding.rules_of,
+        scope=finding.scope,
         inline_picture=pictures.inline,
         scene=film.scene,
     )
@@ -178,29 +197,40 @@ def _bar(counts: Mapping[Status, int], label: str) -> Markup:
     return element("svg", group(drawn), class_="bar", role="img", aria_label=label)
 
 
-def _timelines(journal: Journal) -> dict[str, Markup]:
-    """Timelines by run, failed runs first where there are too many."""
+def _drawn(journal: Journal) -> list[RunResult]:
+    """The runs that get a timeline: those of the findings, then failed runs before others."""
+    explained = {each.run: number for number, each in enumerate(journal.findings)}
     rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
-    held = sorted((run for run in journal.runs if run.timeline is not None), key=lambda run: rank[run.outcome])
+    held = [run for run in journal.runs if run.timeline is not None]
+    held.sort(key=lambda run: (explained.get(run.id, len(explained)), rank[run.outcome]))
+    return held[:MOST_TIMELINES]
+
+
+def _timelines(journal: Journal) -> dict[str, Markup]:
+    """Timelines by run, each with a mark where the first clause was broken."""
     return {
-        run.id: timeline.draw(run.timeline, f"Timeline of run {run.id}")
-        for run in held[:MOST_TIMELINES]
+        run.id: timeline.draw(
+            run.timeline,
+            f"Timeline of run {run.id}",
+            broken_ms=run.finding.at_ms if run.finding is not None else None,
+        )
+        for run in _drawn(journal)
         if run.timeline is not None
     }
 
 
-def _with_checkpoints(journal: Journal, timelines: Mapping[str, Markup]) -> frozenset[str]:
+def _with_checkpoints(details: Mapping[str, RunDetails], timelines: Mapping[str, Markup]) -> frozenset[str]:
     """Runs below whose timeline stand the checkpoints as the system reports them."""
-    told = {run.id for run in journal.runs if run.checkpoint_history is not None}
-    return frozenset([name for name in timelines if name in told][:MOST_CHECKPOINT_HISTORIES])
+    reported = {name for name, each in details.items() if each.checkpoint_history is not None}
+    return frozenset([name for name in timelines if name in reported][:MOST_CHECKPOINT_HISTORIES])
 
 
-def _drawn_at(blocks: list[view.Block], timelines: Mapping[str, Markup]) -> dict[str, str]:
+def _drawn_at(numbered: Iterable[tuple[int, Finding]], timelines: Mapping[str, Markup]) -> dict[str, int]:
     """Where each timeline stands: with the first finding that it explains, once; the others link to it."""
-    places: dict[str, str] = {}
-    for block in blocks:
-        if block.run is not None and block.run.id in timelines:
-            places.setdefault(block.run.id, block.name)
+    places: dict[str, int] = {}
+    for number, each in numbered:
+        if each.run in timelines:
+            places.setdefault(each.run, number)
     return places
 
 
@@ -248,7 +278,7 @@ def _guarantees(journal: Journal) -> list[tuple[str, str, str]]:
 
 
 def _by_evidence(evidence: Mapping[str, str]) -> dict[str, list[str]]:
-    """Event kinds by how the accused supplies them, strongest first."""
+    """Event kinds by how the system under test supplies them, strongest first."""
     order = {each.value: rank for rank, each in enumerate(Evidence)}
     grouped: dict[str, list[str]] = {}
     for kind, how in sorted(evidence.items(), key=lambda item: (order.get(item[1], len(order)), item)):

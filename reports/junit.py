@@ -5,8 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
-from holdfast.reports import notes, text, view
+from holdfast.reports import finding, notes, text, view
 from holdfast.reports.files import write_file
 
 ELEMENTS = {
@@ -18,7 +19,7 @@ ELEMENTS = {
     Status.UNOBSERVED: ("skipped", "unobserved"),
     Status.NOT_APPLICABLE: ("skipped", "not-applicable"),
 }
-"""What could not be told is an error, never a pass: a build that looks at failures and errors must stop."""
+"""What was not decided is an error, never a pass: a build that looks at failures and errors must stop."""
 
 
 class JunitReporter:
@@ -36,7 +37,7 @@ class JunitReporter:
 
 
 def _document(journal: Journal) -> ElementTree.Element:
-    found = {finding.name: finding for finding in view.findings(journal)}
+    found = finding.by_rule(journal)
     root = ElementTree.Element("testsuites", name=f"Holdfast: {text.clean(journal.system)}")
     suites = []
     for area in view.areas(journal):
@@ -78,17 +79,13 @@ def _suite(root: ElementTree.Element, journal: Journal, name: str) -> ElementTre
     return suite
 
 
-def _rule(suite: ElementTree.Element, result: RuleResult, finding: view.Finding | None) -> None:
+def _rule(suite: ElementTree.Element, result: RuleResult, found: Finding | None) -> None:
     classname = f"holdfast.rules.{result.rule.area}"
-    details = [result.rule.text]
-    if finding is not None:
-        if finding.exhibit is not None:
-            anomaly = finding.exhibit.anomaly
-            details += [f"{finding.exhibit.oracle}/{anomaly.clause}: {anomaly.message}", *anomaly.witness]
-        if finding.run is not None:
-            details.append(f"Replay: {finding.run.replay}")
+    details = [result.rule.text, *(finding.in_text(found) if found is not None else ())]
     name = f"{result.rule.id} {text.one_line(result.rule.text, 120)}"
-    _test(suite, classname, name, 0.0, result.status, result.reason, details)
+    test = _test(suite, classname, name, 0.0, result.status, result.reason, details)
+    if result.failed_cases:
+        ElementTree.SubElement(test, "system-out").text = text.clean(result.reason)
 
 
 def _case(suite: ElementTree.Element, case: CaseResult, runs: list[RunResult]) -> None:

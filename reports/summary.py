@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.harness.model.appearance import STATUS_WORDS
-from holdfast.harness.model.journal import Journal
-from holdfast.reports import notes, recovery, text, view
+from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.reports import finding, notes, recovery, text, verdict, view
 from holdfast.reports.files import write_file
 
 MOST_BYTES = 1 << 20
@@ -31,14 +32,13 @@ class SummaryReporter:
 
 def summary(journal: Journal) -> str:
     """The summary as text, under MOST_BYTES in UTF-8."""
-    blocks = view.blocks(journal)
-    written = [*_head(journal), _notes(notes.notes(journal, [block.run.id for block in blocks if block.run]))]
+    written = [*_head(journal), _notes(notes.notes(journal, [each.run for each in journal.findings]))]
     left = MOST_BYTES - _RESERVE - sum(_size(part) for part in written)
-    for index, block in enumerate(blocks):
-        part = _block(block)
+    for index, each in enumerate(journal.findings):
+        part = _finding(each, journal)
         left -= _size(part)
         if left < 0:
-            more = text.plural(sum(each.size for each in blocks[index:]), "more finding")
+            more = text.plural(len(journal.findings) - index, "more finding")
             written.append(f"\n_{more} did not fit here; see `report.html`._\n")
             break
         written.append(part)
@@ -48,7 +48,7 @@ def summary(journal: Journal) -> str:
 
 def _head(journal: Journal) -> Iterator[str]:
     certificate = journal.certificate
-    yield f"# {certificate.title.value}: {text.markdown(journal.system)}\n\n{text.verdict_sentence(journal)}\n"
+    yield f"# {certificate.title.value}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
     if journal.interrupted:
         yield f"\n**Interrupted by {text.markdown(journal.interrupted)}**: this is what was found until then.\n"
     facts = (
@@ -66,7 +66,7 @@ def _head(journal: Journal) -> Iterator[str]:
         yield f"- at most {bound} of drawn plans fail, with 95 % confidence (3/n, n = {certificate.drawn_plans:,})\n"
     for window in certificate.windows_missed[:20]:
         yield f"- window never hit: {text.markdown(window)}\n"
-    counts = view.status_counts(result.status for result in journal.rules)
+    counts = view.status_counts(result.status for result in view.rules(journal))
     yield "\n| Status | Rules | Meaning |\n| --- | ---: | --- |\n"
     for status, number in counts.items():
         name = f"{text.STATUS_MARKS[status]} {STATUS_WORDS[status]}"
@@ -103,25 +103,28 @@ def _notes(told: tuple[notes.Note, ...]) -> str:
     return "\n".join(("\n**Noted**, and no failure\n", *lines, ""))
 
 
-def _block(block: view.Block) -> str:
-    names = text.markdown(", ".join(finding.name for finding in block.findings))
-    lines = [f"\n## {text.STATUS_MARKS[block.status]} {STATUS_WORDS[block.status]}: {names}\n"]
-    lines += [f"{text.markdown(view.owed(finding))}\n" for finding in block.findings]
-    lines += [f"_{text.markdown(reason)}_\n" for reason in block.reasons]
-    if block.exhibit is not None:
-        anomaly = block.exhibit.anomaly
-        lines.append(
-            f"**{text.markdown(f'{block.exhibit.oracle}/{anomaly.clause}')}** {text.markdown(anomaly.message)}\n"
-        )
-        if anomaly.witness:
-            lines.append(fence("\n".join(anomaly.witness)))
-    elif block.run is not None and block.run.reason:
-        lines.append(f"Run {text.markdown(f'{block.run.id}: {block.run.reason}')}\n")
-    if block.run is not None:
-        lines += [f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n" for each in notes.of_run(block.run)]
-    if block.run is not None and block.run.replay:
-        lines.append("Replay:\n")
-        lines.append(fence(block.run.replay))
+def _finding(found: Finding, journal: Journal) -> str:
+    head = f"{text.STATUS_MARKS[found.status]} {STATUS_WORDS[found.status]}: {text.markdown(found.what)}"
+    lines = [f"\n## {head}\n"]
+    lines += [f"- **{name}** {text.markdown(words)}" for name, words in finding.lines(found)[1:3]]
+    if reach := finding.scope(found, journal):
+        lines.append(f"- **seen** in {text.markdown(reach)}")
+    if found.rules:
+        verb = "refutes" if found.status is Status.FAIL else "keeps open"
+        lines.append(f"- **{verb}** {text.markdown(', '.join(found.rules))}")
+    lines.append("")
+    if found.cause is not None and found.cause.witness:
+        lines.append(fence("\n".join(found.cause.witness)))
+    if found.consequences:
+        lines.append("Consequences in the same run:\n")
+        lines += [f"- {text.markdown(finding.violation_words(each))}" for each in found.consequences]
+        lines.append("")
+    for run in journal.runs:
+        if run.id == found.run:
+            lines += [f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n" for each in notes.of_run(run)]
+    if found.next is not None:
+        lines.append("Next:\n")
+        lines.append(fence(found.next.line()))
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import PurePath
 
 from rich import box
 from rich.console import Console
@@ -10,10 +11,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
-from holdfast.harness.model.journal import Journal, RuleResult, Status, Title
-from holdfast.reports import notes, recovery, text, view
+from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.reports import finding, notes, recovery, text, verdict, view
 
-TITLE_STYLES = {Title.CERTIFIED: "bold green", Title.PARTIAL: "bold yellow", Title.REFUSED: "bold red"}
+TITLE_STYLES = {
+    Title.CERTIFIED: "bold green",
+    Title.PARTIAL: "bold yellow",
+    Title.INCONCLUSIVE: "bold yellow",
+    Title.REFUSED: "bold red",
+}
 HEADINGS = {
     Status.PASS: "pass",
     Status.NOT_APPLICABLE: "n/a",
@@ -24,8 +31,8 @@ HEADINGS = {
     Status.ERROR: "error",
     Status.FAIL: "FAIL",
 }
-SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES = 3, 4, 4, 6, 4
-
+SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES = 3, 4, 5, 6, 4
+_NOT_RUN = {Status.UNTESTED, Status.NOT_APPLICABLE}
 
 ASCII_MARKS = {
     Status.PASS: "+",
@@ -40,27 +47,27 @@ ASCII_MARKS = {
 
 
 def render_summary(journal: Journal, console: Console, verbose: bool = False, report: str = "") -> None:
-    """Print the result: areas, decided rules, trouble with its replay lines, and last the title.
+    """Print the result: a line for each area, the findings whole, and last the title.
 
     The title comes last because that is where a terminal leaves the reader.
 
     Args:
         journal: what happened.
         console: where to print; its width is kept to.
-        verbose: list every rule with its text, those that nothing decided too, and everything that is missing.
+        verbose: list every rule with its text, every consequence and everything that is missing.
         report: path of the report to point to, if one was written.
     """
     console.print(_areas(journal, console))
-    console.print()
+    if any(each.failed_cases for each in view.rules(journal)):
+        _print_wrapped(console, "* of some that passed a case failed by what decides another rule", "dim")
     if verbose:
-        console.print(_every_rule(journal, console))
-    else:
-        _print_decided(journal, console)
-    blocks = view.blocks(journal)
-    for block in blocks:
         console.print()
-        _print_block(block, console, verbose)
-    _print_notes(notes.notes(journal, [block.run.id for block in blocks if block.run]), console, verbose)
+        console.print(_every_rule(journal, console))
+    folder = _folder(report)
+    for found in journal.findings:
+        console.print()
+        _print_finding(found, journal, console, verbose, folder)
+    _print_notes(notes.notes(journal, [found.run for found in journal.findings]), console, verbose)
     console.print()
     _print_end(journal, console, verbose, report)
 
@@ -78,9 +85,9 @@ def _sayable(console: Console, words: str, limit: int = 0) -> str:
 
 
 def _areas(journal: Journal, console: Console) -> Table:
-    """One line for each area; only statuses that occur get a column."""
-    areas = view.areas(journal)
-    totals = view.status_counts(result.status for result in journal.rules)
+    """One line for each area of which something ran; only statuses that occur get a column."""
+    areas = [area for area in view.areas(journal) if not set(area.counts) <= _NOT_RUN]
+    totals = view.status_counts(result.status for result in view.rules(journal))
     present = [status for status in Status if status in totals]
     headings = [HEADINGS[status] for status in present]
     # Rich shrinks every column alike when a table is too wide; here only the title may give way.
@@ -99,36 +106,19 @@ def _areas(journal: Journal, console: Console) -> Table:
         show_edge=False,
     )
     for area in areas:
-        cells = [Text(str(area.counts.get(status, "")), STATUS_STYLES[status]) for status in present]
+        cells = [Text(_number(area, status), STATUS_STYLES[status]) for status in present]
         title = Text(_sayable(console, area.title, room))
         table.add_row(text.one_line(area.code), title, str(len(area.rules)), *cells)
     table.add_section()
-    table.add_row("", "all", str(len(journal.rules)), *(str(totals[status]) for status in present), style="bold")
+    table.add_row("", "all", str(len(view.rules(journal))), *(str(totals[status]) for status in present), style="bold")
     return table
 
 
-def _is_decided(result: RuleResult) -> bool:
-    return bool(result.cases) or result.status not in (Status.UNTESTED, Status.NOT_APPLICABLE)
-
-
-def _print_decided(journal: Journal, console: Console) -> None:
-    """A line for each area: its decided rules by number, each behind the mark of its status."""
-    marks = _marks(console)
-    for area in view.areas(journal):
-        decided = [result for result in area.rules if _is_decided(result)]
-        if all(result.status in (Status.UNTESTED, Status.NOT_APPLICABLE) for result in decided):
-            continue  # Nothing of it ran, as the table says.
-        line = Text()
-        for result in decided:
-            mark = f"{marks[result.status]}{result.rule.id.rpartition('-')[2]}"
-            line.append(mark, STATUS_STYLES[result.status]).append("  ")
-        for index, part in enumerate(line.wrap(console, max(console.width - 6, 20))):
-            part.rstrip()
-            console.print(Text(f"{text.one_line(area.code) if index == 0 else '':4}  ").append_text(part))
-    met = {result.status for result in journal.rules if _is_decided(result)}
-    if met:
-        key = "  ".join(f"{marks[status]} {STATUS_WORDS[status]}" for status in Status if status in met)
-        console.print(Text(f"      ({key})", "dim"))
+def _number(area: view.Area, status: Status) -> str:
+    """How many; a star says that a case of some that passed failed otherwise."""
+    number = area.counts.get(status, 0)
+    star = "*" if status is Status.PASS and area.passed < number else ""
+    return f"{number or ''}{star}"
 
 
 def _every_rule(journal: Journal, console: Console) -> Table:
@@ -137,44 +127,58 @@ def _every_rule(journal: Journal, console: Console) -> Table:
         Column("Rule", width=6),
         Column("Status", width=16),
         Column("Level", width=6),
-        Column("What is owed", width=room, no_wrap=True),
+        Column("Requirement", width=room, no_wrap=True),
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,
         show_edge=False,
     )
     marks = _marks(console)
-    for result in journal.rules:
+    for result in view.rules(journal):
         status = Text(f"{marks[result.status]} {STATUS_WORDS[result.status]}", STATUS_STYLES[result.status])
         owed = Text(_sayable(console, result.rule.text, room))
         table.add_row(result.rule.id, status, result.rule.level.value, owed)
     return table
 
 
-def _print_block(block: view.Block, console: Console, verbose: bool) -> None:
-    head = Text(f"{_marks(console)[block.status]} {STATUS_WORDS[block.status].upper()}", STATUS_STYLES[block.status])
-    names = ", ".join(finding.name for finding in block.findings)
+def _folder(report: str) -> str:
+    """The folder that holds the folder of the report, as a command names it."""
+    return str(PurePath(report).parent.parent) if report else ""
+
+
+def _print_finding(found: Finding, journal: Journal, console: Console, verbose: bool, folder: str) -> None:
+    """Four lines, and below them what they leave out."""
+    head = Text(f"{_marks(console)[found.status]} {STATUS_WORDS[found.status].upper()}", STATUS_STYLES[found.status])
+    names = ", ".join((*found.rules[:SHOWN_RULES], *_more(found.rules)) if found.rules else found.cases[:1])
     console.print(head.append(f"  {_sayable(console, names)}", "default"), soft_wrap=True)
-    for finding in block.findings if verbose else block.findings[:SHOWN_RULES]:
-        _print_wrapped(console, text.one_line(view.owed(finding), 0 if verbose else 220))
-    for reason in block.reasons:
-        _print_wrapped(console, reason)
-    if block.exhibit is not None:
-        anomaly = block.exhibit.anomaly
-        _print_wrapped(console, f"{block.exhibit.oracle}/{anomaly.clause}: {anomaly.message}", "bold")
-        witness = anomaly.witness if verbose else anomaly.witness[:SHOWN_WITNESS]
+    *words, (following, command) = finding.lines(found, folder)
+    for name, sentence in words:
+        _print_wrapped(console, sentence, "bold" if name == "what" else "", lead=f"{name:<6}")
+    # Never wrapped by us: a line that is to be pasted must stay one line.
+    console.print(Text(f"  {following:<5} ").append(_sayable(console, command), "cyan"), soft_wrap=True)
+    if found.cause is not None:
+        witness = found.cause.witness if verbose else found.cause.witness[:SHOWN_WITNESS]
         for number, line in enumerate(witness, start=1):
-            _print_wrapped(console, f"{number}. {text.one_line(line)}", indent=4, hang=3)
-        if len(anomaly.witness) > len(witness):
-            _print_wrapped(console, f"and {text.plural(len(anomaly.witness) - len(witness), 'more line')}", indent=4)
-    elif block.run is not None and block.run.reason:
-        _print_wrapped(console, f"run {block.run.id}: {block.run.reason}")
-    if block.run is not None:
-        for note in notes.of_run(block.run):
-            _print_wrapped(console, f"{note.label}: {note.words}", "dim", hang=2)
-    if block.run is not None and block.run.replay:
-        # Never wrapped by us: a line that is to be pasted must stay one line.
-        console.print(Text(f"  {_sayable(console, block.run.replay)}", "cyan"), soft_wrap=True)
+            _print_wrapped(console, f"{number}. {text.one_line(line)}", "dim", indent=8, hang=3)
+        if len(found.cause.witness) > len(witness):
+            left = text.plural(len(found.cause.witness) - len(witness), "more line")
+            _print_wrapped(console, f"and {left}", "dim", indent=8)
+    if found.consequences and verbose:
+        for each in found.consequences:
+            _print_wrapped(console, finding.violation_words(each), lead="then  ")
+    elif found.consequences:
+        clauses = ", ".join(each.name for each in found.consequences)
+        _print_wrapped(console, clauses, "dim", lead="then  ")
+    if reach := finding.scope(found, journal):
+        _print_wrapped(console, reach, "dim", lead="seen  ")
+    for run in journal.runs:
+        if run.id == found.run:
+            for note in notes.of_run(run):
+                _print_wrapped(console, f"{note.label}: {note.words}", "dim", lead="note  ")
+
+
+def _more(names: tuple[str, ...]) -> tuple[str, ...]:
+    return (text.plural(len(names) - SHOWN_RULES, "more rule"),) if len(names) > SHOWN_RULES else ()
 
 
 def _print_notes(told: tuple[notes.Note, ...], console: Console, verbose: bool) -> None:
@@ -188,14 +192,16 @@ def _print_notes(told: tuple[notes.Note, ...], console: Console, verbose: bool) 
         _print_wrapped(console, f"and {text.plural(len(told) - SHOWN_NOTES, 'more note')}")
 
 
-def _print_wrapped(console: Console, words: str, style: str = "", indent: int = 2, hang: int = 0) -> None:
-    """Wrapped by hand, because rich fills lines with blanks, which logs keep."""
-    margin = " " * indent
+def _print_wrapped(
+    console: Console, words: str, style: str = "", *, indent: int = 2, hang: int = 0, lead: str = ""
+) -> None:
+    """Wrapped by hand, because rich fills lines with blanks, which logs keep; `lead` stands before the first line."""
+    margin, hang = " " * indent, hang or len(lead)
     width = max(console.width, 30)
     for line in textwrap.wrap(
         _sayable(console, words),
         width,
-        initial_indent=margin,
+        initial_indent=margin + lead,
         subsequent_indent=margin + " " * hang,
         break_on_hyphens=False,
     ):
@@ -225,6 +231,7 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     title = Text(certificate.title.value, TITLE_STYLES[certificate.title])
     title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
     console.print(title, soft_wrap=True)
+    _print_wrapped(console, verdict.sentence(journal))
     shown = certificate.missing if verbose else certificate.missing[:SHOWN_MISSING]
     for sentence in shown:
         _print_wrapped(console, f"- {sentence if verbose else text.beginning(sentence)}", hang=2)

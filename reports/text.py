@@ -6,7 +6,7 @@ import math
 import re
 from datetime import UTC, datetime
 
-from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.journal import Status
 from holdfast.harness.model.rule import Decidability, Level, Subject
 
 STATUS_MARKS = {
@@ -25,9 +25,9 @@ STATUS_MEANINGS = {
     Status.WAIVED: "set aside with a reason and an expiry",
     Status.UNTESTED: "no case decides it, or not all of its cases ran",
     Status.UNOBSERVED: "the system does not supply the evidence that it needs",
-    Status.INCONCLUSIVE: "too few runs passed, or a window was never hit",
+    Status.INCONCLUSIVE: "too few runs counted, or a window was never hit",
     Status.ERROR: "the harness failed, not the system",
-    Status.FAIL: "refuted, with a replay line",
+    Status.FAIL: "refuted, with a command that repeats the run",
 }
 SUBJECT_WORDS = {
     Subject.RUNTIME: "runtime",
@@ -162,27 +162,3 @@ def subject_words(subject: str) -> str:
 def slug(*parts: str) -> str:
     """A fragment that a link can name, from any text."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(parts))
-
-
-def verdict_sentence(journal: Journal) -> str:
-    """What the title means for this system, in one sentence of counts."""
-    found = {status: sum(result.status is status for result in journal.rules) for status in Status}
-    if not journal.rules:
-        return "No rule was asked."
-    total = plural(len(journal.rules), "rule")
-    if journal.certificate.title is Title.CERTIFIED:
-        return f"Every MUST rule passed or does not apply; of {total}, {found[Status.PASS]} passed."
-    shown = [
-        f"{found[status]} {word}"
-        for status, word in (
-            (Status.FAIL, "refuted"),
-            (Status.ERROR, "in error"),
-            (Status.INCONCLUSIVE, "inconclusive"),
-        )
-        if found[status]
-    ]
-    if journal.certificate.title is Title.REFUSED:
-        return f"Of {total}, {', '.join(shown) or 'none could be upheld'}; {found[Status.PASS]} passed."
-    open_count = len(journal.rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
-    absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
-    return f"Nothing that ran was refuted: of {total}, {found[Status.PASS]} passed{absent}, {open_count} are open."

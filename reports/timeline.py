@@ -78,18 +78,22 @@ class _Label:
     y: float
 
 
-def draw(timeline: Timeline, title: str, *, style: str = "") -> Markup:
+def draw(timeline: Timeline, title: str, *, broken_ms: float | None = None, style: str = "") -> Markup:
     """The picture as one `svg` element.
 
     Args:
         timeline: what to draw.
         title: what it is, for those who hear it read.
+        broken_ms: when the first clause was broken; a red mark stands there.
         style: a style sheet to carry along, when it does not stand in a page that has one.
     """
     axis = _Axis(_length(timeline))
     rows, labels_bottom = _label_rows(timeline.faults, axis)
     marks_top = lanes_top = labels_bottom
     lanes_top += MARK_ROW if timeline.restarts_ms or timeline.healed_ms > 0 else 4
+    if broken_ms is not None:
+        marks_top += MARK_ROW
+        lanes_top += MARK_ROW
     y = lanes_top
     lanes, lane_of, y = _lanes(timeline, axis, y)
     spans, y = _checkpoints(timeline.checkpoints, axis, y + 8)
@@ -112,6 +116,7 @@ def draw(timeline: Timeline, title: str, *, style: str = "") -> Markup:
         *spans,
         *charts,
         *_fault_labels(rows, lanes_top),
+        *_broken(broken_ms, axis, labels_bottom, bottom),
     ]
     if style:
         content.insert(0, element("style", Markup(style)))
@@ -125,10 +130,10 @@ def draw(timeline: Timeline, title: str, *, style: str = "") -> Markup:
     )
 
 
-def standalone(timeline: Timeline, title: str) -> str:
+def standalone(timeline: Timeline, title: str, *, broken_ms: float | None = None) -> str:
     """The picture as a file of its own, in the colours that the style sheet falls back to."""
     style = resources.files("holdfast.reports").joinpath("templates", "timeline.css").read_text(encoding="utf-8")
-    return str(draw(timeline, title, style=f"svg {{ background: #fff; }}\n{style}")) + "\n"
+    return str(draw(timeline, title, broken_ms=broken_ms, style=f"svg {{ background: #fff; }}\n{style}")) + "\n"
 
 
 def in_words(timeline: Timeline) -> str:
@@ -347,6 +352,17 @@ def _marks(timeline: Timeline, axis: _Axis, top: float, bottom: float) -> list[M
             drawn.append(_text(middle, top + 10, words, f"mark-label {class_}", "middle"))
             free_from = middle + half + 8
     return drawn
+
+
+def _broken(at_ms: float | None, axis: _Axis, top: float, bottom: float) -> list[Markup]:
+    """Where the first clause was broken, in front of everything else and above the other marks."""
+    if at_ms is None:
+        return []
+    x, words = axis.x(at_ms), f"first violation, {duration(at_ms)}"
+    left_half = x < (LEFT + WIDTH - RIGHT) / 2
+    flag = f"M{number(x)} {number(top + 2)}l{number(9 if left_half else -9)} 5l{number(-9 if left_half else 9)} 5z"
+    label = _text(x + (13 if left_half else -13), top + 11, words, "mark-label broken", None if left_half else "end")
+    return [_line(x, top + 2, bottom, "broken", title=words), element("path", class_="broken-flag", d=flag), label]
 
 
 def _chart(

@@ -26,7 +26,7 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
     """Certify and report. The report is written also after an interruption."""
     progress = consoles.progress()
     consoles.offer_sweep(progress, request.folder.parent)
-    with listening() as interruption, CaseProgress(progress, quiet=json) as observer:
+    with listening() as interruption, CaseProgress(progress, request, quiet=json) as observer:
         certification = Certification(request, observer, interruption)
         require_reachable()
         make_folder(request.folder)
@@ -42,15 +42,15 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
 
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
-    """0 certified or partial, 1 violated, 2 inconclusive (also where nothing ran), 4 harness error."""
-    statuses = {result.status for result in journal.cases} | {result.status for result in journal.rules}
-    if Status.FAIL in statuses:
+    """0 certified or partial, 1 refuted, 2 inconclusive (also where nothing ran), 4 harness error."""
+    title = journal.certificate.title
+    if title is Title.REFUSED:
         return 1
-    if Status.ERROR in statuses:
+    if Status.ERROR in {each.status for each in journal.cases} | {each.status for each in journal.rules}:
         return HARNESS_ERROR
-    if journal.certificate.title is Title.REFUSED or not any(tier.ran for tier in journal.tiers):
+    if title is Title.INCONCLUSIVE:
         return 2
-    return 2 if require_certified and journal.certificate.title is not Title.CERTIFIED else 0
+    return 2 if require_certified and title is not Title.CERTIFIED else 0
 
 
 def _write(journal: Journal, folder: Path, progress: Console) -> bool:

@@ -1,40 +1,60 @@
-"""What a user sees while runs go on: on a terminal a bar for each case, and a line for each that is over."""
+"""What a user sees while a certification runs: one line for each area that is over, and how much is left.
+
+On a terminal the last line says so all the time; in a log a line says so every now and then.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections import Counter
+from collections.abc import Sequence
+from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
-from holdfast.harness.commands.console import command_line
-from holdfast.harness.model.appearance import STATUS_STYLES
-from holdfast.harness.model.case import Tier
+from holdfast.harness.commands.time_left import TimeLeft
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome
 
-_QUIET = frozenset({Status.NOT_APPLICABLE, Status.UNTESTED})
+LINE_EVERY_S = 15.0
+"""How long a log shows nothing new."""
+EARLY_S = 2.0
+"""Before that there is nothing to estimate from."""
 
 
 class CaseProgress:
-    """Shows cases as they run (certify.Observer); a context manager, because a bar must be taken down again."""
+    """Shows how far a certification is (certify.Observer); a context manager, because the last line must go again."""
 
-    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+    def __init__(self, console: Console, request: Request, *, quiet: bool = False) -> None:
         self._quiet = quiet
+        self._folder = str(request.folder.parent)
+        self._live = console.is_terminal and not quiet
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
             MofNCompleteColumn(),
-            TimeElapsedColumn(),
+            TextColumn("cases"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.description}"),
             console=console,
             transient=True,
-            disable=quiet or not console.is_terminal,
+            disable=not self._live,
         )
-        self._tasks: dict[tuple[str, Tier], TaskID] = {}
+        self._task = self._progress.add_task("", total=None)
+        self._left = TimeLeft(side_by_side=request.jobs > 1, budget_s=request.budget_s)
+        self._start_s = monotonic()
+        self._line_s = 0.0
+        self._areas: dict[str, _Area] = {}
+        self._demanded: dict[tuple[str, Tier], int] = {}
+        self._ran: Counter[tuple[str, Tier]] = Counter()
+        self._total = self._over = self._runs = 0
+        self._seen: set[tuple[str, str]] = set()
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -45,31 +65,109 @@ class CaseProgress:
     ) -> None:
         self._progress.stop()
 
+    def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
+        self._total = len(cases)
+        for case, tier in cases:
+            self._areas.setdefault(_area(case.id), _Area()).open += 1
+            self._demanded[case.id, tier] = case.runs
+            self._left.expect(tier, case.runs)
+        self._progress.update(self._task, total=self._total)
+
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
-        self._remove(case, tier)
-        self._tasks[case, tier] = self._progress.add_task(f"{case} on {tier}", total=demanded)
+        self._left.expect(tier, demanded - self._demanded.get((case, tier), 0))
+        self._demanded[case, tier] = demanded
+        self._tell(f"{case} on {tier}")
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
-        if (task := self._tasks.get((result.case, result.tier))) is not None:
-            self._progress.advance(task, result.outcome is not Outcome.INCONCLUSIVE)
-        if kept is not None and kept.outcome is Outcome.FAIL and kept.replay:
-            self._say(Text(f"FAIL {kept.id}: ", "bold red") + Text(kept.replay))
+        key = result.case, result.tier
+        self._runs += 1
+        self._ran[key] += 1
+        if self._ran[key] > self._demanded.get(key, 0):
+            self._left.expect(result.tier, 1)
+        self._left.ran(result.tier, self._now_s)
+        if kept is not None and kept.finding is not None and kept.finding.cause is not None:
+            kind = kept.finding.cause.name, kept.finding.damage or ""
+            if kind not in self._seen:
+                self._seen.add(kind)
+                self._say(Text("REFUTED  ", "bold red") + Text(f"{kept.case} on {kept.tier}: {kept.finding.what}"))
+        elif result.outcome is Outcome.FAIL and kept is not None:
+            self._say(Text("REFUTED  ", "bold red") + Text(f"{kept.case} on {kept.tier}"))
+        self._tell(f"{result.case} on {result.tier}")
 
-    def shrunk(self, result: RunResult, plan: Path) -> None:
-        self._say(Text(f"     {result.id} shrunk: {command_line('run', plan)}"))
+    def shrinking(self, result: RunResult) -> None:
+        self._progress.update(self._task, description=f"looking for a smaller plan than that of {result.id}")
+
+    def shrunk(self, result: RunResult, small: RunResult) -> None:
+        self._say(Text(f"SMALLER  {small.plan_text} leads to the same as {result.id}"))
 
     def end(self, result: CaseResult) -> None:
-        self._remove(result.case, result.tier)
-        if result.status not in _QUIET:
-            runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
-            reason = f": {result.reason}" if result.reason else ""
-            status = Text(f"{result.status.value:<13}", STATUS_STYLES[result.status])
-            self._say(status + Text(f"{result.case} on {result.tier}, {runs} {'run' if runs == 1 else 'runs'}{reason}"))
+        key = result.case, result.tier
+        if key not in self._demanded:
+            return
+        self._left.expect(result.tier, self._ran[key] - self._demanded.pop(key))
+        self._over += 1
+        self._progress.update(self._task, completed=self._over)
+        name = _area(result.case)
+        area = self._areas[name]
+        area.add(result)
+        if not area.open:
+            self._say(area.line(name))
+        self._tell("")
 
-    def _remove(self, case: str, tier: Tier) -> None:
-        if (task := self._tasks.pop((case, tier), None)) is not None:
-            self._progress.remove_task(task)
+    @property
+    def _now_s(self) -> float:
+        return monotonic() - self._start_s
+
+    def _tell(self, current: str) -> None:
+        """How far it is: in place on a terminal, every now and then in a log."""
+        now_s = self._now_s
+        if self._live:
+            words = ", ".join(filter(None, (plural(self._runs, "run"), self._estimate(now_s), current)))
+            self._progress.update(self._task, description=words)
+        elif now_s - self._line_s >= LINE_EVERY_S:
+            self._line_s = now_s
+            words = ", ".join(filter(None, (plural(self._runs, "run"), self._estimate(now_s))))
+            self._say(Text(f"{self._over} of {plural(self._total, 'case')}, {words}"))
+
+    def _estimate(self, now_s: float) -> str:
+        if now_s < EARLY_S or not self._over:
+            return ""
+        left_s = self._left.estimate_s(now_s)
+        if left_s < 60:
+            return f"about {max(5, round(left_s / 5) * 5):.0f} s left"
+        return f"about {round(left_s / 60):.0f} min left"
 
     def _say(self, line: Text) -> None:
         if not self._quiet:
             self._progress.console.print(line)
+
+
+class _Area:
+    """The cases of one area; `open`: how many are not over."""
+
+    def __init__(self) -> None:
+        self.open = 0
+        self._runs = 0
+        self._statuses: Counter[Status] = Counter()
+
+    def add(self, result: CaseResult) -> None:
+        self.open -= 1
+        self._statuses[result.status] += 1
+        self._runs += result.runs_passed + result.runs_failed + result.runs_inconclusive
+
+    def line(self, name: str) -> Text:
+        """The worst status first, because that is what a reader looks for."""
+        worst = max(self._statuses, key=list(Status).index)
+        if worst in (Status.NOT_APPLICABLE, Status.UNTESTED) and self._statuses[Status.PASS]:
+            worst = Status.PASS
+        counted = [
+            f"{self._statuses[status]} {STATUS_WORDS[status]}" for status in reversed(Status) if self._statuses[status]
+        ]
+        runs = f", {plural(self._runs, 'run')}" if self._runs else ""
+        head = Text(f"{worst.value.replace('_', ' '):<15}", STATUS_STYLES[worst])
+        return head + Text(f"{name}: {plural(sum(self._statuses.values()), 'case')} ({', '.join(counted)}){runs}")
+
+
+def _area(case: str) -> str:
+    """What a case is filed under: the first part of its id."""
+    return case.partition("/")[0]

@@ -10,38 +10,28 @@ from enum import StrEnum
 import msgspec
 
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.checkpoint_history import CheckpointHistory
 from holdfast.harness.model.fault_fate import FaultFate
-from holdfast.harness.model.picture import Picture
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.rule import Rule
+from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
+from holdfast.harness.model.status import Status as Status
 from holdfast.harness.model.verdict import Outcome, Verdict
 
-RESULTS_VERSION = 3
-"""1: without recoveries. 2: without histories of checkpoints."""
-
-
-class Status(StrEnum):
-    """Status of a rule, from best to worst; NOT_APPLICABLE ranks with PASS."""
-
-    PASS = "PASS"
-    NOT_APPLICABLE = "NOT_APPLICABLE"
-    WAIVED = "WAIVED"
-    UNTESTED = "UNTESTED"
-    UNOBSERVED = "UNOBSERVED"
-    INCONCLUSIVE = "INCONCLUSIVE"
-    ERROR = "ERROR"
-    FAIL = "FAIL"
-
-
-STATUS_RANK = {status: max(rank, 1) for rank, status in enumerate(Status)}
+RESULTS_VERSION = 4
+"""3: without findings, and with checkpoint histories and pictures in the runs, which now lie beside each run."""
 
 
 class Title(StrEnum):
-    """What a certificate says in one word."""
+    """A certificate in one word, from best to worst."""
 
     CERTIFIED = "CERTIFIED"
+    """Every MUST rule of the subject passed or does not apply."""
     PARTIAL = "PARTIAL"
+    """Nothing that ran is refuted or open, and not everything ran."""
+    INCONCLUSIVE = "INCONCLUSIVE"
+    """Nothing is refuted, and something that ran is open, or the certification was interrupted."""
     REFUSED = "REFUSED"
+    """Something is refuted."""
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -156,13 +146,14 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         landed: landed faults by attack, such as `kill worker`.
         windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, or that its case
             demands, such as `restored-state`, whether it was hit; also others that were hit.
-        claims: what the accused claimed under this plan, in words.
+        claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
-        replay: the command that repeats it.
+        replay: the command that repeats it, to be pasted in the folder that holds the folder of the report.
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
-        checkpoint_history: what the system reported of its checkpoints, where `timeline` is kept.
-        pictures: that its case asks for, where `timeline` is kept.
+        details: file with its checkpoints and pictures, relative to the report; empty: there is none.
+        finding: what broke, if the run failed.
+        shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
 
@@ -192,8 +183,9 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     artefacts: str = ""
     timeline: Timeline | None = None
     recoveries: tuple[Recovery, ...] = ()
-    checkpoint_history: CheckpointHistory | None = None
-    pictures: tuple[Picture, ...] = ()
+    details: str = ""
+    finding: Finding | None = None
+    shrunk_from: str = ""
 
 
 class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -233,12 +225,13 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         rule: the rule itself.
         status: the worst of its children.
-        reason: one sentence where it is not PASS.
+        reason: one sentence where it is not PASS, and where a case of it failed by a clause that does not decide it.
         cases: ids of the cases that decide it.
         tiers: that took part.
         oracles: `ORACLE/clause` that decide it.
         mutants: wrong systems that show that it can fail.
         failed_runs: ids of runs that refuted it.
+        failed_cases: its cases that failed by a clause that does not decide it.
     """
 
     rule: Rule
@@ -249,6 +242,11 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     oracles: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()
     failed_runs: tuple[str, ...] = ()
+    failed_cases: tuple[str, ...] = ()
+
+    def concerns(self, subject: str) -> bool:
+        """Whether a certificate of a subject counts the rule."""
+        return subject in self.rule.subjects
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -262,7 +260,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         windows_missed: windows that a fault aimed at or a case demands, and no run that counts hit.
         failure_bound: 95 % upper bound on the probability that a drawn plan fails, 3/n; None after a failure.
         drawn_plans: n of that bound.
-        supplied_by_author: parts of the judgement that the accused's author supplied, such as a CommittedReader.
+        supplied_by_author: parts of the judgement that the author of the system under test supplied, such as a
+            CommittedReader.
     """
 
     title: Title
@@ -290,11 +289,11 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     Attributes:
         version: schema version.
         command: as typed.
-        system: the accused, with variant.
+        system: the system under test, with variant.
         subject: `RT`, `SB`, ...
         profile: option defaults in force, such as `flink-2.x`.
         claims: in words, such as `state exactly-once, output exactly-once`.
-        evidence: event kind to how the accused supplies it.
+        evidence: event kind to how the system under test supplies it.
         started, duration_s: wall clock, ISO 8601 in UTC, and seconds.
         interrupted: name of the signal that ended it early, else empty.
         versions: holdfast, python, libraries, platform.
@@ -303,6 +302,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         tiers, cases, rules, runs: the results. Runs of a large case may be thinned to failures and examples; the
             counts in `cases` are complete.
         certificate: the card.
+        findings: what is refuted and what is open, worst first, identical ones once.
     """
 
     version: int = RESULTS_VERSION
@@ -324,3 +324,4 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     rules: tuple[RuleResult, ...]
     runs: tuple[RunResult, ...]
     certificate: Certificate
+    findings: tuple[Finding, ...] = ()

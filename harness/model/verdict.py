@@ -6,6 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
+from holdfast.harness.model.damage import Damage
+
 
 class Outcome(StrEnum):
     """PASS < INCONCLUSIVE < FAIL; never a boolean, because 'could not tell' is neither."""
@@ -27,6 +29,14 @@ CRASHED = "oracle crashed:"
 """How the reason of a verdict begins whose oracle raised an error."""
 
 
+class Moment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An event of a stored history: its node, its sequence within the node, and its time as `Event.time_ns`."""
+
+    node: str
+    sequence: int
+    time_ns: int
+
+
 class Anomaly(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A violated invariant, named.
 
@@ -34,11 +44,15 @@ class Anomaly(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         clause: the name of the violated clause of the oracle, such as `record-after-barrier`.
         message: one sentence in plain words that names the subtask, checkpoint, offset or row.
         witness: the fewest events or rows that show it, as lines, earliest first.
+        at: the event that broke the clause, the last one of the witness; None: rows alone show it.
+        damage: what it does to a user, where that does not follow from the clause.
     """
 
     clause: str
     message: str
     witness: tuple[str, ...] = ()
+    at: Moment | None = None
+    damage: Damage | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
@@ -66,7 +67,8 @@ def _judge_folds(history: History, findings: Findings) -> None:
     for position in found.unknown:
         findings.violated("row-unknown", f"the input has no key {found.row(position).key!r}", found.line(position))
     for position in found.wrong:
-        findings.violated(*_wrong(model, found.row(position)), found.line(position))
+        clause, message, damage = _wrong(model, found.row(position))
+        findings.violated(clause, message, found.line(position), damage=damage)
     for earlier, later in found.repeated:
         row = found.row(later)
         message = f"key {row.key!r} shows counts {row.counts} again"
@@ -79,22 +81,27 @@ def _judge_folds(history: History, findings: Findings) -> None:
         judge_lost_folds(history, model, found, findings, "input-missing")
 
 
-def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str]:
-    """Clause and message of a row that the model does not expect."""
+def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
+    """Clause, message and damage of a row that the model does not expect."""
     totals = model.totals[model.codes[row.key]]
     if len(row.counts) != len(totals):
         return (
             "row-wrong",
             f"key {row.key!r} counts {plural(len(row.counts), 'partition')}, the input has {len(totals)}",
+            None,
         )
     culprit = explain(model, row.key, row.counts, row.digest)
     if any(count > total for count, total in zip(row.counts, totals, strict=True)):
-        return "beyond-input", f"key {row.key!r} counts {row.counts} of {totals} records: {named(culprit)}"
+        return "beyond-input", f"key {row.key!r} counts {row.counts} of {totals} records: {named(culprit)}", None
     expected = model.expected(row.key, row.counts)
     where = f"key {row.key!r} at counts {row.counts}"
     if expected is not None and expected[1] == row.digest & MASK:
-        return "row-wrong", f"{where} has the value {row.value} instead of {expected[0]} although its digest is right"
-    return "row-wrong", f"{where} holds other records: {named(culprit)}"
+        return (
+            "row-wrong",
+            f"{where} has the value {row.value} instead of {expected[0]} although its digest is right",
+            None,
+        )
+    return "row-wrong", f"{where} holds other records: {named(culprit)}", culprit.damage if culprit else None
 
 
 def _judge_identities(history: History, findings: Findings) -> None:

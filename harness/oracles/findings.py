@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.harness.model import events
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History
-from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
+from holdfast.harness.model.verdict import Anomaly, Moment, Outcome, Verdict
 
 ANOMALIES_PER_CLAUSE = 3
 """More of a kind only hide the first."""
@@ -127,13 +128,21 @@ class Findings:
         """`count` things of a clause were decided, whichever way."""
         self._checked[clause] += count
 
-    def violated(self, clause: str, message: str, *witness: events.Event | str) -> None:
-        """A clause was decided and broken. Witnesses earliest first: events, or lines about rows."""
+    def violated(self, clause: str, message: str, *witness: events.Event | str, damage: Damage | None = None) -> None:
+        """A clause was decided and broken.
+
+        Args:
+            clause: which.
+            message: one sentence.
+            witness: earliest first: events, or lines about rows.
+            damage: what it does to a user, where that does not follow from the clause.
+        """
         self._checked[clause] = self._checked[clause] or 1
         if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
             lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
             last = next((each for each in reversed(witness) if isinstance(each, events.Event)), None)
-            self._anomalies.append((Anomaly(clause, message, lines), last))
+            at = None if last is None else Moment(last.node, last.sequence, last.time_ns)
+            self._anomalies.append((Anomaly(clause, message, lines, at, damage), last))
 
     def inform(self, note: str) -> None:
         """Something worth telling that is no failure."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.files import read_content, write_readable
 from holdfast.harness.model.journal import RESULTS_VERSION, Journal
+
+_LEFT_OUT = ("checkpoint_history", "pictures", "timeline")
+"""Fields of a run in version 3 that now lie elsewhere or say something else."""
 
 
 def write_journal(path: Path, journal: Journal) -> None:
@@ -22,4 +27,18 @@ def read_journal(path: Path) -> Journal:
     """
     raw = read_content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
-    return decode(raw, Journal, str(path))
+    return decode(_as_of_now(raw), Journal, str(path))
+
+
+def _as_of_now(raw: bytes) -> bytes:
+    """A journal of the previous version as one of this version: what its runs carried in full is left out."""
+    try:
+        content = msgspec.json.decode(raw)
+        if content["version"] != RESULTS_VERSION - 1:
+            return raw
+        for run in content["runs"]:
+            for name in _LEFT_OUT:
+                run.pop(name, None)
+    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError):
+        return raw  # What is wrong with it is named when it is decoded.
+    return msgspec.json.encode({**content, "version": RESULTS_VERSION})

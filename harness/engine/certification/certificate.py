@@ -19,11 +19,13 @@ from holdfast.harness.model.journal import (
     Status,
     Title,
 )
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.rule import Level, Rule
 
 RULE_OF_THREE = 3
 """After n runs without a failure the failure probability is below 3/n with 95 % confidence."""
-_REFUSING = frozenset({Status.FAIL, Status.ERROR, Status.INCONCLUSIVE})
+_OPEN = frozenset({Status.ERROR, Status.INCONCLUSIVE})
+_TROUBLE = _OPEN | {Status.FAIL}
 _FULFILLED = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
 
@@ -44,8 +46,8 @@ def rule_results(
         cases: all that exist, asked or not.
         results: of the cases that were asked or skipped.
         tallies: of the runs, by case and tier.
-        subject: of the accused.
-        strict: of the accused; the rules of the results have the level that binds it.
+        subject: of the system under test.
+        strict: of the system under test; the rules of the results have the level that binds it.
         left_out: ids of cases that were not chosen, though they apply on a tier that ran.
     """
     left_out = left_out | _not_reached(results)
@@ -63,8 +65,18 @@ def certificate(
     tallies: Iterable[Tally],
     subject: str,
     supplied_by_author: tuple[str, ...],
+    *,
+    interrupted: bool = False,
 ) -> Certificate:
-    """The card."""
+    """The card.
+
+    Args:
+        rules, results: what was found.
+        tallies: of the runs of the system under test.
+        subject: of the system under test.
+        supplied_by_author: parts of the judgement that its author supplied.
+        interrupted: a signal ended the certification early.
+    """
     tallies = tuple(tallies)
     aimed: Counter[str] = Counter()
     hit: Counter[str] = Counter()
@@ -74,8 +86,9 @@ def certificate(
     drawn = sum(tally.drawn for tally in tallies)
     drawn_failed = any(tally.drawn_failed for tally in tallies)
     missing = _missing(rules, results, subject)
+    title = _title(rules, results, missing, subject)
     return Certificate(
-        title=_title(rules, results, missing, subject),
+        title=Title.INCONCLUSIVE if interrupted and title is not Title.REFUSED else title,
         missing=missing,
         guarantees=_guarantees(tallies),
         windows_hit=dict(sorted(hit.items())),
@@ -128,6 +141,10 @@ def _rule_result(
         for clause in clauses
         for run in tally.refuted.get(clause, ())
     )
+    failed = [each for each in ran if each.status is Status.FAIL and each.rules[rule.id] is Status.PASS]
+    if status is Status.PASS and failed:
+        which = "; ".join(f"{each.case} on {each.tier}: {each.reason}" for each in failed)
+        reason = f"what decides it passed, but {plural(len(failed), 'case')} of it failed otherwise ({which})"
     return RuleResult(
         rule=rule,
         status=status,
@@ -137,6 +154,7 @@ def _rule_result(
         oracles=tuple(f"{oracle}/{clause}" for oracle, clause in clauses),
         mutants=tuple(dict.fromkeys(each.mutant for each in decisions)),
         failed_runs=tuple(refuting),
+        failed_cases=tuple(dict.fromkeys(each.case for each in failed)),
     )
 
 
@@ -158,13 +176,17 @@ def _untested(rule: Rule, deciding: Sequence[Case], standings: Sequence[Standing
     if deciding:
         return Status.UNTESTED, "none of its cases was chosen"
     if subject not in rule.subjects:
-        return Status.UNTESTED, f"owed by {', '.join(rule.subjects)}; the subject here is {subject}"
+        return Status.UNTESTED, f"applies to {', '.join(rule.subjects)}; this certificate is for {subject}"
     return Status.UNTESTED, "no case decides it yet"
 
 
 def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: tuple[str, ...], subject: str) -> Title:
-    if any(result.status in _REFUSING for result in results) or any(each.status in _REFUSING for each in rules):
+    own = [each for each in rules if each.concerns(subject)]
+    statuses = {each.status for each in results} | {each.status for each in own}
+    if Status.FAIL in statuses or any(each.status is Status.FAIL for each in rules):
         return Title.REFUSED
+    if statuses & _OPEN or not tiers_that_ran(results):
+        return Title.INCONCLUSIVE
     if missing or not any(owed(each, subject) for each in rules):
         return Title.PARTIAL
     return Title.CERTIFIED
@@ -182,7 +204,7 @@ def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject
             sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
     alike: dict[tuple[Status, Tier, str], list[str]] = {}
     for result in results:
-        undecided = result.status in _REFUSING and not any(status in _REFUSING for status in result.rules.values())
+        undecided = result.status in _TROUBLE and not any(status in _TROUBLE for status in result.rules.values())
         if undecided or result.status is Status.UNTESTED:
             alike.setdefault((result.status, result.tier, result.reason), []).append(result.case)
     for (status, tier, reason), cases in alike.items():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic  # noqa: TID251 - budget and duration of the whole; no run depends on it
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from holdfast.harness.engine.cases.standing import case_not_run, case_result
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
+from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inquire
 from holdfast.harness.engine.certification.keeper import RUNS, Keeper
 from holdfast.harness.engine.certification.request import Request, check_request
@@ -28,20 +28,23 @@ from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
-from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import SideBySide
 
 SEEDS = 1_000_000
 """Draw seeds that belong to one seed of a certification."""
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
-MOST_SHRUNK = 3
-"""Failing cases whose plan is shrunk."""
+MOST_SHRUNK = 5
+"""Findings whose plan is shrunk."""
 
 
 class Observer(Protocol):
-    """Told what happens, as it happens."""
+    """Learns what happens, as it happens."""
+
+    def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
+        """These cases are to be run, unless they turn out not to apply."""
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         """A case begins."""
@@ -49,8 +52,11 @@ class Observer(Protocol):
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
         """A run is over; `kept` if it was stored."""
 
-    def shrunk(self, result: RunResult, plan: Path) -> None:
-        """A smaller plan shows what this run showed; it was stored under this path."""
+    def shrinking(self, result: RunResult) -> None:
+        """A smaller plan is searched that leads to the same finding as this run."""
+
+    def shrunk(self, result: RunResult, small: RunResult) -> None:
+        """A run of a smaller plan leads to the same finding as this run, and was stored."""
 
     def end(self, result: CaseResult) -> None:
         """A case is over, or was skipped."""
@@ -98,11 +104,11 @@ class Certification:
         self._tools = registry.toolbox()
         self._cases = chosen(cases_for(self._system), request.rules, request.areas)
         self._entries: list[_Entry] = []
-        self._shrunk = 0
 
     def run(self) -> Journal:
         """Ask every case on every tier; the journal of what was done, also after an interruption."""
         self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
+        self._observer.expect([(each.case, each.tier) for each in self._entries if not self._why_skipped(each.tier)])
         for entry, news in self._all_news():
             self._take(entry, news)
         return self._journal()
@@ -213,7 +219,6 @@ class Certification:
             entry.kept.append(lost)
         else:
             entry.histories += news.histories
-        self._shrink_first_failure(entry, question)
         evidence, reason = question.system.evidence(), self._interruption.reason()
         tools, tier = self._tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
@@ -234,17 +239,18 @@ class Certification:
         entry.result = result
         self._observer.end(result)
 
-    def _shrink_first_failure(self, entry: _Entry, question: Question) -> None:
-        """Of a case on the simulator, a few times: explaining must not take longer than testing."""
-        failure = next((each for each in entry.kept if each.outcome is Outcome.FAIL), None)
-        if failure is None or entry.tier is not Tier.SIM or is_control(entry.case):
-            return
-        if self._interruption.signal or self._shrunk >= MOST_SHRUNK:
-            return
-        self._shrunk += 1
-        small = self._keeper().shrink(failure, question.system, self._tools)
-        if small is not None:
-            self._observer.shrunk(failure, small)
+    def _shrink(self, found: tuple[Finding, ...]) -> None:
+        """Put smaller runs beside those of the worst findings: explaining must not take longer than testing."""
+        entries = {run.id: (entry, run) for entry in self._entries for run in entry.kept}
+        refuted = [entries[each.run] for each in found if each.status is Status.FAIL and each.run in entries]
+        for entry, failed in [each for each in refuted if each[0].tier is Tier.SIM][:MOST_SHRUNK]:
+            if self._interruption.signal or entry.question is None:
+                return
+            self._observer.shrinking(failed)
+            small = self._keeper().shrink(failed, entry.question)
+            if small is not None:
+                entry.kept.append(small)
+                self._observer.shrunk(failed, small)
 
     def _late(self) -> bool:
         budget_s = self._request.budget_s
@@ -272,6 +278,9 @@ class Certification:
             strict=system.strict,
             left_out=self._left_out(),
         )
+        binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
+        self._shrink(findings(binding, results, self._kept(), request.folder.name))
+        found = findings(binding, results, self._kept(), request.folder.name)
         return Journal(
             command=request.command,
             system=system.name,
@@ -289,9 +298,20 @@ class Certification:
             tiers=tuple(self._tier_report(tier) for tier in Tier),
             cases=tuple(results),
             rules=rules,
-            runs=tuple(kept for each in self._entries for kept in each.kept),
-            certificate=certificate(rules, results, tallies.values(), subject, system.supplied_by_author),
+            runs=self._kept(),
+            certificate=certificate(
+                rules,
+                results,
+                tallies.values(),
+                subject,
+                system.supplied_by_author,
+                interrupted=bool(self._interruption.signal),
+            ),
+            findings=found,
         )
+
+    def _kept(self) -> tuple[RunResult, ...]:
+        return tuple(kept for each in self._entries for kept in each.kept)
 
     def _results(self) -> list[CaseResult]:
         return [entry.result for entry in self._entries if entry.result is not None]

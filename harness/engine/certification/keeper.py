@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from holdfast.harness.engine.artefacts.details_file import write_details
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
 from holdfast.harness.engine.artefacts.owner import remove_owner
-from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, store_run
 from holdfast.harness.engine.cases.question import Answer, Question, ask
+from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import PLAN
-from holdfast.harness.engine.exploration.shrink import shows, shrink
+from holdfast.harness.engine.exploration.shrink import attempted, shrink
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
+from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.engine.views.pictures import pictures_of, state_machines
 from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Command, Finding
 from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import Fault
-from holdfast.harness.spi.system import System
 
 RUNS = "runs"
-SHRUNK = "shrunk.json"
-SHRINK_TRIES = 150
-"""Bounded, because a report is waited for; `shrink` alone takes its time."""
+SHRUNK = "shrunk"
+SHRINK_TRIES = 120
+"""Bounded, because somebody waits for the report."""
 LIMITS = {Outcome.FAIL: 5, Outcome.INCONCLUSIVE: 2, Outcome.PASS: 1}
 """How many simulated runs of a case are kept by outcome; runs on real tiers are kept all."""
 
@@ -75,28 +78,55 @@ class Keeper:
                 remove_owner(folder)
             return result
         self._store(run, answer.part, folder)
+        return self._described(result, run, question)
+
+    def shrink(self, failed: RunResult, question: Question) -> RunResult | None:
+        """Store a run of a smaller plan that leads to the same finding as a simulated run; None if there is none."""
+        plan = read_plan_file(self.runs / failed.id / PLAN)
+        small = shrink(plan, lambda candidate: self._leads_to(failed, candidate, question) is not None, SHRINK_TRIES)
+        run = None if small == plan else self._leads_to(failed, small, question)
+        if run is None:
+            return None
+        result = msgspec.structs.replace(
+            run_result(run, failed.case, 0, 0.0), id=f"{failed.id}-{SHRUNK}", shrunk_from=failed.id
+        )
+        self._store(run, None, self.runs / result.id)
+        return self._described(result, run, question)
+
+    def _leads_to(self, failed: RunResult, plan: Plan, question: Question) -> Run | None:
+        """A run of a plan, if the same clause is broken first and the same damage comes of it."""
+        run = attempted(plan, question.system, question.tools)
+        found = run and self._finding(failed, run, question)
+        wanted = failed.finding
+        if not (found and wanted and found.cause and wanted.cause):
+            return None
+        same = (found.damage, found.cause.name) == (wanted.damage, wanted.cause.name)
+        return run if same else None
+
+    def _described(self, result: RunResult, run: Run, question: Question) -> RunResult:
+        """A stored run as the journal lists it; what is too large for that is put beside the run."""
+        details = RunDetails(
+            checkpoint_history=checkpoint_history(run.history),
+            pictures=pictures_of(question.case.pictures, run.history, state_machines(question.system)),
+        )
+        written = write_details(self.runs / result.id, details)
         return msgspec.structs.replace(
             result,
             artefacts=f"{RUNS}/{result.id}",
-            replay=replay_command(folder, result.tier, result.system),
+            replay=self._command(result).line(),
             timeline=timeline(run.history, self._faults, run.precisions),
-            checkpoint_history=checkpoint_history(run.history),
-            pictures=pictures_of(question.case.pictures, run.history, state_machines(question.system)),
+            details=f"{RUNS}/{result.id}/{written}" if written else "",
+            finding=self._finding(result, run, question),
             recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
         )
 
-    def shrink(self, result: RunResult, system: System, tools: Toolbox) -> Path | None:
-        """Store beside a simulated run that failed a smaller plan that shows the same; None if there is no smaller."""
-        folder = self.runs / result.id
-        plan = read_plan_file(folder / PLAN)
-        oracle, clause = next(
-            (verdict.oracle, verdict.anomalies[0].clause) for verdict in result.verdicts if verdict.anomalies
-        )
-        small = shrink(plan, lambda candidate: shows(candidate, system, tools, oracle, clause), SHRINK_TRIES)
-        if small == plan:
+    def _finding(self, result: RunResult, run: Run, question: Question) -> Finding | None:
+        if run.outcome is not Outcome.FAIL:
             return None
-        write_plan(folder / SHRUNK, small)
-        return folder / SHRUNK
+        return finding_of(result.id, run.history, run.verdicts, question.tools.oracles, self._command(result))
+
+    def _command(self, result: RunResult) -> Command:
+        return command_of(self.runs.parent.name, result)
 
     def _wanted(self, result: RunResult) -> bool:
         if result.tier is not Tier.SIM:
@@ -123,9 +153,22 @@ class Keeper:
         self.histories.update((folder / HISTORY / MANIFEST).read_bytes())
 
 
+def command_of(folder: str, result: RunResult) -> Command:
+    """What repeats a stored run.
+
+    Args:
+        folder: name of the folder of the report.
+        result: of the run.
+    """
+    return _command(f"{folder}/{RUNS}/{result.id}", result.tier, result.system)
+
+
 def replay_command(folder: Path, tier: Tier, system: str) -> str:
-    """One line that repeats a stored run; whoever recorded it may run the code of its system."""
-    trust = " --trust" if registry.needs_trust(system, repeats=True) else ""
-    if tier is Tier.SIM:
-        return f"holdfast replay {shlex.quote(str(folder))}{trust}"
-    return f"holdfast rerun {shlex.quote(str(folder))} --times 5{trust}"
+    """One line that repeats a run that is stored in a folder."""
+    return _command(str(folder), tier, system).line()
+
+
+def _command(path: str, tier: Tier, system: str) -> Command:
+    """Whoever recorded a run may run the code of its system."""
+    trust = ("--trust",) if registry.needs_trust(system, repeats=True) else ()
+    return Command("replay", path, trust) if tier is Tier.SIM else Command("rerun", path, ("--times", "5", *trust))

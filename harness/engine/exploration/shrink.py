@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from holdfast.harness.engine.errors import NotApplicable, UsageError
-from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.case import Tier
@@ -21,16 +21,21 @@ replace = msgspec.structs.replace
 
 def shows(plan: Plan, system: System, tools: Toolbox, oracle: str, clause: str) -> bool:
     """Whether a run of a plan names the anomaly; a plan that cannot be run does not."""
-    try:
-        check_plan(plan, system, Tier.SIM, tools)
-        check_options(plan, system)
-        run = run_plan(plan, system, tools)
-    except (UsageError, NotApplicable):
-        return False
-    return any(
+    run = attempted(plan, system, tools)
+    return run is not None and any(
         verdict.oracle == oracle and any(anomaly.clause == clause for anomaly in verdict.anomalies)
         for verdict in run.verdicts
     )
+
+
+def attempted(plan: Plan, system: System, tools: Toolbox) -> Run | None:
+    """A run of a plan on the simulator; None if it cannot be run."""
+    try:
+        check_plan(plan, system, Tier.SIM, tools)
+        check_options(plan, system)
+        return run_plan(plan, system, tools)
+    except (UsageError, NotApplicable):
+        return None
 
 
 def shrink(

@@ -14,6 +14,7 @@ from functools import reduce
 import msgspec
 import numpy as np
 
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import Digests, FoldRow, Integers
 from holdfast.harness.oracles.models.fold_model import MASK, FoldModel, Sums
@@ -68,6 +69,13 @@ class Culprit(msgspec.Struct, frozen=True):
 
     repeated: tuple[Share, ...] = ()
     lost: tuple[Share, ...] = ()
+
+    @property
+    def damage(self) -> Damage | None:
+        """What it does to a user; None where both or nothing happened."""
+        if bool(self.repeated) == bool(self.lost):
+            return None
+        return Damage.DUPLICATE if self.repeated else Damage.LOSS
 
     def __str__(self) -> str:
         repeated = [f"{share} took effect twice" for share in self.repeated]

@@ -84,7 +84,7 @@ def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke,
     assert "Traceback" not in certifying.said()
     journal = report(out)
     assert journal.interrupted == "SIGTERM"
-    assert journal.certificate.title is Title.PARTIAL
+    assert journal.certificate.title is Title.INCONCLUSIVE
     assert any("interrupted by SIGTERM" in sentence for sentence in journal.certificate.missing)
 
 

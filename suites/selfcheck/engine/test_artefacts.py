@@ -202,12 +202,16 @@ def test_results_of_the_version_before_are_read_and_newer_ones_are_refused(tmp_p
     write_journal(path, journals.partial())
     raw = msgspec.json.decode(path.read_bytes())
     old = {**raw, "version": RESULTS_VERSION - 1, "runs": [{**run} for run in raw["runs"]]}
+    del old["findings"]
     for run in old["runs"]:
-        del run["recoveries"]
+        run |= {"checkpoint_history": {"checkpoints": [], "left_out": 0, "counts": {}}, "pictures": []}
+        for name in ("details", "finding", "shrunk_from"):
+            del run[name]
     path.write_bytes(msgspec.json.encode(old))
     read = read_journal(path)
     assert read.runs
-    assert all(run.recoveries == () for run in read.runs)
+    assert all((run.details, run.finding) == ("", None) for run in read.runs)
+    assert (read.version, read.findings) == (RESULTS_VERSION, ())
     path.write_bytes(msgspec.json.encode({**raw, "version": RESULTS_VERSION + 1}))
     with pytest.raises(UsageError, match=rf"version {RESULTS_VERSION + 1} of a result is newer than {RESULTS_VERSION}"):
         read_journal(path)

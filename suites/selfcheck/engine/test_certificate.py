@@ -59,7 +59,7 @@ def certified(
         (certified(result(), rules=(rule(), rule("STO-01", subject=Subject.SINK))), Title.CERTIFIED, ""),
         (certified(result(), rules=(rule(), rule("BAR-02"))), Title.PARTIAL, "1 MUST rule is UNTESTED: BAR-02."),
         (certified(result(failing())), Title.REFUSED, "1 MUST rule is FAIL: BAR-01."),
-        (certified(missed()), Title.REFUSED, "1 MUST rule is INCONCLUSIVE: BAR-01."),
+        (certified(missed()), Title.INCONCLUSIVE, "1 MUST rule is INCONCLUSIVE: BAR-01."),
         (
             certified(result(failing("TXN", "lost"), result().verdicts[0])),
             Title.REFUSED,
@@ -71,8 +71,9 @@ def certified(
             "Case area/case on process is UNTESTED: needs Linux.",
         ),
         (certified(result(), rules=(rule(subject=Subject.SINK),)), Title.PARTIAL, ""),
+        (certified(missed("harness error: boom")), Title.INCONCLUSIVE, "1 MUST rule is ERROR: BAR-01."),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_the_title_follows_from_what_was_executed(
     card: tuple[Certificate, object, object], title: Title, missing: str
@@ -104,8 +105,8 @@ def test_an_interruption_refutes_nothing() -> None:
     counted = tally(result(), missed("interrupted by SIGINT"))
     results = (case_result(CASE, Tier.SIM, 2, counted, ORACLES, {}, "interrupted by SIGINT"),)
     rules = rule_results((rule(),), [CASE], results, {(CASE.id, "sim"): counted}, "RT")
-    card = certificate(rules, results, [counted], "RT", ())
-    assert card.title is Title.PARTIAL
+    card = certificate(rules, results, [counted], "RT", (), interrupted=True)
+    assert card.title is Title.INCONCLUSIVE
     assert "Case area/case on sim is UNTESTED: interrupted by SIGINT; 1 of 2 runs counted until then." in card.missing
 
 
@@ -116,6 +117,16 @@ def test_a_skipped_tier_leaves_the_rule_with_the_status_of_the_tiers_that_ran() 
     _, rules, _ = certified(result(failing()), skipped=(skipped,))
     assert (rules[0].status, rules[0].failed_runs) == (Status.FAIL, ("area-case-sim-0000",))
     assert rules[0].reason.startswith("area/case on sim: CUT/order in 1 of 1 run")
+
+
+def test_a_rule_whose_case_failed_otherwise_is_no_bare_pass() -> None:
+    """Any verdict but that of the deciding clause used to leave a plain PASS."""
+    run = result(failing("TXN", "lost"), *result().verdicts)
+    card, (found,), _ = certified(run)
+    assert (found.status, found.failed_cases, card.title) == (Status.PASS, (CASE.id,), Title.REFUSED)
+    assert "1 case of it failed otherwise (area/case on sim: 1 of 1 run failed: TXN/lost)" in found.reason
+    _, (sound,), _ = certified(result())
+    assert (sound.failed_cases, sound.reason) == ((), "")
 
 
 def narrowed(
@@ -267,11 +278,15 @@ def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[Cas
 class _Silent:
     """An observer who does not look."""
 
+    def expect(self, cases: object) -> None: ...
+
     def begin(self, case: str, tier: Tier, demanded: int) -> None: ...
 
     def ran(self, result: object, kept: object) -> None: ...
 
-    def shrunk(self, result: object, plan: Path) -> None: ...
+    def shrinking(self, result: object) -> None: ...
+
+    def shrunk(self, result: object, small: object) -> None: ...
 
     def end(self, result: CaseResult) -> None: ...
 

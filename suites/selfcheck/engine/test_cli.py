@@ -102,15 +102,28 @@ def test_run_replay_and_judge_agree(here: Path, capsys: pytest.CaptureFixture[st
     assert "another trace" in capsys.readouterr().out
 
 
-def test_a_mutant_is_refuted_with_a_replay_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mutant_is_refuted_with_a_replay_line(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cli.execute(["certify", "reference+A3", "--tier", "sim", "--rule", "BAR-03", "--out", "out"]) == 1
     journal = msgspec.json.decode((here / "out" / "latest" / "results.json").read_bytes(), type=Journal)
     assert journal.certificate.title is Title.REFUSED
     failed = [run for run in journal.runs if run.outcome == "fail"]
     assert failed
     capsys.readouterr()
+    monkeypatch.chdir("out")  # The folder that holds the folder of the report.
     assert cli.execute(failed[0].replay.split()[1:]) == 1
     assert "same trace" in capsys.readouterr().out
+    finding = journal.findings[0]
+    assert "BAR-03" in finding.rules
+    assert finding.next is not None
+    assert cli.execute(finding.next.line().split()[1:]) == 1
+    assert "same trace" in capsys.readouterr().out
+    shrunk = {run.id: run for run in journal.runs}[finding.run]
+    assert shrunk.finding is not None
+    assert shrunk.shrunk_from
+    assert shrunk.finding.damage is finding.damage
+    assert (shrunk.finding.cause and shrunk.finding.cause.name) == (finding.cause and finding.cause.name)
 
 
 def test_certify_narrowed_to_a_rule(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,12 +76,16 @@ class Listener:
         self.begun: list[tuple[str, Tier]] = []
         self.ended: list[tuple[str, Tier]] = []
 
+    def expect(self, cases: object) -> None: ...
+
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         self.begun.append((case, tier))
 
     def ran(self, result: object, kept: object) -> None: ...
 
-    def shrunk(self, result: object, plan: Path) -> None: ...
+    def shrinking(self, result: object) -> None: ...
+
+    def shrunk(self, result: object, small: object) -> None: ...
 
     def end(self, result: CaseResult) -> None:
         self.ended.append((result.case, result.tier))

@@ -11,8 +11,10 @@ import hashlib
 
 import msgspec
 
+from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import (
     Band,
     CaseResult,
@@ -32,6 +34,7 @@ from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.suites.selfcheck.reports.sample import (
     CASES,
+    FOLDER,
     case_result,
     recoveries,
     refutation,
@@ -98,6 +101,9 @@ def _journal(
         rules=tuple(rules),
         runs=tuple(runs),
         certificate=certificate,
+        findings=findings(
+            [each for each in rules if each.concerns("RT") or each.status is Status.FAIL], cases, runs, FOLDER
+        ),
     )
 
 
@@ -317,6 +323,20 @@ def hostile() -> Journal:
         ),
         system=HOSTILE,
     )
+    broken = Finding(
+        Status.FAIL,
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        Command(HOSTILE, HOSTILE, (HOSTILE,)),
+        run=strange.id,
+        at_ms=float("nan"),
+        cause=Violation(HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE, "\ud800 lone surrogate"), float("inf"), 9),
+        consequences=(Violation("CUT", HOSTILE, "", HOSTILE),),
+        runs=(HOSTILE,),
+        rules=("BAR-03", HOSTILE),
+        cases=(HOSTILE,),
+    )
     rules = tuple(
         msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,)) if each.status is Status.FAIL else each
         for each in calm.rules
@@ -336,7 +356,11 @@ def hostile() -> Journal:
         evidence={HOSTILE: HOSTILE},
         rules=rules,
         cases=cases,
-        runs=(strange, msgspec.structs.replace(strange, id="calm", outcome=Outcome.PASS, verdicts=(), timeline=None)),
+        runs=(
+            msgspec.structs.replace(strange, finding=broken, details="../../etc/passwd"),
+            msgspec.structs.replace(strange, id="calm", outcome=Outcome.PASS, verdicts=(), timeline=None),
+        ),
+        findings=(broken, msgspec.structs.replace(broken, status=Status.ERROR, next=None, run=HOSTILE)),
         certificate=msgspec.structs.replace(
             calm.certificate,
             missing=(HOSTILE,),

@@ -14,7 +14,9 @@ from holdfast.harness.model.checkpoint_history import (
     ReportedStatus,
     SubtaskPart,
 )
+from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.journal import (
     Band,
     CaseResult,
@@ -29,6 +31,9 @@ from holdfast.harness.model.journal import (
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.suites.spec import load_rules
+
+FOLDER = "2026-11-20-020004"
+"""Of the report."""
 
 WITNESS = (
     "sum[0] received barrier 3 on source[0]->sum[0] and blocked it",
@@ -234,7 +239,6 @@ def run(
     verdicts: tuple[Verdict, ...] = (),
     drawn: Timeline | None = None,
     recoveries: tuple[Recovery, ...] = (),
-    history: CheckpointHistory | None = None,
 ) -> RunResult:
     """One run of a case."""
     name = f"{case.replace('/', '-')}-{tier.value}-{number:04}"
@@ -259,11 +263,33 @@ def run(
         restarts=1,
         landed={"kill": 1, "slow": 1},
         wall_ms=11.4 + number % 7 if tier is Tier.SIM else 5_310.0 + number,
-        replay=f"holdfast replay holdfast-out/runs/{name}" if tier is Tier.SIM else f"holdfast rerun {name} --times 5",
+        replay=f"holdfast replay {FOLDER}/runs/{name}" if tier is Tier.SIM else f"holdfast rerun {name} --times 5",
         artefacts=f"runs/{name}" if outcome is not Outcome.PASS else "",
         timeline=drawn,
         recoveries=recoveries,
-        checkpoint_history=history,
+        finding=finding(name, verdicts) if any(each.anomalies for each in verdicts) else None,
+    )
+
+
+def finding(run: str, verdicts: Sequence[Verdict]) -> Finding:
+    """As the engine finds it in a history."""
+    cause, *consequences = (
+        Violation(verdict.oracle, each.clause, f"what {each.clause} means", each.message, each.witness, 871.5)
+        for verdict in verdicts
+        for each in verdict.anomalies
+    )
+    last = consequences[-1] if consequences else cause
+    return Finding(
+        status=Status.FAIL,
+        what=f"Wrong output: {last.message}",
+        when="872 ms into the run, 31.5 ms after fault 0 (kill of worker 1), at checkpoint 3",
+        why=f"{cause.name}: {cause.meaning}. Here: {cause.message}",
+        next=Command("replay", f"{FOLDER}/runs/{run}"),
+        damage=Damage.WRONG_OUTPUT,
+        run=run,
+        at_ms=871.5,
+        cause=cause,
+        consequences=tuple(consequences),
     )
 
 
@@ -282,7 +308,7 @@ def recoveries(
 
 
 def refutation(*, witness: tuple[str, ...] = WITNESS) -> tuple[Verdict, ...]:
-    """What the oracles say of a run of A3."""
+    """What the oracles find in a run of A3."""
     after = Anomaly(
         "record-after-barrier",
         "sum[0] processed 1 record of source[0]->sum[0] between barrier 3 of that channel and its snapshot.",

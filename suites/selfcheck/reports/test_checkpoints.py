@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.model.checkpoint_history import CheckpointHistory, ReportedStatus, SubtaskPart
+from holdfast.harness.model.run_details import RunDetails
 from holdfast.reports import checkpoints
 from holdfast.reports.html import MOST_CHECKPOINT_HISTORIES, page
 from holdfast.suites.selfcheck.reports import journals, sample
@@ -18,10 +19,13 @@ from holdfast.suites.selfcheck.reports.test_html import Page
 def page_of(*histories: CheckpointHistory) -> str:
     """A page with a run for each."""
     runs = tuple(
-        sample.run("barriers/alignment", number, drawn=sample.timeline(number), history=history)
-        for number, history in enumerate(histories)
+        msgspec.structs.replace(
+            sample.run("barriers/alignment", number, drawn=sample.timeline(number)), details="runs/x/details.json"
+        )
+        for number in range(len(histories))
     )
-    return page(msgspec.structs.replace(journals.partial(), runs=runs))
+    details = {run.id: RunDetails(checkpoint_history=history) for run, history in zip(runs, histories, strict=True)}
+    return page(msgspec.structs.replace(journals.partial(), runs=runs), details)
 
 
 def test_counts_and_figures_are_those_of_the_history() -> None:
@@ -86,7 +90,7 @@ def test_failed_slow_and_new_checkpoints_are_detailed() -> None:
 def test_a_page_keeps_to_so_many_histories() -> None:
     source = page_of(*(sample.checkpoint_history() for _ in range(MOST_CHECKPOINT_HISTORIES + 5)))
     assert source.count('class="checkpoints"') == MOST_CHECKPOINT_HISTORIES
-    assert source.count("with their subtasks in results.json") == 5
+    assert source.count("with their subtasks in <code>runs/x/details.json</code>") == 5
 
 
 def test_hostile_words_stay_words() -> None:

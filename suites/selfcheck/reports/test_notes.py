@@ -38,7 +38,7 @@ def undecided(reason: str, checked: dict[str, int], run_reason: str = "") -> Run
 
 
 def with_runs(*runs: RunResult) -> Journal:
-    return msgspec.structs.replace(journals.partial(), runs=runs)
+    return msgspec.structs.replace(journals.partial(), runs=runs, findings=())
 
 
 def shown(journal: Journal) -> dict[str, str]:

@@ -25,6 +25,7 @@ from holdfast.harness.model.picture import (
     StreamPicture,
     SubtaskScene,
 )
+from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.state_machine import StateMachine, Step
 from holdfast.reports.html import page
 from holdfast.reports.pictures import standalone
@@ -110,7 +111,7 @@ def test_what_does_not_fit_a_channel_is_counted() -> None:
 
 def with_pictures(*pictures: Picture) -> str:
     run = sample.run("barriers/alignment", 1, drawn=sample.timeline(1))
-    return page(msgspec.structs.replace(journals.partial(), runs=(msgspec.structs.replace(run, pictures=pictures),)))
+    return page(msgspec.structs.replace(journals.partial(), runs=(run,)), {run.id: RunDetails(pictures=pictures)})
 
 
 def test_the_page_shows_the_pictures_of_a_run() -> None:

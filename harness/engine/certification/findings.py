@@ -1,0 +1,142 @@
+"""From results to findings: what is refuted and what stays open, identical things once.
+
+Runs that failed belong together if the same clause was broken first and the same damage came of it. What stays open
+belongs together if it does so for one reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from holdfast.harness.engine.certification.keeper import command_of
+from holdfast.harness.model.damage import DAMAGE_RANK
+from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.status import Status
+from holdfast.harness.model.verdict import Outcome
+
+OPEN = (Status.ERROR, Status.INCONCLUSIVE)
+"""Ran, and decided nothing."""
+_NUMBER = re.compile(r"\d+")
+
+
+def findings(
+    rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult], folder: str
+) -> tuple[Finding, ...]:
+    """Everything that failed or stays open, worst first.
+
+    Args:
+        rules: those that bind the subject, and others that something refuted, with their statuses.
+        cases: with theirs.
+        runs: that were kept.
+        folder: name of the folder of the report.
+    """
+    return (*_refuted(rules, cases, runs), *_open(rules, cases, runs, folder))
+
+
+def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult]) -> Iterable[Finding]:
+    failed = {(case.case, case.tier) for case in cases if case.status is Status.FAIL}
+    grouped: dict[tuple[object, object], list[tuple[RunResult, Finding]]] = {}
+    for run in runs:
+        # A wrong system that a negative control names fails as it must.
+        if run.finding is not None and run.finding.cause is not None and (run.case, run.tier) in failed:
+            key = run.finding.cause.name, run.finding.damage
+            grouped.setdefault(key, []).append((run, run.finding))
+    found = [_merged(together, rules) for together in grouped.values()]
+    covered = {rule for finding in found for rule in finding.rules}
+    # The journal may have thinned out every run that refutes a rule.
+    found += [
+        Finding(
+            status=Status.FAIL,
+            what=f"Violated rule {rule.rule.id}: {rule.rule.text}",
+            when=f"in {plural(len(rule.failed_runs), 'run')} that were not kept"
+            if rule.failed_runs
+            else "not recorded",
+            why=rule.reason,
+            rules=(rule.rule.id,),
+            runs=rule.failed_runs,
+        )
+        for rule in rules
+        if rule.status is Status.FAIL and rule.rule.id not in covered
+    ]
+    return sorted(found, key=lambda each: len(DAMAGE_RANK) if each.damage is None else DAMAGE_RANK[each.damage])
+
+
+def _merged(together: Sequence[tuple[RunResult, Finding]], rules: Iterable[RuleResult]) -> Finding:
+    """The smallest run speaks for all; one of a plan that was shrunk is smaller than any other."""
+    shown, finding = min(
+        together,
+        key=lambda each: (not each[0].shrunk_from, not (each[1].cause and each[1].cause.witness), each[0].events),
+    )
+    ids = [run.id for run, _ in together]
+    return msgspec.structs.replace(
+        finding,
+        runs=tuple(each for each in ids if each != shown.id),
+        rules=tuple(rule.rule.id for rule in rules if not set(ids).isdisjoint(rule.failed_runs)),
+        cases=tuple(dict.fromkeys(f"{run.case} on {run.tier}" for run, _ in together)),
+    )
+
+
+def _open(
+    rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult], folder: str
+) -> Iterable[Finding]:
+    undecided = {rule.rule.id for rule in rules if rule.status in OPEN}
+    grouped: dict[tuple[Status, str], list[tuple[CaseResult, str]]] = {}
+    touched: dict[tuple[Status, str], list[str]] = {}
+    for case in cases:
+        for status, reason, names in _reasons(case):
+            key = status, _NUMBER.sub("n", reason)
+            open_rules = [name for name in names if name in undecided]
+            if case.status in OPEN or open_rules:
+                grouped.setdefault(key, []).append((case, reason))
+                touched.setdefault(key, []).extend(open_rules)
+    found = [
+        _still_open(key[0], together, tuple(dict.fromkeys(touched[key])), runs, folder)
+        for key, together in grouped.items()
+    ]
+    return sorted(found, key=lambda each: OPEN.index(each.status))
+
+
+def _reasons(case: CaseResult) -> Iterable[tuple[Status, str, tuple[str, ...]]]:
+    """Why a case or rules of it stay open, each reason with its rules."""
+    rules = [name for name, status in case.rules.items() if status in OPEN]
+    if case.status in OPEN:
+        yield case.status, case.reason, tuple(rules)
+        return
+    for reason in dict.fromkeys(case.rule_reasons.get(name, "") for name in rules):
+        alike = tuple(name for name in rules if case.rule_reasons.get(name, "") == reason)
+        yield case.rules[alike[0]], reason, alike
+
+
+def _still_open(
+    status: Status,
+    together: Sequence[tuple[CaseResult, str]],
+    rules: tuple[str, ...],
+    runs: Sequence[RunResult],
+    folder: str,
+) -> Finding:
+    case, reason = together[0]
+    held = [run for run in runs if (run.case, run.tier) == (case.case, case.tier)]
+    missed = [run for run in held if run.outcome is Outcome.INCONCLUSIVE]
+    shown = next(iter(missed or held), None)
+    more = f" and {plural(len(together) - 1, 'more case')}" if len(together) > 1 else ""
+    decided = "the harness failed" if status is Status.ERROR else "not decided"
+    counted = case.runs_passed + case.runs_failed
+    what = f"{decided[:1].upper()}{decided[1:]}: {case.case} on {case.tier}{more}"
+    when = f"{counted} of {plural(case.runs_demanded, 'run')} counted"
+    if missed and shown is not None:
+        when += f"; {shown.id} did not: {shown.reason}"
+    return Finding(
+        status=status,
+        what=what,
+        when=when,
+        why=reason,
+        next=command_of(folder, shown) if shown is not None and shown.artefacts else None,
+        run=shown.id if shown is not None else "",
+        rules=rules,
+        cases=tuple(f"{each.case} on {each.tier}" for each, _ in together),
+    )

@@ -1,0 +1,170 @@
+"""From a run that failed to its finding: what broke, when, why, and which command repeats it.
+
+What: the worst damage, in the words of the first anomaly that shows it. Why: the clause that was broken first, in
+causal order. Wrong reports come behind whatever they report on, and missing progress comes last: both follow from
+something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from holdfast.harness.engine.plans.words import target_in_words
+from holdfast.harness.model.damage import DAMAGE_RANK, Damage
+from holdfast.harness.model.events import CheckpointCompleted, Event, FaultInjected
+from holdfast.harness.model.finding import Command, Finding, Violation
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.status import Status
+from holdfast.harness.model.verdict import Anomaly, Verdict
+from holdfast.harness.oracles.damages import damage_of
+from holdfast.harness.spi.oracle import Oracle
+
+_MILLISECOND_NS = 1_000_000
+_CONSEQUENCES_ONLY = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
+"""What has a cause elsewhere, if anything else broke; in this order behind the rest."""
+
+
+class _Places:
+    """Where the events of a history are, by node and sequence."""
+
+    def __init__(self, history: History) -> None:
+        self._events = history.events
+        self._positions = {(event.node, event.sequence): place for place, event in enumerate(history.events)}
+        self._start_ns = min((event.time_ns for event in history.events), default=0)
+
+    def position(self, anomaly: Anomaly) -> int | None:
+        """Of the event that broke the clause, in causal order."""
+        at = anomaly.at
+        return None if at is None else self._positions.get((at.node, at.sequence))
+
+    def event(self, anomaly: Anomaly) -> Event | None:
+        position = self.position(anomaly)
+        return None if position is None else self._events[position]
+
+    def at_ms(self, time_ns: int) -> float:
+        """Since the start of the run, as the timeline shows it."""
+        return (time_ns - self._start_ns) / _MILLISECOND_NS
+
+
+def finding_of(
+    run: str, history: History, verdicts: Iterable[Verdict], oracles: Iterable[Oracle], command: Command | None
+) -> Finding | None:
+    """The finding of one run; None if no oracle names an anomaly.
+
+    Args:
+        run: its id.
+        history: what happened.
+        verdicts: on it.
+        oracles: whose clauses are put into words.
+        command: what repeats the run.
+    """
+    places = _Places(history)
+    found = sorted(
+        ((verdict.oracle, anomaly) for verdict in verdicts for anomaly in verdict.anomalies),
+        key=lambda each: _order(each[0], each[1], places),
+    )
+    if not found:
+        return None
+    meanings = {oracle.name: oracle.clauses for oracle in oracles}
+    violations = _violations(found, meanings, places)
+    cause, event = violations[0], places.event(found[0][1])
+    damage, what = _what(found)
+    return Finding(
+        status=Status.FAIL,
+        what=what,
+        when=_when(history, event, places),
+        why=_why(cause, what),
+        next=command,
+        damage=damage,
+        run=run,
+        at_ms=cause.at_ms,
+        cause=cause,
+        consequences=violations[1:],
+    )
+
+
+def _order(oracle: str, anomaly: Anomaly, places: _Places) -> tuple[int, bool, int]:
+    """Causal order; what no event shows comes behind what an event shows."""
+    damage, position = damage_of(oracle, anomaly), places.position(anomaly)
+    late = _CONSEQUENCES_ONLY.index(damage) + 1 if damage in _CONSEQUENCES_ONLY else 0
+    return late, position is None, position or 0
+
+
+def _violations(
+    found: list[tuple[str, Anomaly]], meanings: Mapping[str, Mapping[str, str]], places: _Places
+) -> tuple[Violation, ...]:
+    """One for each clause, where its first anomaly is."""
+    grouped: dict[tuple[str, str], list[Anomaly]] = {}
+    for oracle, anomaly in found:
+        grouped.setdefault((oracle, anomaly.clause), []).append(anomaly)
+    return tuple(
+        Violation(
+            oracle=oracle,
+            clause=clause,
+            meaning=meanings.get(oracle, {}).get(clause, ""),
+            message=anomalies[0].message,
+            witness=anomalies[0].witness,
+            at_ms=None if (at := anomalies[0].at) is None else places.at_ms(at.time_ns),
+            times=len(anomalies),
+        )
+        for (oracle, clause), anomalies in grouped.items()
+    )
+
+
+def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
+    """The worst damage in words."""
+    damages = [damage_of(oracle, anomaly) for oracle, anomaly in found]
+    worst = min(damages, key=DAMAGE_RANK.__getitem__)
+    messages = dict.fromkeys(
+        anomaly.message for (_, anomaly), damage in zip(found, damages, strict=True) if damage is worst
+    )
+    first, *others = messages
+    more = f" ({len(others)} more like it)" if others else ""
+    words = worst.value
+    # Some messages begin with the same words.
+    sentence = first if first.lower().startswith(words) else f"{words}: {first}"
+    return worst, f"{sentence[:1].upper()}{sentence[1:]}{more}"
+
+
+def _why(cause: Violation, what: str) -> str:
+    """The first violated clause; its message only where the first line does not hold it already."""
+    words = f"{cause.name}: {cause.meaning or cause.message}"
+    if cause.meaning and cause.message not in what:
+        words += f". Here: {cause.message}"
+    return words
+
+
+def _when(history: History, event: Event | None, places: _Places) -> str:
+    """How long after which fault, at which checkpoint, at what time of the run."""
+    if event is None:
+        faults = history.of(FaultInjected)
+        behind = f", after {plural(len(faults), 'fault')}, the last one {_fault(history, faults[-1])}" if faults else ""
+        return f"seen in what the run left{behind}"
+    position = history.position(event)
+    parts = [f"{_milliseconds(places.at_ms(event.time_ns))} into the run"]
+    before = [each for each in history.of(FaultInjected) if history.position(each) < position]
+    if before:
+        since = _milliseconds((event.time_ns - before[-1].time_ns) / _MILLISECOND_NS)
+        parts.append(f"{since} after fault {before[-1].fault} ({_fault(history, before[-1])})")
+    else:
+        parts.append("before any fault" if history.plan.faults else "in a run without faults")
+    parts.append(_checkpoint(history, event, position))
+    return ", ".join(parts)
+
+
+def _fault(history: History, injected: FaultInjected) -> str:
+    return f"{injected.fault_kind} of {target_in_words(history.plan.faults[injected.fault].target)}"
+
+
+def _checkpoint(history: History, event: Event, position: int) -> str:
+    """The checkpoint that the event is about, or the last one that was complete by then."""
+    if checkpoint := getattr(event, "checkpoint", 0):
+        return f"at checkpoint {checkpoint}"
+    completed = [each for each in history.of(CheckpointCompleted) if history.position(each) < position]
+    return f"after checkpoint {completed[-1].checkpoint}" if completed else "before the first complete checkpoint"
+
+
+def _milliseconds(value: float) -> str:
+    """Fit for people: 35 ms, 1.35 s."""
+    return f"{value:.3g} ms" if value < 1_000 else f"{value / 1_000:.3f} s"

@@ -1,0 +1,29 @@
+"""What a violated clause does to a user of the system, in the words that a finding begins with."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Damage(StrEnum):
+    """From worst to least: a finding is named after the worst that its run shows."""
+
+    LOSS = "data loss"
+    DUPLICATE = "duplicate"
+    WRONG_OUTPUT = "wrong output"
+    UNSTABLE_OUTPUT = "output changed after it was visible"
+    WRONG_ORDER = "wrong order"
+    WRONG_STATE = "wrong state"
+    MISSING_FILE = "missing checkpoint file"
+    NEVER_RECOVERED = "never recovered"
+    BROKEN_TRANSACTION = "broken transaction"
+    WRONG_RESTART = "wrong restart"
+    LEAKED_FILE = "leaked file"
+    BROKEN_CHECKPOINT = "broken checkpoint"
+    WRONG_CONFIGURATION = "wrong configuration"
+    WRONG_REPORT = "wrong report"
+    OTHER = "violated rule"
+    """Of an oracle that names no damage for its clauses."""
+
+
+DAMAGE_RANK = {damage: rank for rank, damage in enumerate(Damage)}

@@ -1,0 +1,97 @@
+"""A finding: one thing that is not as it must be, in four lines that a reader understands first.
+
+What broke, when, why, and what to do next. The engine computes findings; reports only show them.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+import msgspec
+
+from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.status import Status
+
+
+class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A clause that one run violated.
+
+    Attributes:
+        oracle, clause: which.
+        meaning: the clause in words; empty if its oracle is not known here.
+        message: the first anomaly in plain words.
+        witness: of the first anomaly, as lines, earliest first.
+        at_ms: when it was broken, since the start of the run; None: no event shows the moment.
+        times: anomalies of this clause in the run; an oracle names only a few of each.
+    """
+
+    oracle: str
+    clause: str
+    meaning: str
+    message: str
+    witness: tuple[str, ...] = ()
+    at_ms: float | None = None
+    times: int = 1
+
+    @property
+    def name(self) -> str:
+        """`ORACLE/clause`."""
+        return f"{self.oracle}/{self.clause}"
+
+
+class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `holdfast` command about a stored run.
+
+    Attributes:
+        verb: such as `replay`.
+        path: of the run, relative to the folder that holds the folder of the report.
+        options: such as `--times 5`.
+    """
+
+    verb: str
+    path: str
+    options: tuple[str, ...] = ()
+
+    def line(self, folder: str = "") -> str:
+        """The command as it is pasted.
+
+        Args:
+            folder: the folder that holds the folder of the report, as it is named where the command is pasted;
+                empty: it is pasted in that folder.
+        """
+        path = f"{folder.rstrip('/')}/{self.path}" if folder not in ("", ".") else self.path
+        return shlex.join(["holdfast", self.verb, path, *self.options])
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that was refuted, or that stays open.
+
+    Attributes:
+        status: FAIL, ERROR or INCONCLUSIVE.
+        what: what broke, with counts and the first culprits.
+        when: after which fault, at which checkpoint, at what time of which run.
+        why: the earliest violated clause in causal order; for what is open, the cause.
+        next: repeats the run; None: there is no run to repeat.
+        damage: the worst that the run shows; None: nothing was refuted.
+        run: id of the run that shows it.
+        at_ms: when the first clause was broken, since the start of the run; None: no event shows the moment.
+        cause: the earliest violated clause.
+        consequences: the other violated clauses in causal order; missing progress comes last.
+        runs: ids of further runs that show the same.
+        rules: rules that it refutes or keeps open.
+        cases: `CASE on TIER` of the cases in which it was found.
+    """
+
+    status: Status
+    what: str
+    when: str
+    why: str
+    next: Command | None = None
+    damage: Damage | None = None
+    run: str = ""
+    at_ms: float | None = None
+    cause: Violation | None = None
+    consequences: tuple[Violation, ...] = ()
+    runs: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()

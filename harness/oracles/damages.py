@@ -1,0 +1,81 @@
+"""What the clauses of the built-in oracles do to a user: the words that a finding begins with.
+
+An oracle has one damage for all its clauses, or one for some. What a single anomaly shows better than its clause, such
+as a sum that holds a record twice, that anomaly names itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.verdict import Anomaly
+
+DAMAGES: Mapping[str, Damage] = {
+    "CHAIN": Damage.BROKEN_CHECKPOINT,
+    "CONFIG": Damage.WRONG_CONFIGURATION,
+    "COORD": Damage.BROKEN_CHECKPOINT,
+    "COORD/restored-not-latest": Damage.WRONG_RESTART,
+    "COORD/started-late-attempt": Damage.WRONG_RESTART,
+    "COORD/state-not-discarded": Damage.LEAKED_FILE,
+    "COORD/tasks-restored-differently": Damage.WRONG_STATE,
+    "COUNT": Damage.WRONG_RESTART,
+    "CUT": Damage.BROKEN_CHECKPOINT,
+    "CUT/copies-differ": Damage.WRONG_STATE,
+    "CUT/skipped-differs": Damage.WRONG_STATE,
+    "CUT/state-extra": Damage.WRONG_STATE,
+    "CUT/state-missing": Damage.WRONG_STATE,
+    "EXACT": Damage.WRONG_OUTPUT,
+    "EXACT/beyond-input": Damage.DUPLICATE,
+    "EXACT/input-missing": Damage.LOSS,
+    "EXACT/late-change": Damage.UNSTABLE_OUTPUT,
+    "EXACT/order-broken": Damage.WRONG_ORDER,
+    "EXACT/row-repeated": Damage.DUPLICATE,
+    "FEEDBACK": Damage.WRONG_STATE,
+    "FEEDBACK/lost-outside-loop": Damage.LOSS,
+    "FENCE": Damage.BROKEN_CHECKPOINT,
+    "FENCE/superseded-deleted": Damage.MISSING_FILE,
+    "FINAL": Damage.BROKEN_CHECKPOINT,
+    "FINAL/exit-uncommitted": Damage.BROKEN_TRANSACTION,
+    "FINAL/record-not-committed": Damage.LOSS,
+    "LIVE": Damage.NEVER_RECOVERED,
+    "LOUD": Damage.WRONG_STATE,
+    "LOUD/accepted-bad-option": Damage.WRONG_CONFIGURATION,
+    "LOUD/directory-not-named": Damage.WRONG_REPORT,
+    "LOUD/refused-good-option": Damage.WRONG_CONFIGURATION,
+    "METRICS": Damage.WRONG_REPORT,
+    "NOLOSS": Damage.WRONG_OUTPUT,
+    "NOLOSS/input-lost": Damage.LOSS,
+    "NOREPEAT": Damage.DUPLICATE,
+    "NOREPEAT/record-unknown": Damage.WRONG_OUTPUT,
+    "PACE": Damage.BROKEN_CHECKPOINT,
+    "REACH": Damage.MISSING_FILE,
+    "REGION": Damage.WRONG_RESTART,
+    "REREAD": Damage.WRONG_RESTART,
+    "RESTORE": Damage.WRONG_STATE,
+    "RESTORE/audit-failed": Damage.MISSING_FILE,
+    "RESTORE/recovery-not-repeated": Damage.WRONG_RESTART,
+    "RETAIN": Damage.MISSING_FILE,
+    "RETAIN/failed-deletion-fails": Damage.BROKEN_CHECKPOINT,
+    "RETAIN/kept-wrongly": Damage.LEAKED_FILE,
+    "RETAIN/restored-elsewhere": Damage.WRONG_RESTART,
+    "RETAIN/start-not-told": Damage.WRONG_REPORT,
+    "RETAIN/too-many-retained": Damage.LEAKED_FILE,
+    "SNAPSHOT": Damage.BROKEN_CHECKPOINT,
+    "SNAPSHOT/aborted-file-left": Damage.LEAKED_FILE,
+    "STABLE": Damage.UNSTABLE_OUTPUT,
+    "STATE": Damage.WRONG_STATE,
+    "TXN": Damage.BROKEN_TRANSACTION,
+    "TXN/aborted-data-lost": Damage.LOSS,
+    "WINDOW": Damage.WRONG_OUTPUT,
+    "WINDOW/window-missing": Damage.LOSS,
+    "WINDOW/window-repeated": Damage.DUPLICATE,
+}
+"""By oracle, and by `ORACLE/clause` where a clause differs from its oracle."""
+
+
+def damage_of(oracle: str, anomaly: Anomaly) -> Damage:
+    """What an anomaly does to a user."""
+    if anomaly.damage is not None:
+        return anomaly.damage
+    return DAMAGES.get(f"{oracle}/{anomaly.clause}") or DAMAGES.get(oracle, Damage.OTHER)

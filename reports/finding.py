@@ -1,0 +1,71 @@
+"""A finding in words: four lines first, then what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.harness.model.finding import Finding, Violation
+from holdfast.harness.model.journal import Journal, RuleResult
+from holdfast.harness.model.status import Status
+from holdfast.reports.text import count, plural
+from holdfast.reports.view import runs_of
+
+SHOWN_CASES = 3
+
+NOTHING_STORED = "no run of it was stored; run the same command again"
+PASTE = "Paste commands in the folder that holds the folder of this report."
+
+
+def lines(finding: Finding, folder: str = "") -> tuple[tuple[str, str], ...]:
+    """What, when, why and next, each with its words.
+
+    Args:
+        finding: which.
+        folder: the folder that holds the folder of the report, as `Command.line` takes it.
+    """
+    following = finding.next.line(folder) if finding.next is not None else NOTHING_STORED
+    return ("what", finding.what), ("when", finding.when), ("why", finding.why), ("next", following)
+
+
+def in_text(finding: Finding) -> list[str]:
+    """The whole finding as lines of text, for formats that know nothing else."""
+    shown = [f"{name:<5} {words}" for name, words in lines(finding)]
+    if finding.cause is not None:
+        shown += [f"      {number}. {line}" for number, line in enumerate(finding.cause.witness, start=1)]
+    shown += [f"then  {violation_words(each)}" for each in finding.consequences]
+    return shown
+
+
+def violation_words(violation: Violation) -> str:
+    """`ORACLE/clause: message`, with how often."""
+    times = f" (and {violation.times - 1} more)" if violation.times > 1 else ""
+    return f"{violation.name}: {violation.message}{times}"
+
+
+def scope(finding: Finding, journal: Journal) -> str:
+    """How far it reaches: runs of the first cases, and further runs that were kept."""
+    known = {f"{case.case} on {case.tier}": case for case in journal.cases}
+    parts = []
+    for name in finding.cases[:SHOWN_CASES]:
+        case = known.get(name)
+        if case is None or finding.status is not Status.FAIL:
+            parts.append(name)
+        else:
+            parts.append(f"{count(case.runs_failed)} of {plural(runs_of(case), 'run')} of {name}")
+    if len(finding.cases) > SHOWN_CASES:
+        parts.append(plural(len(finding.cases) - SHOWN_CASES, "more case"))
+    return "; ".join(parts)
+
+
+def by_rule(journal: Journal) -> dict[str, Finding]:
+    """The first finding of each rule: the worst."""
+    found: dict[str, Finding] = {}
+    for each in journal.findings:
+        for rule in each.rules:
+            found.setdefault(rule, each)
+    return found
+
+
+def rules_of(finding: Finding, rules: Iterable[RuleResult]) -> Iterator[RuleResult]:
+    """The rules that a finding refutes or keeps open."""
+    return (each for each in rules if each.rule.id in finding.rules)

@@ -1,0 +1,192 @@
+"""A finding names the worst damage, the clause that was broken first, and a moment; identical ones are one."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from holdfast.harness.commands.time_left import TYPICAL_RUN_S, TimeLeft
+from holdfast.harness.engine.cases.standing import case_result
+from holdfast.harness.engine.certification.certificate import rule_results
+from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.views.finding import finding_of
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.events import CheckpointTriggered, Event, FaultInjected, TransactionAborted
+from holdfast.harness.model.finding import Command, Finding
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.model.status import Status
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Anomaly, Moment, Outcome, Verdict
+from holdfast.harness.oracles import ORACLES
+from holdfast.harness.oracles.damages import DAMAGES, damage_of
+from holdfast.harness.oracles.findings import Findings
+from holdfast.suites.selfcheck.engine.results import DECISION, case, missed, result, tally
+from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
+from holdfast.suites.selfcheck.engine.test_certificate import rule
+
+MS = 1_000_000
+TRIGGERED = CheckpointTriggered(node="coordinator.0", sequence=0, time_ns=5 * MS, checkpoint=3, participants=())
+KILLED = FaultInjected(
+    node="harness.0", sequence=0, time_ns=40 * MS, fault=0, fault_kind="kill", target="worker[1]"
+)  # fmt: skip
+ABORTED = TransactionAborted(node="worker-0.0", sequence=0, time_ns=65 * MS, subtask="sink[0]", transaction="t-1")
+
+
+def history(*events: Event) -> History:
+    faults = (FaultSpec("kill", Target(Role.WORKER, 1)),)
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=faults)
+    return History(plan, Claims(), InputLog((), ()), Output(), events, RunEnd(reached=True))
+
+
+def verdict(oracle: str, clause: str, message: str, *witness: Event) -> Verdict:
+    judged = Findings(oracle, {clause: "what it means"})
+    judged.violated(clause, message, *witness)
+    return judged.verdict()
+
+
+LOSS = verdict("EXACT", "input-missing", "12 records have no row")
+STALL = verdict("LIVE", "end-not-reached", "the job is not running", TRIGGERED)
+REPORT = verdict("METRICS", "counts-wrong", "the report counts 2 checkpoints of 3", TRIGGERED)
+TRANSACTION = verdict("TXN", "not-committed", "t-1 is never committed", TRIGGERED, ABORTED)
+
+
+def found(*verdicts: Verdict) -> Finding:
+    finding = finding_of("r-1", history(TRIGGERED, KILLED, ABORTED), verdicts, ORACLES, Command("replay", "f/runs/r-1"))
+    assert finding is not None
+    return finding
+
+
+def test_the_worst_damage_is_named_and_the_first_broken_clause_explains_it() -> None:
+    finding = found(STALL, REPORT, LOSS, TRANSACTION)
+    assert (finding.damage, finding.what) == (Damage.LOSS, "Data loss: 12 records have no row")
+    assert finding.cause is not None
+    assert finding.cause.name == "TXN/not-committed"
+    assert finding.why.startswith("TXN/not-committed: a transaction that a completed checkpoint promises is never")
+    assert [each.name for each in finding.consequences] == [
+        "EXACT/input-missing", "METRICS/counts-wrong", "LIVE/end-not-reached"
+    ]  # fmt: skip
+
+
+def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:
+    finding = found(LOSS, TRANSACTION)
+    assert finding.at_ms == 60
+    assert finding.when == (
+        "60 ms into the run, 25 ms after fault 0 (kill of worker 1), before the first complete checkpoint"
+    )
+    assert found(STALL).when == "0 ms into the run, before any fault, at checkpoint 3"
+    assert found(LOSS).when == "seen in what the run left, after 1 fault, the last one kill of worker 1"
+    assert found(LOSS).at_ms is None
+
+
+def test_missing_progress_is_a_cause_only_where_nothing_else_broke() -> None:
+    assert (found(STALL).damage, found(STALL).consequences) == (Damage.NEVER_RECOVERED, ())
+    assert found(STALL).what == "Never recovered: the job is not running"
+    late = found(STALL, LOSS).cause
+    assert late is not None
+    assert late.name == "EXACT/input-missing"
+
+
+def test_an_anomaly_carries_the_event_that_broke_its_clause() -> None:
+    (anomaly,) = TRANSACTION.anomalies
+    assert anomaly.at == Moment("worker-0.0", 0, 65 * MS)
+    assert LOSS.anomalies[0].at is None
+
+
+def test_identical_anomalies_are_counted() -> None:
+    judged = Findings("EXACT", {"row-wrong": "w"})
+    for key in ("a", "b", "b"):
+        judged.violated("row-wrong", f"key {key}", damage=Damage.DUPLICATE)
+    finding = found(judged.verdict())
+    assert finding.what == "Duplicate: key a (1 more like it)"
+    assert finding.cause is not None
+    assert finding.cause.times == 3
+
+
+def test_no_anomaly_is_no_finding() -> None:
+    assert finding_of("r-1", history(), (Verdict("CUT", Outcome.PASS),), ORACLES, None) is None
+
+
+@pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
+def test_every_clause_has_a_damage(oracle: object) -> None:
+    name, clauses = oracle.name, oracle.clauses  # type: ignore[attr-defined]
+    known = {key.partition("/")[2] for key in DAMAGES if key.startswith(f"{name}/")}
+    assert known <= set(clauses)
+    if name not in ("QUEUE", "TREND"):  # Slow queues and growth are what they are called.
+        assert all(damage_of(name, Anomaly(clause, "")) is not Damage.OTHER for clause in clauses)
+
+
+def kept(number: int, *verdicts: Verdict, case: str = "area/case", events: int = 9) -> RunResult:
+    name = f"area-case-sim-000{number}"
+    return result(
+        *verdicts,
+        id=name,
+        case=case,
+        events=events,
+        artefacts=f"runs/{name}",
+        finding=msgspec.structs.replace(found(*verdicts), run=name),
+    )
+
+
+def grouped(*runs: RunResult, status: Status = Status.FAIL) -> tuple[Finding, ...]:
+    counted = tally(*runs)
+    asked = case(msgspec.structs.replace(DECISION, oracle="TXN", clauses=("not-committed",)))
+    results = (
+        msgspec.structs.replace(case_result(asked, Tier.SIM, 1, counted, [ScriptedOracle("TXN")], {}), status=status),
+    )
+    rules = rule_results((rule(),), [asked], results, {(asked.id, "sim"): counted}, "RT")
+    return findings(rules, results, runs, "folder")
+
+
+def test_runs_with_one_cause_and_one_damage_are_one_finding() -> None:
+    first, second = grouped(kept(0, TRANSACTION, LOSS), kept(1, TRANSACTION), kept(2, TRANSACTION, LOSS, events=3))
+    assert (first.damage, first.run, first.runs) == (Damage.LOSS, "area-case-sim-0002", ("area-case-sim-0000",))
+    assert (second.damage, second.run) == (Damage.BROKEN_TRANSACTION, "area-case-sim-0001")
+    assert first.rules == second.rules == ("BAR-01",)
+    assert first.cases == ("area/case on sim",)
+
+
+def test_a_run_of_a_smaller_plan_speaks_for_those_that_it_stands_for() -> None:
+    small = msgspec.structs.replace(kept(1, TRANSACTION, events=99), shrunk_from="area-case-sim-0000")
+    (finding,) = grouped(kept(0, TRANSACTION), small)
+    assert finding.run == "area-case-sim-0001"
+
+
+def test_a_wrong_system_that_fails_as_it_must_is_no_finding() -> None:
+    assert grouped(kept(0, TRANSACTION), status=Status.PASS)[0].what.startswith("Violated rule BAR-01")
+    assert not any(each.damage for each in grouped(kept(0, TRANSACTION), status=Status.PASS))
+
+
+def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
+    cases = [case(id=f"area/{name}") for name in ("one", "two")]
+    results = [case_result(each, Tier.SIM, 3, tally(missed(), missed()), [ScriptedOracle("CUT")], {}) for each in cases]
+    rules = rule_results((rule(), rule("STO-01", subject=Subject.SINK)), cases, results, {}, "RT")
+    (finding,) = findings(rules, results, [missed(case="area/one", artefacts="runs/area-case-sim-0000")], "folder")
+    assert (finding.status, finding.damage) == (Status.INCONCLUSIVE, None)
+    assert finding.what == "Not decided: area/one on sim and 1 more case"
+    assert finding.when == "0 of 3 runs counted; area-case-sim-0000 did not: fault 0 (kill) never acted"
+    assert finding.next is not None
+    assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000"
+    assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000"
+
+
+def test_the_time_left_follows_from_what_runs_took() -> None:
+    left = TimeLeft(side_by_side=False, budget_s=None)
+    left.expect(Tier.SIM, 11)
+    left.expect(Tier.PROCESS, 2)
+    assert left.estimate_s(0.0) == pytest.approx(11 * TYPICAL_RUN_S[Tier.SIM] + 2 * TYPICAL_RUN_S[Tier.PROCESS])
+    left.ran(Tier.SIM, 1.0)
+    left.ran(Tier.SIM, 3.0)
+    assert left.estimate_s(3.0) == pytest.approx(9 * 2.0 + 2 * TYPICAL_RUN_S[Tier.PROCESS])
+
+
+def test_a_budget_is_the_time_left() -> None:
+    left = TimeLeft(side_by_side=True, budget_s=30.0)
+    left.expect(Tier.SIM, 11)
+    assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)
