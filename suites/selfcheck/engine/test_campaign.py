@@ -120,7 +120,7 @@ def test_the_keeper_keeps_failures_examples_and_every_real_run(tmp_path: Path) -
     assert [each is not None for each in kept] == [True] * LIMITS[Outcome.FAIL] + [False] * (20 - LIMITS[Outcome.FAIL])
     assert kept[0] is not None
     assert kept[0].artefacts == "runs/area-case-sim-0000"
-    assert kept[0].replay == f"holdfast replay {tmp_path.name}/runs/area-case-sim-0000"
+    assert kept[0].replay == f"holdfast replay {tmp_path.name}/runs/area-case-sim-0000 --trust"
     assert kept[0].timeline is not None
     real = question(case(), tier=Tier.PROCESS, folder=keeper.runs)
     assert all(keeper.keep(answer, real) for answer in ask_until(real, 3))

@@ -172,8 +172,8 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     assert finding.what == "Not decided: area/one on sim and 1 more case"
     assert finding.when == "0 of 3 runs counted; area-case-sim-0000 did not: fault 0 (kill) never acted"
     assert finding.next is not None
-    assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000"
-    assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000"
+    assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000 --trust"
+    assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000 --trust"
 
 
 def test_the_time_left_follows_from_what_runs_took() -> None:
