@@ -88,7 +88,9 @@ class Keeper:
         if run is None:
             return None
         result = msgspec.structs.replace(
-            run_result(run, failed.case, 0, 0.0), id=f"{failed.id}-{SHRUNK}", shrunk_from=failed.id
+            run_result(run, failed.case, 0, 0.0, question.case.windows),
+            id=f"{failed.id}-{SHRUNK}",
+            shrunk_from=failed.id,
         )
         self._store(run, None, self.runs / result.id)
         return self._described(result, run, question)
