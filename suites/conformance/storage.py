@@ -7,6 +7,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
+    EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
     TWO_RETAINED,
@@ -71,5 +72,6 @@ CASES = with_needs(
         ),
         plan=each_of(REPORTED),
         runs=len(REPORTED),
+        tiers=EVERYWHERE,
     ),
 )

@@ -45,7 +45,7 @@ BEFORE_NOTICES = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORD
 """The checkpoint is complete, and nobody hears of it: whoever commits what it promises has restored it."""
 READ = (
     plan(BEFORE_NOTICES),
-    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("commit", WORKERS[0], "sink"))),
+    plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible")),
     plan(storage_error("commit", 100, {"after_effect": 1}, after_checkpoint=1)),
     plan(storage_error("commit", 100, after_checkpoint=1)),
 )

@@ -27,7 +27,8 @@ class Look(NamedTuple):
     Attributes:
         observed: what was there.
         completed: the completion that it followed.
-        retained: by id, the checkpoints that were published and neither dropped nor given up by the end of the look.
+        retained: by id, the checkpoints that were published before the look began, and neither dropped nor given up
+            when it was over.
         deleted: deletions that were reported before the look began, and behind the look before it.
     """
 
@@ -76,4 +77,5 @@ def _looks_of(stated: list[Event], observations: list[StorageObserved]) -> Itera
             continue
         before = [each for each in deleted if each.sequence < completed.sequence]
         deleted = [each for each in deleted if each.sequence > completed.sequence]
-        yield Look(observed, completed, dict(known), before)
+        retained = {each: metadata for each, metadata in known.items() if metadata.sequence < completed.sequence}
+        yield Look(observed, completed, retained, before)

@@ -149,6 +149,12 @@ def the_older_one_is_dropped_by_then() -> History:
 
 
 @near_named("named-not-stored")
+def a_newer_one_is_published_while_the_harness_looks() -> History:
+    """Its files may have come behind the listing."""
+    return told(looked([*whole(1), *whole(2)], 1, *both(1)))
+
+
+@near_named("named-not-stored")
 def the_harness_has_removed_a_file() -> History:
     return story(looked(whole(1), 1, *both(1)), damaged(state(2), 2), looked(whole(2), 2, *both(1), metadata(2)))
 
