@@ -40,6 +40,7 @@ from holdfast.harness.oracles.models.options import (
 )
 from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.harness.oracles.traces.exemptions import Exemptions
+from holdfast.harness.oracles.traces.stalls import Stalls
 
 DEFAULT_TIMEOUT_MS = 600_000
 SLACK_NS = 50 * NS_PER_MS
@@ -109,6 +110,7 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
     """A checkpoint that waits for acks ends when its timeout has passed."""
     timeout_ns = milliseconds(history.plan, TIMEOUT, DEFAULT_TIMEOUT_MS) * NS_PER_MS
     limit_ns = timeout_ns + timeout_ns // 10 + SLACK_NS
+    stalls = Stalls(history)
     for checkpoint in coordinator.checkpoints.values():
         triggered, ended = checkpoint.triggered, checkpoint.ended
         if triggered is None:
@@ -117,11 +119,12 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, dead: Set[str
             continue  # All acks came in time: what lasts is the publication
         if ended is None and (triggered.node in dead or triggered.node != coordinator.node):
             continue
-        lasted_ns = (ended.time_ns if ended else history.end.ended_ns) - triggered.time_ns
+        until_ns = ended.time_ns if ended else history.end.ended_ns
+        lasted_ns = until_ns - triggered.time_ns
         if lasted_ns < timeout_ns or (ended is not None and ended.node != triggered.node):
             continue
         findings.check("not-expired")
-        if lasted_ns <= limit_ns:
+        if lasted_ns - stalls.within_ns(triggered.time_ns, until_ns) <= limit_ns:
             continue
         if _stood_still(history, triggered, timeout_ns, lasted_ns, over=ended is None):
             late = "is pending at the end" if ended is None else "expired late"
@@ -152,7 +155,8 @@ def _judge_slot(history: History, coordinator: CoordinatorModel, dead: Set[str],
     if waiting is None or waiting.node in dead or INTERVAL not in texts(history.plan):
         return
     pause_ms = milliseconds(history.plan, INTERVAL, 0) + milliseconds(history.plan, MIN_PAUSE, 0)
-    idle_ns = history.end.ended_ns - max(waiting.time_ns, history.end.healed_ns)
+    since_ns = max(waiting.time_ns, history.end.healed_ns)
+    idle_ns = history.end.ended_ns - since_ns - Stalls(history).within_ns(since_ns, history.end.ended_ns)
     if idle_ns > 2 * pause_ms * NS_PER_MS + SLACK_NS:
         message = f"nothing is triggered in the {idle_ns // NS_PER_MS} ms after checkpoint {waiting.checkpoint}"
         findings.violated("slot-not-freed", message, waiting)

@@ -29,6 +29,7 @@ from holdfast.harness.oracles.models.layout import widest_layout
 from holdfast.harness.oracles.models.options import NS_PER_MS, milliseconds, number
 from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.harness.oracles.traces.clocks import Clocks
+from holdfast.harness.oracles.traces.stalls import Stalls
 
 DEBLOAT = "taskmanager.network.memory.buffer-debloat"
 BUFFERS = "taskmanager.network.memory.buffers-per-channel"
@@ -82,6 +83,7 @@ class _Queues:
         plan = history.plan
         self.findings = findings
         self.clocks = Clocks(history)
+        self.stalls = Stalls(history)
         self.inputs = widest_layout(plan).inputs
         self.target_ms = milliseconds(plan, f"{DEBLOAT}.target", 1_000)
         weight = 2 / (number(plan, f"{DEBLOAT}.samples", 20) + 1)
@@ -121,7 +123,8 @@ class _Queues:
     def _processed(self, event: BatchProcessed) -> None:
         sent = self.sent.get((event.attempt, event.channel, event.position))
         if sent is not None and not event.origin:
-            waited_ms = self.clocks.between(sent, event).low
+            stalled_ms = self.stalls.within_ns(sent.time_ns, event.time_ns) / NS_PER_MS
+            waited_ms = max(0.0, self.clocks.between(sent, event).low - stalled_ms)
             self.taken.setdefault((event.attempt, event.channel.partition("->")[2]), []).append((event, waited_ms))
 
     def close(self) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from msgspec import structs
 
-from holdfast.harness.model.events import Event, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import CheckpointCompleted, Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.options import interval_ms
+from holdfast.harness.oracles.traces.stalls import TOO_BUSY, Stalls
 
 POLLS_PER_INTERVAL = 10
 """A reader that looks more rarely may miss what was visible between two checkpoints only."""
@@ -27,7 +30,7 @@ class StableOracle:
         "row-changed": "a unit of output that was visible changes its content",
         "row-vanished": "a unit of output that was visible is not there any more",
         "second-read-differs": "the read after the settle window sees something else than the reads before it",
-        "reader-too-slow": "the reader looks less than ten times per checkpoint interval (inconclusive)",
+        "reader-too-slow": "the reader looks too rarely to see what is visible between two checkpoints (inconclusive)",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible, RowsChanged, ReaderPolled)
 
@@ -46,10 +49,12 @@ class StableOracle:
             witness = (seen[change.name], change) if change.name in seen else (change,)
             findings.violated(clause, f"{change.name} {what} {when}", *witness)
         _judge_second_read(history, findings)
-        too_slow = _too_slow(history, findings)
+        looks = _Looks(history, findings)
+        if looks.note:
+            findings.inform(looks.note)
         verdict = findings.verdict(history)
-        if too_slow and verdict.outcome is Outcome.PASS:
-            return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=too_slow)
+        if looks.open and verdict.outcome is Outcome.PASS:
+            return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=looks.open)
         return verdict
 
 
@@ -63,15 +68,52 @@ def _judge_second_read(history: History, findings: Findings) -> None:
             findings.violated("second-read-differs", f"{event.name} was not there before the second read", event)
 
 
-def _too_slow(history: History, findings: Findings) -> str:
-    between_ms = interval_ms(history.plan)
-    if not between_ms:
-        return ""
-    reports = history.of(ReaderPolled)
-    findings.check("reader-too-slow", len(reports))
-    slowest_ms = max((report.interval_ms for report in reports), default=None)
-    if slowest_ms is None:
-        return "reader-too-slow: the reader did not report how often it looked"
-    if slowest_ms * POLLS_PER_INTERVAL > between_ms:
-        return f"reader-too-slow: it looked every {slowest_ms} ms at checkpoints every {between_ms} ms"
-    return ""
+class _Looks:
+    """How often the reader looked, against the checkpoints between which it was to look.
+
+    The rule: a reader that looks ten times in each checkpoint interval sees everything. Where the machine kept the run
+    waiting, intervals are those between two completed checkpoints, and one in which the reader did not look for more
+    than half of the time is undecided. A run is decided if no more than half of its intervals are undecided.
+
+    Attributes:
+        open: why nothing is decided; empty if something is.
+        note: which part of the run is undecided; empty if none is.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.open = self.note = ""
+        between_ms = interval_ms(history.plan)
+        if not between_ms:
+            return
+        reports = history.of(ReaderPolled)
+        findings.check("reader-too-slow", len(reports))
+        if not reports:
+            self.open = "reader-too-slow: the reader did not report how often it looked"
+            return
+        slowest_ms = max(report.interval_ms for report in reports)
+        if slowest_ms * POLLS_PER_INTERVAL <= between_ms:
+            return
+        pace = (
+            f"the output was polled every {slowest_ms} ms, "
+            f"a {between_ms} ms interval needs {between_ms / POLLS_PER_INTERVAL:g} ms"
+        )
+        if not Stalls(history):
+            self.open = f"reader-too-slow: {pace}"
+            return
+        intervals, undecided = _intervals(history, [gap for report in reports for gap in report.gaps])
+        if intervals and 2 * undecided <= intervals and any(report.gaps for report in reports):
+            self.note = f"{TOO_BUSY}: {pace}; {undecided} of {plural(intervals, 'interval')} are undecided"
+        else:
+            self.open = f"reader-too-slow: {TOO_BUSY}: {pace}. Repeat on an idle machine."
+
+
+def _intervals(history: History, gaps: list[tuple[int, int]]) -> tuple[int, int]:
+    """How many intervals between two completed checkpoints there are, and in how many the reader did not look for more
+    than half of the time."""
+    times = sorted(event.time_ns for event in history.of(CheckpointCompleted))
+    pairs = [(start, end) for start, end in pairwise(times) if start < end]
+    undecided = sum(
+        any(2 * (min(end, gap_end) - max(start, gap_start)) > end - start for gap_start, gap_end in gaps)
+        for start, end in pairs
+    )
+    return len(pairs), undecided

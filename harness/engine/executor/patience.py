@@ -34,8 +34,3 @@ class Patience:
     def until_ms(self) -> float:
         """When it is over, as far as can be told now."""
         return self._until_ms + min(self._stalled_ms() - self._stalled_before_ms, self._most_ms)
-
-
-def never_stalled() -> float:
-    """Of a simulated machine."""
-    return 0.0

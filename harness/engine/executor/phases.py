@@ -8,6 +8,7 @@ from math import ceil
 from holdfast.harness.engine.executor.conductor import Conductor
 from holdfast.harness.engine.executor.patience import Patience
 from holdfast.harness.engine.executor.progress import Progress
+from holdfast.harness.engine.executor.stall_trace import MeasuredStalls
 from holdfast.harness.model.history import RunEnd
 from holdfast.harness.model.plan import Bounds
 from holdfast.harness.spi.system import Deployment
@@ -28,7 +29,7 @@ class Phases:
         progress: towards the expected end.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
         slice_ms: the longest single step, so that an interruption is heard.
-        stalled_ms: for how long something on this machine has waited for a processor; bounds are longer by that.
+        stalls: of the machine; bounds are longer by them.
 
     Attributes:
         timed_out: the expected end was still possible when its bound passed.
@@ -41,7 +42,7 @@ class Phases:
         "_interrupted",
         "_progress",
         "_slice_ms",
-        "_stalled_ms",
+        "_stalls",
         "_standing_still",
         "timed_out",
     )
@@ -54,7 +55,7 @@ class Phases:
         progress: Progress,
         interrupted: Callable[[], str],
         slice_ms: float,
-        stalled_ms: Callable[[], float],
+        stalls: MeasuredStalls,
     ) -> None:
         self._bounds = bounds
         self._deployment = deployment
@@ -62,7 +63,7 @@ class Phases:
         self._progress = progress
         self._interrupted = interrupted
         self._slice_ms = slice_ms
-        self._stalled_ms = stalled_ms
+        self._stalls = stalls
         self._standing_still = 0
         self.timed_out = False
 
@@ -94,7 +95,7 @@ class Phases:
         )
 
     def _patience(self, start_ms: float, bound_ms: float) -> Patience:
-        return Patience(start_ms, bound_ms, self._stalled_ms)
+        return Patience(start_ms, bound_ms, self._stalls.stalled_ms)
 
     def _safety(self, patience: Patience) -> None:
         conductor, progress = self._conductor, self._progress
@@ -143,6 +144,7 @@ class Phases:
         for event in happened:
             conductor.observe(event)
             self._progress.observe(event)
+        self._stalls.note()
         now_ms = deployment.now_ms
         if conductor.next_ms <= now_ms:
             conductor.tick()

@@ -19,10 +19,9 @@ from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
 from holdfast.harness.engine.executor.markers import with_markers
-from holdfast.harness.engine.executor.patience import never_stalled
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
-from holdfast.harness.engine.site import machine
+from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.capability import Claims
@@ -219,8 +218,8 @@ def _execute(setting: _Setting) -> _Execution:
     drained = None if tells_checkpoints else deployment.drained
     progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
-    stalled_ms = never_stalled if setting.tier is Tier.SIM else machine.stalled_ms
-    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms, stalled_ms)
+    stalls = NoStalls() if setting.tier is Tier.SIM else StallTrace(deployment)
+    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms, stalls)
     try:
         end = phases.run()
         recording = deployment.stop(audit=not end.problem)
@@ -231,6 +230,7 @@ def _execute(setting: _Setting) -> _Execution:
             with suppress(OSError):
                 conductor.heal()
         finally:
+            stalls.close()
             deployment.close()
     return _Execution(end, recording, conductor.acted(), conductor.troubles(), conductor.precisions, phases.timed_out)
 

@@ -50,7 +50,14 @@ from holdfast.harness.model.events.checkpoint import (
     TriggerSent,
 )
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
-from holdfast.harness.model.events.fault import FaultHealed, FaultInjected, MessageDisturbed, NodeDied, NodeStarted
+from holdfast.harness.model.events.fault import (
+    FaultHealed,
+    FaultInjected,
+    MachineStalled,
+    MessageDisturbed,
+    NodeDied,
+    NodeStarted,
+)
 from holdfast.harness.model.events.job import (
     OVER,
     AttemptStarted,
@@ -115,7 +122,7 @@ from holdfast.harness.model.events.transaction import (
 )
 
 AnyEvent = (
-    NodeStarted | NodeDied | FaultInjected | FaultHealed | MessageDisturbed
+    NodeStarted | NodeDied | FaultInjected | FaultHealed | MessageDisturbed | MachineStalled
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
@@ -166,7 +173,8 @@ __all__ = [
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
     "FileWritten", "FinishReceived", "InputAcknowledged", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
-    "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
+    "MachineStalled", "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived",
+    "NotificationSent",
     "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed",
     "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
     "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",

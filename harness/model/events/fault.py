@@ -1,4 +1,4 @@
-"""Lives of processes and what was done to them, recorded by the harness."""
+"""Lives of processes, what was done to them, and what the machine did, recorded by the harness."""
 
 from __future__ import annotations
 
@@ -58,3 +58,15 @@ class MessageDisturbed(Event, tag="message_disturbed"):
     checkpoint: int = 0
     delay_ms: int = 0
     with_connection: bool = False
+
+
+class MachineStalled(Event, tag="machine_stalled"):
+    """Processes of the run waited for a processor, in a stretch of time that ends with this event.
+
+    Attributes:
+        since_ns: when the stretch began, as `time_ns`.
+        stalled_ns: how long the thread that waited longest waited in it.
+    """
+
+    since_ns: int
+    stalled_ns: int

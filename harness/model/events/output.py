@@ -33,7 +33,15 @@ class RowsChanged(Event, tag="rows_changed"):
 
 
 class ReaderPolled(Event, tag="reader_polled"):
-    """How often the reader looked, recorded when it ends."""
+    """How often the reader looked, recorded when it ends.
+
+    Attributes:
+        polls: its looks.
+        interval_ms: between two of them, on average.
+        gaps: from when until when, as `time_ns`, it did not look for more than twice as long as it was to; empty where
+            nobody reports them.
+    """
 
     polls: int
     interval_ms: int
+    gaps: tuple[tuple[int, int], ...] = ()

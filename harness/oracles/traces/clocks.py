@@ -12,10 +12,11 @@ from typing import NamedTuple
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.models.options import NS_PER_MS
+from holdfast.harness.oracles.traces.stalls import Stalls
 
 ROUNDING_MS = 0.001
 SLACK_MS = 50.0
-"""Of a step that a gate or the machine stopped before it recorded anything."""
+"""Of a step that a gate or the machine stopped before it recorded anything, besides the stalls that were measured."""
 
 
 class Range(NamedTuple):
@@ -42,6 +43,7 @@ class Clocks:
         self._history = history
         self._slack_ms = ROUNDING_MS if exact else SLACK_MS
         self._before_ns: dict[int, int] | None = {} if exact else None
+        self._stalls = Stalls(history)
 
     def agrees(self, reported_ms: float, event: Event) -> bool:
         """Whether a reported time may be that of an event."""
@@ -58,7 +60,11 @@ class Clocks:
         if self._before_ns is None:  # Seldom asked for: most reports agree at first sight
             self._before_ns = _times_before(self._history)
         low_ns = self._before_ns.get(id(event), event.time_ns)
-        return Range(low_ns / NS_PER_MS - self._slack_ms, event.time_ns / NS_PER_MS + self._slack_ms)
+        slack_ms = self._slack_ms
+        if self._stalls:
+            slack_ns = int(slack_ms * NS_PER_MS)
+            slack_ms += self._stalls.within_ns(low_ns - slack_ns, event.time_ns + slack_ns) / NS_PER_MS
+        return Range(low_ns / NS_PER_MS - slack_ms, event.time_ns / NS_PER_MS + slack_ms)
 
     def between(self, start: Event, end: Event) -> Range:
         """How long after one reading the other was; never less than nothing."""

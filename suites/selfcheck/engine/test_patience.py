@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.harness.engine.executor.patience import MOST_TIMES, Patience, never_stalled
+from holdfast.harness.engine.executor.patience import MOST_TIMES, Patience
+from holdfast.harness.engine.executor.stall_trace import NoStalls
 from holdfast.harness.engine.site import machine
 
 
 def test_on_a_machine_that_is_free_the_bound_is_the_bound() -> None:
-    assert Patience(10.5, 100, never_stalled).until_ms == 111
+    assert Patience(10.5, 100, NoStalls().stalled_ms).until_ms == 111
 
 
 def test_what_was_stalled_before_the_wait_is_not_granted() -> None:

@@ -27,6 +27,7 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     FinishReceived,
+    MachineStalled,
     NodeDied,
     NotificationSent,
     ObjectDamaged,
@@ -66,7 +67,7 @@ _COORDINATOR_RECORDS = (
 )  # fmt: skip
 _HARNESS_RECORDS = (
     NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
-    ObjectDamaged, ObjectMended,
+    ObjectDamaged, ObjectMended, MachineStalled,
 )  # fmt: skip
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import ReaderPolled
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.stable import StableOracle
-from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, in_real_time, story
 from holdfast.suites.selfcheck.oracles.histories.stable import POLLED, SEEN, unit_new_at_the_second_read
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
@@ -29,7 +29,7 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
     [
         (
             [ReaderPolled(polls=40, interval_ms=11)],
-            "reader-too-slow: it looked every 11 ms at checkpoints every 100 ms",
+            "reader-too-slow: the output was polled every 11 ms, a 100 ms interval needs 10 ms",
         ),
         ([], "reader-too-slow: the reader did not report how often it looked"),
     ],
@@ -37,6 +37,47 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
 def test_a_reader_that_looks_too_rarely_is_inconclusive(reports: list[ReaderPolled], reason: str) -> None:
     verdict = ORACLE.judge(story(SEEN, *reports))
     assert (verdict.outcome, verdict.reason) == (Outcome.INCONCLUSIVE, reason)
+
+
+SLOW_MS = 15
+"""How often it looked on average, though 10 ms are wanted."""
+
+
+def on_a_busy_machine(*gaps_ms: tuple[int, int], measured: bool = True) -> Verdict:
+    """Four intervals of 100 ms between completed checkpoints."""
+    gaps = tuple((start_ms * MS, end_ms * MS) for start_ms, end_ms in gaps_ms)
+    stalls = [MachineStalled(since_ns=0, stalled_ns=9 * MS)] if measured else []
+    completions: list[list[Line]] = [[99.0, CheckpointCompleted(checkpoint=each)] for each in range(1, 6)]
+    polled = ReaderPolled(polls=40, interval_ms=SLOW_MS, gaps=gaps)
+    lines = [line for lines in completions for line in lines]
+    return ORACLE.judge(in_real_time(story(SEEN, *stalls, *lines, polled)))
+
+
+def test_a_stalled_reader_leaves_open_only_the_intervals_in_which_it_did_not_look() -> None:
+    verdict = on_a_busy_machine((120, 180), (310, 390))
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.information == (
+        "This machine was too busy: the output was polled every 15 ms, a 100 ms interval needs 10 ms; "
+        "2 of 4 intervals are undecided",
+    )
+
+
+@pytest.mark.parametrize(
+    "gaps_ms", [((120, 180), (210, 290), (310, 390)), ((110, 400),), ()], ids=["three", "one long one", "not reported"]
+)
+def test_a_stalled_reader_that_saw_less_than_half_decides_nothing(gaps_ms: tuple[tuple[int, int], ...]) -> None:
+    verdict = on_a_busy_machine(*gaps_ms)
+    assert (verdict.outcome, verdict.reason) == (
+        Outcome.INCONCLUSIVE,
+        "reader-too-slow: This machine was too busy: the output was polled every 15 ms, a 100 ms interval needs 10 ms. "
+        "Repeat on an idle machine.",
+    )
+
+
+def test_a_slow_reader_on_a_machine_that_was_free_decides_nothing() -> None:
+    verdict = on_a_busy_machine((120, 180), measured=False)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "busy" not in verdict.reason
 
 
 def test_without_checkpoints_no_reader_is_too_slow() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.fixtures.systems.json_lines.child import wait_for
 from holdfast.fixtures.systems.json_lines.committed_output import CommittedOutput
-from holdfast.fixtures.systems.json_lines.table_reader import TableReader, Version
+from holdfast.fixtures.systems.json_lines.table_reader import Finished, TableReader, Version
 from holdfast.fixtures.systems.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.records import FoldRow
@@ -45,17 +45,13 @@ class TestTableReader:
         assert version(reader.poll(final=False)) == (3, (MORE_ODD,), ())
         assert reader.polls == 4
 
-    def test_the_longest_gap_between_two_polls_is_measured(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        times = iter([100, 130, 190, 200])
-        monkeypatch.setattr("time.monotonic_ns", lambda: next(times))
-        reader = TableReader(tmp_path / "table.json")
-        gaps = []
+    def test_how_often_it_looked_is_measured(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        times = iter([100, 110, 170, 180])
+        monkeypatch.setattr("time.monotonic_ns", lambda: next(times) * 1_000_000)
+        reader = TableReader(tmp_path / "table.json", 20)
         for _ in range(4):
             reader.poll(final=False)
-            gaps.append(reader.longest_gap_ns)
-        assert gaps == [0, 30, 60, 60]
+        assert reader.finished() == Finished(4, 80_000_000 // 3, ((110_000_000, 170_000_000),))
 
     def test_rows_that_vanish_are_seen(self, tmp_path: Path) -> None:
         table = tmp_path / "table.json"
