@@ -1,12 +1,13 @@
 """QUEUE: with buffer debloating, channels hold about what their receiver takes in the target time (RULES UNA-08).
 
 How long a batch waits is the receiver's clock less the sender's; it orders nothing. Sizes need time to settle, so what
-was sent soon after a start, a fault or its end is left out, and one buffer at either end there always is. Sizes follow
-a receiver that is slow; while any other fault acts, of a link for one, batches wait for its sake.
+was sent soon after a start, a fault or its end is left out, as is the wait behind it. One buffer at either end there
+always is. Sizes follow a receiver that is slow; while any other fault acts, of a link for one, batches wait for its sake.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from math import ceil, log
@@ -73,8 +74,12 @@ class _Queues:
     """One pass over a history.
 
     Attributes:
-        settled_ns: from then on sizes are right, unless something happens.
+        settled_ns: from then on sizes are right, unless something happens, where enough was processed.
+        fewest_processed: batches from which a throughput is known, one in each period at most.
+        processed: by attempt and subtask, batches since something happened.
         acting: faults on anything but a receiver.
+        early: by attempt and subtask, batches on their way to it that were sent before: they hold up what comes behind.
+        drained: the last of these that was processed. Behind it a wait begins for those that were sent meanwhile.
         sent: batches that were sent when they were.
         taken: by attempt and subtask, those of them that were processed, with how many milliseconds each waited.
     """
@@ -88,9 +93,13 @@ class _Queues:
         self.target_ms = milliseconds(plan, f"{DEBLOAT}.target", 1_000)
         weight = 2 / (number(plan, f"{DEBLOAT}.samples", 20) + 1)
         periods = ceil(log(max(configured, 2)) / -log(1 - weight)) if weight < 1 else 1
-        self.settling_ns = (periods + SPARE_PERIODS) * milliseconds(plan, f"{DEBLOAT}.period", 200) * NS_PER_MS
+        self.fewest_processed = periods + SPARE_PERIODS
+        self.settling_ns = self.fewest_processed * milliseconds(plan, f"{DEBLOAT}.period", 200) * NS_PER_MS
         self.settled_ns = 0
         self.acting: set[int] = set()
+        self.processed: Counter[tuple[int, str]] = Counter()
+        self.early: dict[tuple[int, str], set[tuple[str, int]]] = {}
+        self.drained: dict[tuple[int, str], BatchProcessed] = {}
         self.sent: dict[tuple[int, str, int], BatchSent] = {}
         self.taken: dict[tuple[int, str], list[tuple[BatchProcessed, float]]] = {}
         replay(
@@ -106,6 +115,7 @@ class _Queues:
 
     def _unsettle(self, event: Event) -> None:
         self.settled_ns = event.time_ns + self.settling_ns
+        self.processed.clear()
 
     def _injected(self, event: FaultInjected) -> None:
         self._unsettle(event)
@@ -117,15 +127,29 @@ class _Queues:
         self.acting.discard(event.fault)
 
     def _sent(self, event: BatchSent) -> None:
-        if event.time_ns > self.settled_ns and not self.acting:
+        known = self.processed[_receiver(event)] >= self.fewest_processed
+        if known and event.time_ns > self.settled_ns and not self.acting:
             self.sent[event.attempt, event.channel, event.position] = event
+        else:
+            self.early.setdefault(_receiver(event), set()).add((event.channel, event.position))
 
     def _processed(self, event: BatchProcessed) -> None:
-        sent = self.sent.get((event.attempt, event.channel, event.position))
-        if sent is not None and not event.origin:
+        if event.origin:
+            return
+        receiver, batch = _receiver(event), (event.channel, event.position)
+        self.processed[receiver] += 1
+        early = self.early.get(receiver, set())
+        if batch in early:
+            early.remove(batch)
+            self.drained[receiver] = event
+        sent = self.sent.get((event.attempt, *batch))
+        if sent is not None and not early:
+            waited_ms = self.clocks.between(sent, event).low
+            drained = self.drained.get(receiver)
+            if drained is not None:
+                waited_ms = min(waited_ms, self.clocks.between(drained, event).low)
             stalled_ms = self.stalls.within_ns(sent.time_ns, event.time_ns) / NS_PER_MS
-            waited_ms = max(0.0, self.clocks.between(sent, event).low - stalled_ms)
-            self.taken.setdefault((event.attempt, event.channel.partition("->")[2]), []).append((event, waited_ms))
+            self.taken.setdefault(receiver, []).append((event, max(0.0, waited_ms - stalled_ms)))
 
     def close(self) -> None:
         """Judge each subtask in each attempt."""
@@ -143,3 +167,8 @@ class _Queues:
                     f"buffer at either end takes {fewest_ms:.0f} ms"
                 )
                 self.findings.violated("queued-too-long", message, batches[len(batches) // 2][0])
+
+
+def _receiver(event: BatchSent | BatchProcessed) -> tuple[int, str]:
+    """Attempt and subtask that a batch goes to."""
+    return event.attempt, event.channel.partition("->")[2]

@@ -31,7 +31,7 @@ DEBLOATED = {
 def _queue(length: int, *extra: Event) -> History:
     """A batch is sent and one is processed every other millisecond, with so many always in between."""
     lines: list[Event | float] = [AttemptStarted(), *extra, 50.0]
-    for position in range(100 + length):
+    for position in range(100 + 4 * length):
         lines.append(BatchSent(channel=CHANNEL, position=position, records=1))
         if position >= length:
             lines.append(BatchProcessed(channel=CHANNEL, position=position - length, records=1))
@@ -56,6 +56,14 @@ def six_times_the_target_on_a_slow_link() -> History:
 @near("queued-too-long")
 def half_the_target() -> History:
     return _queue(25)
+
+
+@near("queued-too-long")
+def half_the_target_behind_a_backlog() -> History:
+    """What was sent before sizes were known is still in front."""
+    backlog = [BatchSent(channel=CHANNEL, position=position, records=1) for position in range(-400, 0)]
+    taken = [BatchProcessed(channel=CHANNEL, position=position, records=1) for position in range(-400, 0)]
+    return _queue(25, *backlog, *taken)
 
 
 @bad("buffers-outside")
