@@ -2,7 +2,8 @@
 
 How long a batch waits is the receiver's clock less the sender's; it orders nothing. Sizes need time to settle, so what
 was sent soon after a start, a fault or its end is left out, as is the wait behind it. One buffer at either end there
-always is. Sizes follow a receiver that is slow; while any other fault acts, of a link for one, batches wait for its sake.
+always is. Sizes follow a receiver that is slow; while any other fault acts, of a link for one, batches wait for its
+sake.
 """
 
 from __future__ import annotations
