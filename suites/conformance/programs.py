@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Topology, WorkloadSpec
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import WORKERS, each_of, kill, with_needs
 
@@ -45,16 +48,31 @@ def programs(*faults: FaultSpec, system: str = "persists-first") -> Plan:
     )
 
 
-KILLED = programs(in_life(0), in_life(1, 2), in_life(2))
+KILLED = programs(in_life(0, 2), in_life(1, 4), in_life(2, 4))
 UNHEARD = programs(BEFORE_ANYTHING, in_life(0), unheard(1), unheard(2))
-WRONG_AFTER_A_RESTORE = {
-    "doubles-after-restore.py": ("EXACT/row-wrong", "EXACT/beyond-input"),
-    "doubles-after-restore.js": ("EXACT/row-wrong", "EXACT/beyond-input"),
-    "loses-after-restore.py": ("EXACT/row-wrong", "EXACT/input-missing"),
-    "forgets-after-restore.py": ("EXACT/row-wrong", "EXACT/counts-stepped-back", "EXACT/input-missing"),
-    "reorders-after-restore.py": ("EXACT/counts-stepped-back", "EXACT/row-repeated"),
-}
-"""By program, clauses of which one must refute it."""
+WRONG_AFTER_A_RESTORE = (
+    ("doubles", "counts again what is sent again", UNHEARD, "EXACT/row-wrong"),
+    ("loses", "goes on from positions that are ahead of its sums", KILLED, "EXACT/row-wrong"),
+    ("forgets", "goes on from the table before the last one", KILLED, "EXACT/row-wrong"),
+    ("reorders", "first publishes what its sums were before the last message", UNHEARD, "EXACT/counts-stepped-back"),
+)
+"""By program, what it does after a restore, where it shows, and the clause that must refute it."""
+
+
+def control(name: str, what: str, chosen: Plan, refutes: str) -> Case:
+    """A program that is right until it has restored something."""
+    return Case(
+        id=f"programs/{name}-after-restore-control",
+        purpose=f"Negative control: is a program found out that {what}?",
+        method="The same kills.",
+        passes="An oracle refutes it.",
+        decides=(),
+        plan=replace(chosen, system=f"json-lines+{name}-after-restore"),
+        expected=Outcome.FAIL,
+        refutes=frozenset({refutes}),
+        tiers=(Tier.PROCESS,),
+        needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
+    )
 
 
 CASES = with_needs(
@@ -75,4 +93,5 @@ CASES = with_needs(
         needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
         mutant_plan=KILLED,
     ),
+    *(control(*wrong) for wrong in WRONG_AFTER_A_RESTORE),
 )

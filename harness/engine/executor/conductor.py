@@ -16,9 +16,11 @@ from holdfast.harness.engine.executor.milestones import Milestones
 from holdfast.harness.engine.plans.words import moment
 from holdfast.harness.model.events import EVENT_KINDS, Event, FaultHealed, FaultInjected
 from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.target import Role
 from holdfast.harness.spi.fault import Fault, UndoRecord
 from holdfast.harness.spi.system import Deployment, GateReached
 
+PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 NEVER: Final = float("inf")
 UndoWriter = Callable[[UndoRecord], None]
 
@@ -176,12 +178,21 @@ class Conductor:
     def _promote(self) -> None:
         """Let every fault go on whose progress condition holds."""
         for planned in self._waiting:
-            if planned.stage is Stage.PROGRESS and self._milestones.hold(planned.spec.schedule):
+            if planned.stage is Stage.PROGRESS and self._holds(planned.spec):
                 if planned.event is not None:
                     planned.stage = Stage.EVENT
                 else:
                     self._after_event(planned)
         self._waiting = [planned for planned in self._waiting if planned.stage <= Stage.EVENT]
+
+    def _holds(self, spec: FaultSpec) -> bool:
+        """Whether the progress conditions of a fault hold. One that counts from the start of a life waits for the next
+        if its process died meanwhile, such as by a fault that waited for the same."""
+        schedule = spec.schedule
+        if not self._milestones.hold(schedule):
+            return False
+        counts_lives = schedule.after_acknowledged or schedule.after_restored
+        return not counts_lives or spec.target.role not in PROCESSES or self._deployment.controls.alive(spec.target)
 
     def _review(self) -> None:
         """Say again what the phases ask at every step, after a fault went on."""

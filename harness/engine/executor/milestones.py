@@ -1,7 +1,8 @@
 """How far a system has come by its own progress: what schedules count.
 
 What counts is what the system has persisted, as its checkpoints or acknowledgements show, never how many rows or
-milliseconds our own programs take for it. A life of the system begins with an attempt, or with the start of a program.
+milliseconds our own programs take for it. A life of the system begins with an attempt, or with the start of a program,
+and is over when a process of it dies.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     InputAcknowledged,
+    NodeDied,
     RowsVisible,
     StateFound,
 )
@@ -39,6 +41,8 @@ class Milestones:
             self._begin(restored=event.restored_checkpoint is not None)
         elif isinstance(event, StateFound):
             self._begin(restored=any(event.positions))
+        elif isinstance(event, NodeDied):
+            self._acknowledged = 0
 
     def hold(self, schedule: Schedule) -> bool:
         """Whether the progress conditions of a schedule hold now."""

@@ -81,8 +81,8 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
             "program P gave 1 positions for 2 partitions.",
         ),
         (
-            PREAMBLE + "say(type='ready', version=1, positions=[0, 7])" + LISTEN,
-            "program P is ready at offset 7 of partition 1, of which 0 records were sent.",
+            PREAMBLE + "say(type='ready', version=1, positions=[0, -7])" + LISTEN,
+            "program P is ready at offset -7 of partition 1.",
         ),
         (
             PREAMBLE + "say(type='ack', partition=0, offset=0)" + LISTEN,
@@ -150,7 +150,15 @@ def test_a_program_that_does_not_exist_or_cannot_be_run_is_refused(tmp_path: Pat
 def test_the_two_programs_are_registered_systems(name: str) -> None:
     system: System = registry.system(name)
     assert system.name == name
-    assert not system.gates
+    assert system.gates == {"acknowledge"}
+
+
+def test_a_javascript_file_needs_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "program.js"
+    path.touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"program\.js' needs 'node', which is not on the PATH: install Node\.js\."):
+        registry.system(f"json-lines+{path}")
 
 
 def test_a_job_that_it_cannot_do_is_refused() -> None:
