@@ -74,6 +74,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             areas=view.areas(journal),
             other_areas=view.other_areas(journal),
             other_count=len(view.other_rules(journal)),
+            on_its_word=verdict.on_its_word(journal.certificate),
             shadowed=sum(bool(each.failed_cases) for each in view.rules(journal)),
             rule_count=len(view.rules(journal)),
             levels=view.levels(journal),

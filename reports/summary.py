@@ -64,6 +64,8 @@ def _head(journal: Journal) -> Iterator[str]:
     if certificate.failure_bound is not None:
         bound = text.percent(certificate.failure_bound)
         yield f"- at most {bound} of drawn plans fail, with 95 % confidence (3/n, n = {certificate.drawn_plans:,})\n"
+    if word := verdict.on_its_word(certificate):
+        yield f"- {word}\n"
     for window in certificate.windows_missed[:20]:
         yield f"- window never hit: {text.markdown(window)}\n"
     counts = view.status_counts(result.status for result in view.rules(journal))

@@ -215,6 +215,8 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     if certificate.failure_bound is not None:
         bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
         _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
+    if word := verdict.on_its_word(certificate):
+        _print_wrapped(console, word)
     recoveries = recovery.groups(journal)
     for group in recoveries if verbose else recoveries[:SHOWN_RECOVERIES]:
         each = "; ".join(f"{row.system} {row.in_words}" for row in group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.journal import Certificate, Journal, Status, Title
 from holdfast.reports import view
 from holdfast.reports.text import plural
 
@@ -41,3 +41,12 @@ def _shadowed(journal: Journal) -> str:
     """Rules that passed in cases that failed."""
     shadowed = sum(bool(each.failed_cases) for each in view.rules(journal))
     return f", {shadowed} passed in cases that failed otherwise" if shadowed else ""
+
+
+def on_its_word(certificate: Certificate) -> str:
+    """How many rules nobody saw kept from outside; empty if runs decided none."""
+    if not certificate.decided:
+        return ""
+    rules = plural(certificate.decided, "decided rule")
+    verb = "rests" if certificate.on_its_word == 1 else "rest"
+    return f"{certificate.on_its_word} of {rules} {verb} on the word of the system under test alone"

@@ -232,6 +232,7 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         mutants: wrong systems that show that it can fail.
         failed_runs: ids of runs that refuted it.
         failed_cases: its cases that failed by a clause that does not decide it.
+        observed_by: those of `oracles` that some run decided by what was seen from outside the system under test.
     """
 
     rule: Rule
@@ -243,6 +244,12 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mutants: tuple[str, ...] = ()
     failed_runs: tuple[str, ...] = ()
     failed_cases: tuple[str, ...] = ()
+    observed_by: tuple[str, ...] = ()
+
+    @property
+    def on_its_word(self) -> bool:
+        """Whether runs decided it by what the system under test records of itself, and by nothing else."""
+        return bool(self.tiers) and not self.observed_by
 
     def concerns(self, subject: str) -> bool:
         """Whether a certificate of a subject counts the rule."""
@@ -262,6 +269,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         drawn_plans: n of that bound.
         supplied_by_author: parts of the judgement that the author of the system under test supplied, such as a
             CommittedReader.
+        decided: how many rules of its subject runs have decided.
+        on_its_word: how many of these rest on the word of the system under test alone.
     """
 
     title: Title
@@ -272,6 +281,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     failure_bound: float | None
     drawn_plans: int
     supplied_by_author: tuple[str, ...] = ()
+    decided: int = 0
+    on_its_word: int = 0
 
 
 class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

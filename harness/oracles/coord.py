@@ -86,6 +86,7 @@ class CoordOracle:
         AttemptStarted, CheckpointTriggered, AckReceived, MetadataPublished, CheckpointCompleted, CheckpointAborted,
         NotificationSent,
     )  # fmt: skip
+    observed = frozenset({*PUBLISHED, "state-not-discarded"})
 
     def applies(self, history: History) -> bool:
         return True

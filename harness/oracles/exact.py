@@ -36,6 +36,7 @@ class ExactOracle:
         "late-change": "output became visible only after the settle window",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         claimed = history.claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}

@@ -48,6 +48,7 @@ class FinalOracle:
         "running-before-finished": "a subtask starts as finished behind one that starts as running",
     }
     evidence: tuple[type[Event], ...] = (OperatorFinished, SubtaskFinished, FinishReceived, TaskStarted, RowsVisible)
+    observed = frozenset({"record-not-committed"})
 
     def applies(self, history: History) -> bool:
         return any(source.bounded for source in history.plan.job.of_kind(VertexKind.SOURCE))

@@ -38,6 +38,7 @@ class NoLossOracle:
         "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         if history.plan.job.contract is Contract.WINDOW:

@@ -26,6 +26,7 @@ class NoRepeatOracle:
         "record-unknown": "a row stands for no record of the input",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         claimed = history.claims.output

@@ -43,6 +43,7 @@ class ReachOracle:
         "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
     }
     evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
+    observed = frozenset({*NAMED, "file-missing", "file-differs"})
 
     def applies(self, history: History) -> bool:
         return True

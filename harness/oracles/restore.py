@@ -47,6 +47,7 @@ class RestoreOracle:
         **CLAUSES,
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, SnapshotTaken, SourceEmitted)
+    observed = frozenset({"audit-differs", "audit-failed"})
 
     def applies(self, history: History) -> bool:
         return True

@@ -67,6 +67,7 @@ class RetainOracle:
         AttemptStarted, MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointRetained, JobSwitched,
         JobSubmitted,
     )  # fmt: skip
+    observed = frozenset({*DELETED, "deleted-after-end"})
 
     def applies(self, history: History) -> bool:
         return True

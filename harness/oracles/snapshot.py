@@ -53,6 +53,7 @@ class SnapshotOracle:
         "aborted-file-left": "a file that no checkpoint names is in the storage at the end",
     }
     evidence: tuple[type[Event], ...] = (SnapshotTaken, AckSent, BarrierSent, BatchProcessed)
+    observed = frozenset({"aborted-file-left"})
 
     def applies(self, history: History) -> bool:
         return True

@@ -33,6 +33,7 @@ class StableOracle:
         "reader-too-slow": "the reader looks too rarely to see what is visible between two checkpoints (inconclusive)",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible, RowsChanged, ReaderPolled)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         return bool(history.claims.output and history.of(RowsVisible))

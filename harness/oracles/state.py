@@ -50,6 +50,7 @@ class StateOracle:
         "state-unreadable": "the state of a completed checkpoint cannot be read back",
     }
     evidence: tuple[type[Event], ...] = (CheckpointCompleted, CheckpointAudited, SubtaskAudited)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         """Sums of what reaches them as it is, and nothing held back in front of them."""

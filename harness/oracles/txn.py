@@ -49,6 +49,7 @@ class TxnOracle:
         SnapshotTaken, AckSent, TransactionPrecommitted, CommitTried, TransactionCommitted, TransactionAborted,
         CheckpointCompleted, NotificationReceived, TaskStarted,
     )  # fmt: skip
+    observed = frozenset(CLAUSES)
 
     def applies(self, history: History) -> bool:
         return bool(history.plan.job.of_kind(VertexKind.SINK))

@@ -31,6 +31,7 @@ class WindowOracle:
         "window-missing": "a window that the watermark has passed has no row although the run ended",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(clauses)
 
     def applies(self, history: History) -> bool:
         return history.plan.job.contract is Contract.WINDOW and Guarantee.NO_LOSS in history.claims.output

@@ -19,6 +19,10 @@ class Oracle(Protocol):
         clauses: clause name to one sentence on what violates it. A verdict names no other.
         evidence: event kinds that it needs; a system that does not supply them makes its rules UNOBSERVED.
 
+    One with an attribute `observed`, a set of clauses, states which of them it decides by what was seen from outside:
+    input, committed output, storage, faults. Any other is decided on the word of the system under test, unless an
+    adapter reads all its `evidence` elsewhere.
+
     One with an attribute `sees_superseded` that is true is also handed what coordinators say after they were superseded
     (see `model.succession`).
     """

@@ -44,6 +44,7 @@ class GoldenOracle:
         "final-value": "the last committed row of a key is not that of the example",
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, SnapshotTaken, RowsVisible)
+    observed = frozenset({"final-value"})
 
     def applies(self, history: History) -> bool:
         return history.plan.workload.name == "worked-example"

@@ -38,6 +38,7 @@ def rule_results(
     *,
     strict: bool = False,
     left_out: Set[str] = frozenset(),
+    on_its_word: Set[str] = frozenset(),
 ) -> tuple[RuleResult, ...]:
     """Every rule of the catalogue with the status that follows from the cases.
 
@@ -49,6 +50,7 @@ def rule_results(
         subject: of the system under test.
         strict: of the system under test; the rules of the results have the level that binds it.
         left_out: ids of cases that were not chosen, though they apply on a tier that ran.
+        on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
     """
     left_out = left_out | _not_reached(results)
     deciding: dict[str, list[Case]] = {}
@@ -56,7 +58,19 @@ def rule_results(
         for rule in {decision.rule for decision in case.decides}:
             deciding.setdefault(rule, []).append(case)
     binding = (_raised(rule) if strict else rule for rule in rules)
-    return tuple(_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
+    found = (_rule_result(rule, deciding.get(rule.id, []), results, tallies, subject, left_out) for rule in binding)
+    return tuple(_with_observations(each, deciding.get(each.rule.id, []), results, on_its_word) for each in found)
+
+
+def _with_observations(
+    rule: RuleResult, deciding: Sequence[Case], results: Sequence[CaseResult], on_its_word: Set[str]
+) -> RuleResult:
+    """The rule with the clauses of its executed cases that compare with what was seen from outside."""
+    executed = {each.case for each in results if each.rules.get(rule.rule.id, Status.UNTESTED) is not Status.UNTESTED}
+    decisions = (each for case in deciding if case.id in executed for each in case.decides)
+    clauses = (f"{each.oracle}/{clause}" for each in decisions if each.rule == rule.rule.id for clause in each.clauses)
+    observed = tuple(dict.fromkeys(clause for clause in clauses if clause not in on_its_word))
+    return msgspec.structs.replace(rule, observed_by=observed)
 
 
 def certificate(
@@ -87,6 +101,7 @@ def certificate(
     drawn_failed = any(tally.drawn_failed for tally in tallies)
     missing = _missing(rules, results, subject)
     title = _title(rules, results, missing, subject)
+    decided = [each for each in rules if each.concerns(subject) and each.tiers]
     return Certificate(
         title=Title.INCONCLUSIVE if interrupted and title is not Title.REFUSED else title,
         missing=missing,
@@ -96,6 +111,8 @@ def certificate(
         failure_bound=None if drawn_failed or not drawn else min(1.0, RULE_OF_THREE / drawn),
         drawn_plans=drawn,
         supplied_by_author=supplied_by_author,
+        decided=len(decided),
+        on_its_word=sum(each.on_its_word for each in decided),
     )
 
 

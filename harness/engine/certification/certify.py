@@ -22,6 +22,7 @@ from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inqui
 from holdfast.harness.engine.certification.keeper import RUNS, Keeper
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption
@@ -277,6 +278,7 @@ class Certification:
             subject,
             strict=system.strict,
             left_out=self._left_out(),
+            on_its_word=on_its_word(self._tools.oracles, system.evidence()),
         )
         binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
         self._shrink(findings(binding, results, self._kept(), request.folder.name))

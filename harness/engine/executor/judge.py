@@ -25,6 +25,21 @@ def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[
     return tuple([kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE])
 
 
+def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> frozenset[str]:
+    """The clauses, as `ORACLE/clause`, that nobody can decide but by what the system under test records of itself.
+
+    Args:
+        oracles: all that judge.
+        evidence: by event kind, how the system supplies it.
+    """
+    return frozenset(
+        f"{oracle.name}/{clause}"
+        for oracle in oracles
+        if not oracle.evidence or any(evidence.get(KIND_NAMES[kind]) is Evidence.NATIVE for kind in oracle.evidence)
+        for clause in oracle.clauses.keys() - getattr(oracle, "observed", frozenset())
+    )
+
+
 def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
     """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing.
 

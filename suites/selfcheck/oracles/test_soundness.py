@@ -115,3 +115,8 @@ def test_no_oracle_raises_on_a_history_with_holes(seed: int) -> None:
     failures(with_events(history, events))
     random.shuffle(events)
     failures(with_events(history, events))
+
+
+def test_an_oracle_observes_clauses_of_its_own() -> None:
+    for oracle in ORACLES:
+        assert getattr(oracle, "observed", frozenset()) <= set(oracle.clauses), oracle.name
