@@ -28,6 +28,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         healed_ns: when every fault had been undone, since the start of the run as `Event.time_ns`.
         ended_ns: when the settle window closed, on the same clock.
         problem: why the run says nothing (a hang, a dead harness part, an adapter that fell silent); empty otherwise.
+        settled: the settle window passed whole, whatever the problem is.
         blind: it is one of observing: what is missing in the history may have happened, so nothing in it refutes.
         real_time: the machine had other things to do: who is late may only have had to wait.
         faults_acted: by index in the plan, whether it acted at all; empty in histories of old: told by faults_landed.
@@ -43,6 +44,7 @@ class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     problem: str = ""
     blind: bool = False
     real_time: bool = False
+    settled: bool = False
     faults_acted: tuple[bool, ...] = ()
     faults_landed: tuple[bool | None, ...] = ()
     fault_troubles: tuple[str, ...] = ()

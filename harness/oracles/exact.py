@@ -12,12 +12,13 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.findings import Findings, left_open
 from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.output.culprit import explain, named
 from holdfast.harness.oracles.output.fold_rows import judged
 from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities, owes_everything
+from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.output.missing import everything_is_due
 
 
 class ExactOracle:
@@ -32,7 +33,7 @@ class ExactOracle:
         "counts-stepped-back": "a row lacks records that the row of its key before it holds",
         "beyond-input": "a row counts more records than the input has",
         "order-broken": "in a job without exchange, the row of an offset follows that of a later one",
-        "input-missing": "a record has no effect in the committed output although the run ended or a later one has",
+        "input-missing": "a record has no effect in the committed output although the run ended, or its marker has one",
         "late-change": "output became visible only after the settle window",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
@@ -42,24 +43,24 @@ class ExactOracle:
         claimed = history.claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
         if history.plan.job.contract is Contract.WINDOW:
             return False
-        return claimed and (owes_everything(history) or bool(history.output.units))
+        return claimed and (everything_is_due(history) or bool(history.output.units))
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         if history.plan.job.contract is Contract.FOLD:
-            _judge_folds(history, findings)
+            open_for = _judge_folds(history, findings)
         else:
-            _judge_identities(history, findings)
+            open_for = _judge_identities(history, findings)
         if history.end.reached:
             findings.check("late-change", len(history.output.units))
             for unit in history.output.units:
                 if unit.final and len(unit.rows):
                     message = f"{unit.name} with {plural(len(unit.rows), 'row')} was not there before the second read"
                     findings.violated("late-change", message)
-        return findings.verdict()
+        return left_open(findings.verdict(), open_for)
 
 
-def _judge_folds(history: History, findings: Findings) -> None:
+def _judge_folds(history: History, findings: Findings) -> str:
     model, found = judged(history)
     for clause in ("row-wrong", "row-unknown", "beyond-input"):
         findings.check(clause, found.rows)
@@ -78,8 +79,9 @@ def _judge_folds(history: History, findings: Findings) -> None:
         before, after = found.row(earlier), found.row(later)
         message = f"key {after.key!r} steps back from counts {before.counts} to {after.counts}"
         findings.violated("counts-stepped-back", message, found.line(earlier), found.line(later))
-    if owes_everything(history):
-        judge_lost_folds(history, model, found, findings, "input-missing")
+    if not everything_is_due(history):
+        return ""
+    return judge_lost_folds(history, model, found, findings, "input-missing")
 
 
 def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
@@ -105,7 +107,7 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
     return "row-wrong", f"{where} holds other records: {named(culprit)}", culprit.damage if culprit else None
 
 
-def _judge_identities(history: History, findings: Findings) -> None:
+def _judge_identities(history: History, findings: Findings) -> str:
     ordered = history.plan.job.never_aligns() and Guarantee.KEY_ORDER in history.claims.output
     found, owed = counted(history, ordered=ordered)
     rows = sum(len(unit.rows) for unit in history.output.units)
@@ -118,5 +120,6 @@ def _judge_identities(history: History, findings: Findings) -> None:
         if count:
             message = f"{count} {what}: {listed(first, count)}"
             findings.violated(clause, message, *sightings(history.output, first[0]))
-    if owes_everything(history):
-        judge_lost_identities(history, found, owed, findings, "input-missing")
+    if not everything_is_due(history):
+        return ""
+    return judge_lost_identities(history, found, owed, findings, "input-missing")

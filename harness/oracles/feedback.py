@@ -24,7 +24,7 @@ from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.layout import widest_layout
 from holdfast.harness.oracles.models.lineage import owed_rows
 from holdfast.harness.oracles.output.identity_rows import listed
-from holdfast.harness.oracles.output.loss import owes_everything
+from holdfast.harness.oracles.output.missing import everything_is_due
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 
 _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexKind.ITERATION, VertexKind.SINK})
@@ -53,7 +53,7 @@ class FeedbackOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         restored = {event.restored_checkpoint for event in history.of(AttemptStarted)} - {None}
-        owing = history.end.reached and owes_everything(history)
+        owing = history.end.reached and everything_is_due(history)
         if not (owing and restored and self.applies(history)):
             return findings.verdict()
         owed = owed_rows(history.plan.job, history.inputs)

@@ -58,7 +58,7 @@ class FinalOracle:
         FinishTrace(history, findings)
         judge_edited_graph(history, findings, "running-before-finished")
         finished = any(event.status is JobStatus.FINISHED for event in history.of(JobSwitched))
-        if finished and history.end.reached and Guarantee.NO_LOSS in history.claims.output:
+        if finished and Guarantee.NO_LOSS in history.claims.output:
             if history.plan.job.contract is Contract.FOLD:
                 model, found = judged(history)
                 judge_lost_folds(history, model, found, findings, "record-not-committed")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import structs
+
 from holdfast.harness.model import events
 from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History
@@ -107,6 +109,13 @@ def replay(history: History, handlers: Mapping[type[events.Event], Callable[[Any
     """Hand every event of the named kinds to its handler, in causal order."""
     for event in history.of_kinds(handlers):
         handlers[type(event)](event)
+
+
+def left_open(verdict: Verdict, reason: str) -> Verdict:
+    """The judgement where something could not be decided for this reason: nothing less than a failure counts then."""
+    if not reason or verdict.outcome is Outcome.FAIL:
+        return verdict
+    return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
 
 
 class Findings:

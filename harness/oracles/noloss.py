@@ -6,24 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import sub
 from typing import cast
 
-from msgspec import structs
-
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
-from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.output.culprit import Culprit, explain, named, with_remainder
 from holdfast.harness.oracles.output.excess import explain_excess
 from holdfast.harness.oracles.output.fold_rows import Scan, judged
 from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities, owes_everything
+from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities
+from holdfast.harness.oracles.output.missing import everything_is_due
 
-NOT_OVER = "the run did not reach its end, so nothing that is missing can be called lost"
 UNCLAIMED = "exactly-once was not claimed"
 
 
@@ -33,7 +31,7 @@ class NoLossOracle:
     name = "NOLOSS"
     invariant = "Every input has its effect in the committed output, and whatever else is there is a repeat."
     clauses: Mapping[str, str] = {
-        "input-lost": "a record has no effect in the committed output although the run ended or a later one has",
+        "input-lost": "a record has no effect in the committed output although the run ended, or its marker has one",
         "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
         "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
     }
@@ -43,7 +41,7 @@ class NoLossOracle:
     def applies(self, history: History) -> bool:
         if history.plan.job.contract is Contract.WINDOW:
             return False
-        return Guarantee.NO_LOSS in history.claims.output and owes_everything(history)
+        return Guarantee.NO_LOSS in history.claims.output and everything_is_due(history)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -51,10 +49,7 @@ class NoLossOracle:
             open_question = _judge_folds(history, findings)
         else:
             open_question = _judge_identities(history, findings)
-        verdict = findings.verdict()
-        if open_question and verdict.outcome is not Outcome.FAIL:
-            return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=open_question)
-        return verdict
+        return left_open(findings.verdict(), open_question)
 
 
 def _judge_identities(history: History, findings: Findings) -> str:
@@ -66,13 +61,13 @@ def _judge_identities(history: History, findings: Findings) -> str:
             f"{listed(found.first_unknown, found.unknown)}"
         )
         findings.violated("extra-not-a-repeat", message, *sightings(history.output, found.first_unknown[0]))
-    judge_lost_identities(history, found, owed, findings, "input-lost")
+    open_question = judge_lost_identities(history, found, owed, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
         repeated = listed(found.first_duplicated, found.duplicated)
         findings.inform(
             f"{plural(found.duplicated, 'record has', 'records have')} more than one row, and {UNCLAIMED}: {repeated}"
         )
-    return "" if history.end.reached else NOT_OVER
+    return open_question
 
 
 def _judge_folds(history: History, findings: Findings) -> str:
@@ -81,9 +76,9 @@ def _judge_folds(history: History, findings: Findings) -> str:
     for stranger in found.unknown:
         message = f"the input has no key {found.row(stranger).key!r}"
         findings.violated("extra-not-a-repeat", message, found.line(stranger))
-    judge_lost_folds(history, model, found, findings, "input-lost")
-    if not history.end.reached:
-        return NOT_OVER
+    open_question = judge_lost_folds(history, model, found, findings, "input-lost")
+    if open_question:
+        return open_question
     excessive: list[str] = []
     for key, position in found.unfinished.items():
         if position is None:

@@ -12,7 +12,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
-from holdfast.harness.oracles.output.loss import owes_everything
+from holdfast.harness.oracles.output.missing import everything_is_due
 
 
 class NoRepeatOracle:
@@ -50,7 +50,7 @@ class NoRepeatOracle:
             if count:
                 message = f"{count} {what}: {listed(first, count)}"
                 findings.violated(clause, message, *sightings(history.output, first[0]))
-        if found.lost and history.end.reached and owes_everything(history):
+        if found.lost and history.end.reached and everything_is_due(history):
             lost = listed(found.first_lost, found.lost)
             findings.inform(
                 f"{plural(found.lost, 'record is lost', 'records are lost')}, and at-least-once was not claimed: {lost}"

@@ -11,9 +11,11 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
+from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.models.fold_model import MASK
 from holdfast.harness.oracles.models.windows import Sums, Window, latest_watermark_ms, named, window_sums, windows_over
+from holdfast.harness.oracles.output.markers import latest_window
+from holdfast.harness.oracles.output.missing import Fate, ruling
 from holdfast.harness.oracles.output.visibility import sighting
 
 
@@ -28,7 +30,7 @@ class WindowOracle:
         "window-wrong": "a row does not hold exactly the records of its key and window",
         "window-unknown": "a row is of a key or window that has no records",
         "window-repeated": "a window has a second row",
-        "window-missing": "a window that the watermark has passed has no row although the run ended",
+        "window-missing": "a window that the watermark has passed has no row although the run ended, or a later has",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
     observed = frozenset(clauses)
@@ -53,8 +55,8 @@ class WindowOracle:
             if window in seen:
                 _judge_repeat(history, findings, window, seen[window], line)
             seen.setdefault(window, line)
-        _judge_missing(history, findings, expected, seen)
-        return findings.verdict()
+        open_for = _judge_missing(history, findings, expected, seen)
+        return left_open(findings.verdict(), open_for)
 
 
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
@@ -66,14 +68,23 @@ def _judge_repeat(history: History, findings: Findings, window: Window, first: s
 
 def _judge_missing(
     history: History, findings: Findings, expected: Mapping[Window, Sums], seen: Mapping[Window, str]
-) -> None:
-    if not history.end.reached:
-        return
+) -> str:
+    """Decide loss as far as it can be decided, and return why the rest is open."""
     owed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
     due = [window for window in expected if window[1] < owed]
-    findings.check("window-missing", len(due))
-    for window in islice((window for window in due if window not in seen), ANOMALIES_PER_CLAUSE):
+    everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
+    decided = due
+    if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:
+        latest = latest_window(history) if behind.fate is Fate.LOST else -1
+        decided = [window for window in due if window[1] < latest]
+    findings.check("window-missing", len(decided))
+    for window in islice((window for window in decided if window not in seen), ANOMALIES_PER_CLAUSE):
         findings.violated("window-missing", f"{named(window)} has no row, and the watermark has passed it")
+    waiting = [window for window in due if window not in seen and window not in set(decided)]
+    if not waiting:
+        return ""
+    why = everywhere if behind.fate is Fate.LOST else behind
+    return f"{named(waiting[0])} has no row: {why.fate}, {why.because}"
 
 
 def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:

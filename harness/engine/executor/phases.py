@@ -92,6 +92,7 @@ class Phases:
             healed_ns=healed_ns,
             ended_ns=int(deployment.now_ms * 1e6),
             problem=problem,
+            settled=not problem,
         )
 
     def _patience(self, start_ms: float, bound_ms: float) -> Patience:

@@ -32,6 +32,7 @@ from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.oracles.models.settle_window import lengthened
 from holdfast.harness.oracles.models.stated_options import texts
 from holdfast.harness.spi.fault import Fault, UndoRecord
 from holdfast.harness.spi.system import ConfigurationAware, Recording, System
@@ -219,7 +220,7 @@ def _execute(setting: _Setting) -> _Execution:
     progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
     stalls = NoStalls() if setting.tier is Tier.SIM else StallTrace(deployment)
-    phases = Phases(plan.bounds, deployment, conductor, progress, setting.interrupted, slice_ms, stalls)
+    phases = Phases(lengthened(plan), deployment, conductor, progress, setting.interrupted, slice_ms, stalls)
     try:
         end = phases.run()
         recording = deployment.stop(audit=not end.problem)

@@ -85,6 +85,8 @@ class FoldModel:
 
     def __init__(self, inputs: InputLog, digest_key: int, keyed: KeyedInput | None = None) -> None:
         firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
+        self._inputs = inputs
+        self._keyed = keyed
         self.keys = inputs.keys
         self.codes = {key: code for code, key in enumerate(inputs.keys)}
         if keyed is None:
@@ -113,6 +115,17 @@ class FoldModel:
             value += values[end]
             digest += digests[end]
         return value & MASK, digest & MASK
+
+    @cached_property
+    def tails(self) -> list[int | None]:
+        """By lane, the position of the key of its last record; None if it has no record."""
+        partitions = self._inputs.partitions
+        if self._keyed is None:
+            firsts = self._inputs.first_offsets or (0,) * len(partitions)
+            ends = zip(partitions, firsts, strict=True)
+            return [int(each.key[-1]) if len(each) > first else None for each, first in ends]
+        lanes = self._keyed.lanes
+        return [int(partitions[lane.partition].key[lane.origins[-1]]) if len(lane.origins) else None for lane in lanes]
 
     def _all_sides(self, counts: Sequence[int]) -> bool:
         return all(any(counts[lane] for lane in side) for side in self.sides)

@@ -97,6 +97,20 @@ def owed_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
     )
 
 
+def marker_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
+    """Those of the markers, or, where there are none, of the last record of a partition that reaches a sink."""
+    found: Counter[tuple[int, int]] = Counter()
+    for sink in job.of_kind(VertexKind.SINK):
+        for edge in job.inputs_of(sink.name):
+            for partition, lane in _arriving(job, inputs, edge.upstream).items():
+                last = lane.origins[-1:]
+                regular = inputs.partitions[partition].regular
+                found.update(
+                    (partition, offset) for offset in lane.offsets[lane.origins >= last.clip(max=regular)].tolist()
+                )
+    return found
+
+
 _Arrivals = Mapping[int, Lane]
 """By source partition."""
 

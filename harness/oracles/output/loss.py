@@ -1,16 +1,14 @@
-"""What is missing from committed output, and whether it may be called lost.
+"""Loss under the contracts RECORDS and FOLD: what is missing from committed output, by the classification of `missing`.
 
-A record without effect is lost, in flight or blocked. At the expected end nothing is under way any more, so what is
-missing then is lost. Before, it is lost if it was overtaken: a sum holds a later record of its key and partition. Of
-the rest the oracles of output only tell; LIVE says why the run did not end.
+Each function decides the clause for everything that can be decided, informs of the rest, and returns why that is open.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
@@ -19,47 +17,63 @@ from holdfast.harness.oracles.output.culprit import Culprit, explain_row, named,
 from holdfast.harness.oracles.output.delivery import Delivery
 from holdfast.harness.oracles.output.fold_rows import EXAMINED, Scan
 from holdfast.harness.oracles.output.identity_rows import listed
+from holdfast.harness.oracles.output.markers import counted_before_markers, lacks, marked_lanes, marked_partitions
+from holdfast.harness.oracles.output.missing import Fate, Ruling, ruling
+
+Witnessed = tuple[FoldRow, tuple[str, ...]]
+"""The last row of a key, and its line."""
 
 
-def owes_everything(history: History) -> bool:
-    """Whether the plan must end with the effect of every input in the committed output."""
-    return history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
+def judge_lost_identities(history: History, found: Delivery, due: int, findings: Findings, clause: str) -> str:
+    """Decide loss under contract RECORDS, where so many rows are due."""
+    everywhere = ruling(history, marked=False)
+    if not found.lost or everywhere.fate is Fate.LOST:
+        findings.check(clause, due)
+        if found.lost:
+            findings.violated(clause, f"lost: {_without_rows(found)}")
+        return ""
+    behind = ruling(history, marked=True)
+    marked = marked_partitions(history) if behind.fate is Fate.LOST else []
+    if any(marked):
+        before, due_before = counted_before_markers(history, marked)
+        findings.check(clause, due_before)
+        if before.lost:
+            findings.violated(clause, f"lost: {_without_rows(before)}; {behind.because}")
+        if all(marked):
+            return ""
+    findings.inform(f"{_words(everywhere if marked else behind)}: {_without_rows(found)}")
+    return _open(everywhere if marked else behind)
 
 
-def judge_lost_identities(history: History, found: Delivery, owed: int, findings: Findings, clause: str) -> None:
-    """Decide loss under contract RECORDS, where so many rows are owed."""
-    if history.end.reached:
-        findings.check(clause, owed)
-    if found.lost:
-        missing = f"{plural(found.lost, 'record has', 'records have')} no row: {listed(found.first_lost, found.lost)}"
-        if history.end.reached:
-            findings.violated(clause, f"lost: {missing}")
-        else:
-            findings.inform(f"{_under_way(history)}: {missing}")
-
-
-def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: Findings, clause: str) -> None:
-    """Decide loss under contract FOLD, by the last row of each key."""
-    unfinished = (
-        (_last_row(model, found, key), () if position is None else (found.line(position),))
-        for key, position in found.unfinished.items()
-    )
-    short = (each for each in unfinished if is_short(each[0].counts, model.totals[model.codes[each[0].key]]))
-    if history.end.reached:
+def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: Findings, clause: str) -> str:
+    """Decide loss under contract FOLD, by the last row of each key. What a later record of its key and lane has
+    overtaken is lost in any case."""
+    everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
+    short = _short_rows(model, found)
+    if everywhere.fate is Fate.LOST:
         findings.check(clause, sum(model.owed))
         for row, witness in islice(short, ANOMALIES_PER_CLAUSE):
             findings.violated(clause, f"lost: {_missing(model, row, explain_row(model, row))}", *witness)
-        return
+        return ""
+    rows = list(islice(short, EXAMINED))
+    marked = marked_lanes(model, found) if rows and behind.fate is Fate.LOST else []
+    decided = all(marked) if rows and marked else not rows
+    findings.check(clause, sum(model.owed) if decided else 0)
     waiting = []
-    for row, witness in islice(short, EXAMINED):
+    for row, witness in rows:
         culprit = explain_row(model, row)
-        if culprit and culprit.lost:
-            findings.check(clause)
+        if marked and lacks(model, row, marked):
+            findings.check(clause, not decided)
+            findings.violated(clause, f"lost: {_missing(model, row, culprit)}; {behind.because}", *witness)
+        elif culprit and culprit.lost:
+            findings.check(clause, not decided)
             findings.violated(clause, f"lost, because it was overtaken: {_missing(model, row, culprit)}", *witness)
         else:
             waiting.append(_missing(model, row, culprit))
+    open_for = everywhere if marked else behind
     for missing in waiting[:ANOMALIES_PER_CLAUSE]:
-        findings.inform(f"{_under_way(history)}: {missing}")
+        findings.inform(f"{_words(open_for)}: {missing}")
+    return "" if decided else _open(open_for)
 
 
 def is_short(counts: tuple[int, ...], totals: tuple[int, ...]) -> bool:
@@ -67,9 +81,25 @@ def is_short(counts: tuple[int, ...], totals: tuple[int, ...]) -> bool:
     return len(counts) != len(totals) or any(count < total for count, total in zip(counts, totals, strict=True))
 
 
-def _under_way(history: History) -> str:
-    reason = history.end.problem or history.end.reason or "no reason given"
-    return f"in flight or blocked, because the run did not reach its end ({reason})"
+def _open(why: Ruling) -> str:
+    """Why loss is not decided."""
+    return f"what is missing is {_words(why)}"
+
+
+def _words(why: Ruling) -> str:
+    return f"{why.fate}: {why.because}"
+
+
+def _without_rows(found: Delivery) -> str:
+    return f"{plural(found.lost, 'record has', 'records have')} no row: {listed(found.first_lost, found.lost)}"
+
+
+def _short_rows(model: FoldModel, found: Scan) -> Iterator[Witnessed]:
+    """The last row of each key that does not count the whole input."""
+    for key, position in found.unfinished.items():
+        row = _last_row(model, found, key)
+        if is_short(row.counts, model.totals[model.codes[key]]):
+            yield row, () if position is None else (found.line(position),)
 
 
 def _last_row(model: FoldModel, found: Scan, key: str) -> FoldRow:

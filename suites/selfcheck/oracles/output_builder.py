@@ -13,15 +13,18 @@ from holdfast.harness.model.records import (
     FoldRow,
     IdentityColumns,
     IdentityRow,
+    InputLog,
     Output,
+    Partition,
     WindowRow,
 )
-from holdfast.suites.selfcheck.oracles.builder import input_log
+from holdfast.suites.selfcheck.oracles.builder import MS, input_log
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 
 INPUTS = input_log(6, 4)
 """Key `a` has the offsets 0, 2, 4 of partition 0 and 0, 2 of partition 1; key `b` has 1, 3, 5 and 1, 3."""
-STOPPED = RunEnd(reached=False, reason="1 of 2 checkpoints completed")
+STOPPED = RunEnd(reached=False, reason="1 of 2 checkpoints completed", ended_ns=1_000 * MS, settled=True)
+"""The settle window is over, and the system under test does not report its end."""
 
 
 def fold(key: str, *offsets: Iterable[int]) -> FoldRow:
@@ -45,6 +48,20 @@ def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = Fa
     return tuple(
         CommittedRows(f"unit-{poll}", poll, rows, final and poll == last) for poll, rows in enumerate(contents)
     )
+
+
+def marked(inputs: InputLog) -> InputLog:
+    """The log with a marker behind each partition. Its key is `marker`, and its value goes on as those before."""
+    code = len(inputs.keys)
+    partitions = (
+        Partition(np.append(each.key, code), np.append(each.value, len(each) + 1), each.preloaded, markers=1)
+        for each in inputs.partitions
+    )
+    return InputLog((*inputs.keys, "marker"), tuple(partitions), inputs.first_offsets)
+
+
+MARKED = marked(INPUTS)
+MARKERS = fold("marker", (6,), (4,))
 
 
 def columnar(history: History) -> History:

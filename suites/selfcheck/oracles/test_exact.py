@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.jobs import JOIN, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.exact import ExactOracle
-from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.builder import MS, OPTIONS, input_log, story
 from holdfast.suites.selfcheck.oracles.histories.exact import folded
+from holdfast.suites.selfcheck.oracles.histories.operators import A_JOINED, B_JOINED, joined
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
+    MARKED,
+    MARKERS,
     STOPPED,
     WHOLE_A,
     WHOLE_B,
     fold,
+    identities,
+    marked,
     units,
 )
 
@@ -70,12 +77,74 @@ def test_strange_counts_are_wrong_rows() -> None:
         assert "row-wrong" in {anomaly.clause for anomaly in ORACLE.judge(history).anomalies}
 
 
-def test_before_the_end_missing_is_not_lost() -> None:
-    history = story(inputs=INPUTS, units=units([WHOLE_B], [fold("a", (0,), ())], final=True), end=STOPPED)
+def test_a_tail_that_is_missing_with_its_markers_is_no_loss_and_no_pass() -> None:
+    history = story(inputs=MARKED, units=units([WHOLE_B], [fold("a", (0,), ())], final=True), end=STOPPED)
     verdict = ORACLE.judge(history)
-    assert verdict.outcome is Outcome.PASS
+    assert verdict.outcome is Outcome.INCONCLUSIVE
     assert not {"input-missing", "late-change"} & verdict.checked.keys()
-    assert "in flight or blocked, because the run did not reach its end (1 of 2" in verdict.information[0]
+    assert verdict.reason == (
+        "what is missing is stalled: its marker is missing, too, and 1 of 2 checkpoints completed"
+    )
+    assert verdict.information[0].startswith("stalled: its marker is missing, too")
+
+
+def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
+    """Partition 0 goes on, partition 1 does not."""
+    rows = units([fold("a", (0, 2), ())], [fold("b", (1, 3, 5), ())], [fold("marker", (6,), ())])
+    verdict = ORACLE.judge(story(inputs=MARKED, units=rows, end=STOPPED))
+    assert [anomaly.clause for anomaly in verdict.anomalies] == ["input-missing"]
+    assert "counts (2, 0) of (3, 2) records" in verdict.anomalies[0].message
+    assert verdict.anomalies[0].message.endswith("the marker behind it has its effect, and the settle window is over")
+    assert "key 'b'" in verdict.information[0]
+    numbers = units(identities("0:0", "0:2", "0:3", "1:0"))
+    inputs = marked(input_log(3, 3))
+    verdict = ORACLE.judge(story(job=REBALANCE, inputs=inputs, units=numbers, end=STOPPED))
+    assert [anomaly.message for anomaly in verdict.anomalies] == [
+        "lost: 1 record has no row: offset 1 of partition 0; the marker behind it has its effect, and the settle "
+        "window is over"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("end", "because"),
+    [
+        (RunEnd(reached=False, problem="interrupted", ended_ns=1_000 * MS), "cut short (interrupted)"),
+        (RunEnd(reached=False, ended_ns=50 * MS, settled=True), "the run was watched for 50 ms after the heal"),
+    ],
+    ids=["interrupted", "not watched for an interval"],
+)
+def test_a_hole_is_no_loss_before_the_settle_window_is_over(end: RunEnd, because: str) -> None:
+    verdict = ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert because in verdict.reason
+
+
+def test_a_missed_bound_of_the_control_excuses_no_loss() -> None:
+    end = replace(STOPPED, problem="the fault-free control missed the bound too")
+    assert ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end)).outcome is Outcome.FAIL
+
+
+def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
+    options = {**OPTIONS, "execution.checkpointing.timeout": "5 s"}
+    rows = units([WHOLE_B], [MARKERS])
+    verdict = ORACLE.judge(story(inputs=MARKED, units=rows, end=STOPPED, options=options))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "late: execution.checkpointing.timeout of 5000 ms may hold it up" in verdict.reason
+    longer = replace(STOPPED, ended_ns=5_100 * MS)
+    assert ORACLE.judge(story(inputs=MARKED, units=rows, end=longer, options=options)).outcome is Outcome.FAIL
+
+
+def test_both_sides_of_a_join_have_a_marker() -> None:
+    """Left and right have a partition each; the row of the markers needs both."""
+    inputs = marked(input_log(2, 2))
+    both = joined("marker", [(0, 2)], [(1, 2)])
+    for rows, outcome in (
+        ([A_JOINED, B_JOINED, both], Outcome.PASS),
+        ([A_JOINED, both], Outcome.FAIL),
+        ([A_JOINED, B_JOINED], Outcome.INCONCLUSIVE),
+    ):
+        history = story(job=JOIN, inputs=inputs, units=units(rows), end=STOPPED)
+        assert ORACLE.judge(history).outcome is outcome
 
 
 def test_a_job_that_must_fail_owes_only_what_it_shows() -> None:

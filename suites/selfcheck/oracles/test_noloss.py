@@ -14,6 +14,7 @@ from holdfast.suites.selfcheck.oracles.histories.noloss import identity_seen_twi
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
+    MARKED,
     STOPPED,
     WHOLE_A,
     fold,
@@ -76,16 +77,16 @@ def test_rows_of_a_record_seen_twice_are_information_unless_exactly_once_is_clai
     assert ORACLE.judge(claimed).information == ()
 
 
-def test_before_the_end_nothing_is_lost() -> None:
+def test_what_is_missing_with_its_marker_is_stalled() -> None:
     for history in (
-        story(inputs=INPUTS, units=units([WHOLE_A]), end=STOPPED),
-        story(job=REBALANCE, inputs=INPUTS, units=units(identities("0:1")), end=STOPPED),
+        story(inputs=MARKED, units=units([WHOLE_A]), end=STOPPED),
+        story(job=REBALANCE, inputs=MARKED, units=units(identities("0:1")), end=STOPPED),
     ):
         verdict = ORACLE.judge(history)
         assert verdict.outcome is Outcome.INCONCLUSIVE
-        assert "did not reach its end" in verdict.reason
-        assert "input-lost" not in verdict.checked
-        assert verdict.information[0].startswith("in flight or blocked, because the run did not reach its end (1 of 2")
+        assert "stalled" in verdict.reason
+        assert not verdict.checked.get("input-lost")
+        assert verdict.information[0].startswith("stalled: its marker is missing, too, and 1 of 2 checkpoints")
 
 
 def test_before_the_end_what_was_overtaken_is_lost() -> None:

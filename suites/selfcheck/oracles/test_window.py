@@ -25,10 +25,15 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
     check_complete("WINDOW")
 
 
-def test_before_the_end_nothing_is_missing() -> None:
+def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> None:
     verdict = ORACLE.judge(told(*FIRST, end=STOPPED))
-    assert verdict.outcome is Outcome.PASS
-    assert "window-missing" not in verdict.checked
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.reason.startswith("window 1 of key 'a' has no row: stalled")
+    verdict = ORACLE.judge(told(FIRST[0], *SECOND, end=STOPPED))
+    assert [anomaly.message for anomaly in verdict.anomalies] == [
+        "window 0 of key 'b' has no row, and the watermark has passed it"
+    ]
+    assert ORACLE.judge(told(*FIRST, *SECOND, end=STOPPED)).outcome is Outcome.PASS
 
 
 def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD, REBALANCE
 from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
-from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units
+from holdfast.suites.selfcheck.oracles.output_builder import (
+    INPUTS,
+    MARKED,
+    MARKERS,
+    STOPPED,
+    WHOLE_A,
+    WHOLE_B,
+    fold,
+    identities,
+    marked,
+    units,
+)
 
 bad, near = exhibits("EXACT")
 
@@ -119,6 +139,37 @@ def identity_missing() -> History:
 @near("input-missing")
 def all_identities() -> History:
     return story(job=REBALANCE, inputs=THREE, units=units(identities("0:0", "0:1", "0:2")))
+
+
+@bad("input-missing")
+def hole_before_a_visible_marker() -> History:
+    """The system under test does not report its end, and never will."""
+    rows = units([fold("a", (0, 2, 4), (0,))], [WHOLE_B], [MARKERS])
+    return story(inputs=MARKED, units=rows, end=STOPPED)
+
+
+@bad("input-missing")
+def transactions_of_a_completed_checkpoint_aborted() -> History:
+    lines = (
+        CheckpointTriggered(checkpoint=1, participants=("sink[0]",)),
+        TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=2),
+        CheckpointCompleted(checkpoint=1, positions=(2,)),
+        TransactionAborted(subtask="sink[0]", transaction="t-1"),
+        TransactionCommitted(subtask="sink[0]", transaction="t-2"),
+    )
+    end = replace(STOPPED, reason="transaction t-1 of a completed checkpoint was not committed")
+    rows = units(identities("0:2", "0:3"))
+    return story(*lines, job=REBALANCE, inputs=marked(THREE), units=rows, end=end)
+
+
+@bad("input-missing")
+def reported_as_committed_and_missing_with_the_marker() -> History:
+    return story(inputs=MARKED, units=units([WHOLE_A], [WHOLE_B]))
+
+
+@near("input-missing")
+def everything_there_though_the_end_is_not_reported() -> History:
+    return story(inputs=MARKED, units=units([WHOLE_A], [WHOLE_B], [MARKERS]), end=STOPPED)
 
 
 @bad("late-change")

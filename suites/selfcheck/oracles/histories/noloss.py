@@ -7,7 +7,17 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
-from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units
+from holdfast.suites.selfcheck.oracles.output_builder import (
+    INPUTS,
+    MARKED,
+    MARKERS,
+    STOPPED,
+    WHOLE_A,
+    WHOLE_B,
+    fold,
+    identities,
+    units,
+)
 
 bad, near = exhibits("NOLOSS")
 
@@ -37,6 +47,18 @@ def repeats_hide_a_loss() -> History:
 @bad("input-lost")
 def key_never_seen() -> History:
     return repeated()
+
+
+@bad("input-lost")
+def hole_before_a_visible_marker() -> History:
+    rows = units([WHOLE_A], [fold("b", (1, 3), (1, 3))], [MARKERS])
+    return story(inputs=MARKED, units=rows, claimed=AT_LEAST_ONCE, end=STOPPED)
+
+
+@bad("input-lost")
+def repeats_hide_a_loss_before_a_visible_marker() -> History:
+    rows = units([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B], [MARKERS])
+    return story(inputs=MARKED, units=rows, claimed=AT_LEAST_ONCE, end=STOPPED)
 
 
 @near("input-lost")
