@@ -30,11 +30,11 @@ from holdfast.harness.engine.swarm.options import (
 )
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.engine.swarm.workload import draw_workload
-from holdfast.harness.model.job import STATEFUL, Job, VertexKind
+from holdfast.harness.model.job import STATEFUL, Job
 from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
-from holdfast.harness.model.units import duration_ms
+from holdfast.harness.oracles.models.settle_window import lengthened
 from holdfast.harness.sim.streams import Stream
 
 _SAFETY_INTERVALS = 30
@@ -102,8 +102,9 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         expected_end=end,
         draw_seed=seed,
         run_seed=stream.below(1 << 53),
-        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=_settle_ms(job, options, interval_ms)),
+        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=0),
     )
+    plan = replace(plan, bounds=lengthened(plan))
     plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
     plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
     rereads = ends or latest or "source.split-assignment" in options
@@ -136,10 +137,3 @@ def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
     """Without such checkpoints a sink whose last notice is lost is never told again what it must commit."""
     told_again = all(spec.kind != "lose-notices" for spec in faults)
     return stream.choice(_AFTER_FINISH) if told_again else "true"
-
-
-def _settle_ms(job: Job, options: Options, interval_ms: int) -> int:
-    """Longer than what can still change committed output: a missed heartbeat restarts the job, and what was held back
-    just before a barrier is committed with the checkpoint after the next."""
-    held_back_ms = sum(interval_ms + vertex.latency_ms for vertex in job.of_kind(VertexKind.MINI_BATCH))
-    return interval_ms + held_back_ms + duration_ms(options.get("heartbeat.timeout", "0 ms"))
