@@ -26,6 +26,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.clauses.blockage import status_in_words, waiting_for
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.options import INTERVAL
 from holdfast.harness.oracles.models.stated_options import texts
@@ -63,13 +64,24 @@ class LiveOracle:
             return findings.verdict(history)
         findings.check("end-not-reached")
         if not history.end.reached:
-            reason = history.end.reason or "the reason is not known"
-            findings.violated("end-not-reached", f"the job is not {history.plan.expected_end}: {reason}")
+            _name_what_is_missing(history, findings)
         if history.plan.expected_end is ExpectedEnd.RUNNING:
             if INTERVAL in texts(history.plan) and history.of(CheckpointTriggered):
                 _judge_checkpoints(history, findings)
             _judge_channels(history, findings)
         return findings.verdict(history)
+
+
+def _name_what_is_missing(history: History, findings: Findings) -> None:
+    """The end is not reached: say what the job is, and which transaction or acknowledgement is missing."""
+    reason = history.end.reason or "the reason is not known"
+    expected = history.plan.expected_end
+    if expected not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
+        findings.violated("end-not-reached", f"the job is not {expected}: {reason}")
+        return
+    waiting = waiting_for(history)
+    words = "; ".join([reason, *(text for text, _ in waiting)])
+    findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))
 
 
 def _not_brought_about(history: History) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.harness.model.events import JobStatus, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.models.options import NS_PER_MS
@@ -54,7 +55,7 @@ def ruling(history: History, *, marked: bool) -> Ruling:
         return Ruling(Fate.NOT_DUE, f"the expected end is {plan.expected_end}")
     if end.problem and not end.settled:
         return Ruling(Fate.CUT_SHORT, f"the run was cut short ({end.problem})")
-    if end.reached:
+    if end.reached or (end.settled and _finished(history)):
         return Ruling(Fate.LOST, "the system under test reports its end, and the settle window is over")
     if not marked:
         return Ruling(Fate.STALLED, f"its marker is missing, too, and {end.reason or 'the end was not reached'}")
@@ -63,3 +64,13 @@ def ruling(history: History, *, marked: bool) -> Ruling:
         named = " and ".join(f"{each.option} of {each.lasts_ms} ms" for each in blockages(plan)) or "a checkpoint"
         return Ruling(Fate.LATE, f"{named} may hold it up, and the run was watched for {watched_ms} ms after the heal")
     return Ruling(Fate.LOST, "the marker behind it has its effect, and the settle window is over")
+
+
+def _finished(history: History) -> bool:
+    """Whether the job reports that it finished, as it was to: then nothing runs that could still commit."""
+    switched = history.of(JobSwitched)
+    return (
+        history.plan.expected_end is ExpectedEnd.FINISHED
+        and bool(switched)
+        and switched[-1].status is JobStatus.FINISHED
+    )

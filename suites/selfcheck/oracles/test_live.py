@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from holdfast.harness.model.events import AttemptStarted, Event, FaultInjected, JobStatus, JobSwitched, NodeDied
-from holdfast.harness.model.history import RunEnd
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    FaultInjected,
+    JobStatus,
+    JobSwitched,
+    NodeDied,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
@@ -84,6 +100,50 @@ def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str,
         end=end,
     )
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
+
+
+def message(history: History) -> str:
+    return next(each.message for each in BY_NAME["LIVE"].judge(history).anomalies if each.clause == "end-not-reached")
+
+
+STALLED = RunEnd(reached=False, reason="1 of 2 checkpoints triggered after the heal completed")
+
+
+def test_a_missing_transaction_is_named_with_its_sink() -> None:
+    told = [
+        AttemptStarted(),
+        JobSwitched(status=JobStatus.RUNNING),
+        CheckpointTriggered(checkpoint=1, participants=("sink[0]",)),
+        TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=4),
+        TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=1, records=4),
+        CheckpointCompleted(checkpoint=1, positions=(10, 10)),
+        TransactionCommitted(subtask="sink[1]", transaction="t-2"),
+    ]
+    end = replace(STALLED, reason="transaction t-1 of a completed checkpoint was not committed")
+    promised = "transaction t-1 of sink[0], which completed checkpoint 1 promises"
+    assert message(story(*told, end=end)) == f"the job runs: {end.reason}; {promised}, is not committed"
+    told.append(TransactionAborted(subtask="sink[0]", transaction="t-1"))
+    assert message(story(*told, end=end)).endswith(f"{promised}, was aborted")
+
+
+def test_a_missing_acknowledgement_is_named_with_its_subtask() -> None:
+    pending = [
+        AttemptStarted(),
+        JobSwitched(status=JobStatus.RUNNING),
+        CheckpointTriggered(checkpoint=4, participants=("source[0]", "sum[0]", "sum[1]")),
+        AckReceived(checkpoint=4, subtask="source[0]", outcome=AckOutcome.SUCCESS),
+        AckReceived(checkpoint=4, subtask="sum[0]", outcome=AckOutcome.SUCCESS),
+    ]
+    what = "the acknowledgement of sum[1]"
+    assert message(story(*pending, end=STALLED)) == f"the job runs: {STALLED.reason}; checkpoint 4 lacks {what}"
+    expired = [*pending, CheckpointAborted(checkpoint=4, reason="expired")]
+    assert message(story(*expired, end=STALLED)).endswith(f"checkpoint 4, aborted (expired), lacked {what}")
+
+
+def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
+    told = [AttemptStarted(), JobSwitched(status=JobStatus.RESTARTING)]
+    assert message(story(*told, end=STALLED)).startswith(f"the job is {JobStatus.RESTARTING}: 1 of 2")
+    assert message(story(end=STALLED)).startswith("the job is not seen to be running: 1 of 2")
 
 
 def test_every_clause_is_shown_broken_and_kept() -> None:

@@ -37,7 +37,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REDUCED, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, story
-from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, WHOLE_A, WHOLE_B, fold, identities, units
+from holdfast.suites.selfcheck.oracles.output_builder import INPUTS, STOPPED, WHOLE_A, WHOLE_B, fold, identities, units
 
 bad, near = exhibits("FINAL")
 
@@ -98,6 +98,12 @@ def last_interval_never_committed() -> History:
 @bad("record-not-committed")
 def a_row_never_committed() -> History:
     return told(over(), inputs=input_log(2, 0), units=units(identities("0:0")))
+
+
+@bad("record-not-committed")
+def last_transaction_aborted_though_the_job_finished() -> History:
+    """The end is not reached for the harness: it waits for the transaction."""
+    return told(over(), inputs=input_log(2, 0), units=units(identities("0:0")), end=STOPPED)
 
 
 @near("record-not-committed")
