@@ -148,6 +148,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             demands, such as `restored-state`, whether it was hit; also others that were hit.
         claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
+        stalled_ms: how long, of that, processes of the run waited for a processor; 0 where nobody measured it.
+        plan_number: of the plan among those of its case, from 0; -1 where the case has no such order.
         replay: the command that repeats it, to be pasted in the folder that holds the folder of the report.
         artefacts: folder of the stored history, relative to the report, if it was kept.
         timeline: kept for failures and a choice of passing runs.
@@ -180,6 +182,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replay: str
     windows: dict[str, bool] = {}
     claims: str = ""
+    stalled_ms: float = 0.0
+    plan_number: int = -1
     artefacts: str = ""
     timeline: Timeline | None = None
     recoveries: tuple[Recovery, ...] = ()

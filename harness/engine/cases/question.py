@@ -15,7 +15,7 @@ import msgspec
 from holdfast.harness.engine.artefacts.stored_run import discard_run_folder, open_run_folder
 from holdfast.harness.engine.cases.case import accused_of, plan_of, why_not_applicable
 from holdfast.harness.engine.cases.results import broken_result, run_id, run_result
-from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.standing import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
@@ -31,6 +31,8 @@ from holdfast.harness.spi.system import System
 
 ATTEMPTS = 4
 """How often a run of a plan written by hand is tried until it counts."""
+MOST_AGAIN = 3
+"""How often a case that is open on a real tier is run again, where the machine was too busy for it."""
 CHUNK = 20
 """Plans that a worker process gets at once."""
 
@@ -42,6 +44,7 @@ class Question(msgspec.Struct, frozen=True):
         first_seed: draw seed of run 0; run n gets the n-th after it.
         folder: where runs on real tiers get their folders.
         first_serial: of run 0; not 0 where the case was asked before.
+        numbers: only these of the plans that were written by hand; empty: all.
         interrupted: the reason to stop, or an empty text.
     """
 
@@ -53,6 +56,7 @@ class Question(msgspec.Struct, frozen=True):
     folder: Path | None = None
     first_serial: int = 0
     interrupted: Callable[[], str] = uninterrupted
+    numbers: tuple[int, ...] = ()
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -89,18 +93,24 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
             discard_run_folder(part)
         raise
     except Exception as error:  # The harness broke; the other runs still say something.
-        return Answer(broken_result(plan, tier, case.id, serial, error), None, part)
-    return Answer(run_result(run, case.id, serial, (perf_counter() - start) * 1_000, case.windows), run, part)
+        return Answer(_numbered(broken_result(plan, tier, case.id, serial, error), number), None, part)
+    wall_ms = (perf_counter() - start) * 1_000
+    return Answer(_numbered(run_result(run, case.id, serial, wall_ms, case.windows), number), run, part)
+
+
+def _numbered(result: RunResult, number: int) -> RunResult:
+    return msgspec.structs.replace(result, plan_number=number)
 
 
 def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answer]:
     """Run until `demanded` runs count, or it is no use."""
-    first = ask(question, 0)
+    numbers = question.numbers or tuple(range(demanded))
+    first = ask(question, numbers[0], serial=0)
     yield first
     if first.result.draw_seed:
         yield from _ask_drawn(question, demanded - first.counts, jobs)
     else:
-        yield from _ask_written(question, demanded, first)
+        yield from _ask_written(question, numbers, first, alone=demanded == 1)
 
 
 def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
@@ -121,19 +131,26 @@ def _case_asked(system: str, case: Case, tier: Tier, first_seed: int, folder: Pa
         return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
     if reason := why_not_applicable(case, accused, tier, tools):
         return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
-    tally = Tally()
-    for answer in ask_until(Question(case, accused, tier, tools, first_seed, folder), case.runs):
-        tally.add(answer.result)
-    return case_result(case, tier, case.runs, tally, tools.oracles, accused.evidence())
+    tally, rounds = Tally(), 0
+    question = Question(case, accused, tier, tools, first_seed, folder)
+    while True:
+        stalled = tally.stalled
+        for answer in ask_until(question, case.runs):
+            tally.add(answer.result)
+        result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, accused.evidence()), rounds + 1
+        if not is_open(result) or rounds > MOST_AGAIN or tally.stalled == stalled:
+            return result
+        numbers = () if answer.result.draw_seed else open_plans(case.runs, tally)
+        question = msgspec.structs.replace(question, first_serial=tally.runs, numbers=numbers)
 
 
-def _ask_written(question: Question, demanded: int, first: Answer) -> Iterator[Answer]:
+def _ask_written(question: Question, numbers: tuple[int, ...], first: Answer, *, alone: bool) -> Iterator[Answer]:
     """Each plan again, with other random numbers, until it counts; one that is alone, until its clauses decided."""
     serials = count(1)
-    alone = demanded == 1
-    for number in range(demanded):
-        counted = number == 0 and _enough(question.case, first, alone=alone)
-        for attempt in range(int(number == 0), ATTEMPTS):
+    for number in numbers:
+        begun = number == numbers[0]
+        counted = begun and _enough(question.case, first, alone=alone)
+        for attempt in range(int(begun), ATTEMPTS):
             if counted or question.interrupted():
                 break
             answer = ask(question, number, attempt, next(serials))

@@ -10,7 +10,7 @@ from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.words import attack, claims_in_words, plan_in_words, window
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted
+from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, MachineStalled
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.verdict import Outcome
@@ -62,6 +62,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         replay="",
         windows=windows,
         claims=claims_in_words(history.claims) if plan.expected_end is not ExpectedEnd.REFUSED else "",
+        stalled_ms=sum(stall.stalled_ns for stall in history.of(MachineStalled)) / 1e6,
     )
 
 

@@ -58,6 +58,17 @@ def case_result(
     return _result(case, tier, standing, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
 
+def is_open(result: CaseResult) -> bool:
+    """Whether the case, or a rule of it, is neither shown nor refuted though it ran."""
+    return Status.INCONCLUSIVE in (result.status, *result.rules.values())
+
+
+def open_plans(demanded: int, tally: Tally) -> tuple[int, ...]:
+    """The plans of a case of which no run counts, as `Question.numbers`: all, where each has one and a rule is open all
+    the same."""
+    return tuple(number for number in range(demanded) if number not in tally.counted)
+
+
 def _result(
     case: Case, tier: Tier, standing: Standing, rules: Mapping[str, Standing], tally: Tally, demanded: int
 ) -> CaseResult:
@@ -82,7 +93,7 @@ def _result(
 def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
     """Whether further runs could have told what these did not."""
     told = tally.failed or tally.errors or (is_control(case) and tally.passed)
-    return not told and tally.passed < demanded
+    return not told and len(tally.counted) < demanded
 
 
 def _case_standing(demanded: int, tally: Tally) -> Standing:
@@ -127,7 +138,7 @@ def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mappin
 
 
 def _enough(demanded: int, tally: Tally) -> Standing:
-    counted = tally.passed + tally.failed
+    counted = len(tally.counted)
     if tally.errors:
         return Status.ERROR, tally.errors[0]
     if counted < demanded:

@@ -15,6 +15,8 @@ ClauseKey = tuple[str, str]
 """Oracle and clause."""
 _OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN"})
 _STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
+STALLED_SHARE = 0.02
+"""Of a run, from which share on its processes waited too long for a processor."""
 NO_GUARANTEE = guarantee_name(frozenset())
 _NUMBER = re.compile(r"\d+")
 
@@ -24,6 +26,8 @@ class Tally:
 
     Attributes:
         runs, passed, failed, inconclusive: counts.
+        counted: numbers of the plans that a run counts of; runs without such a number each have one of their own.
+        stalled: runs in which the machine was too busy.
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
@@ -41,6 +45,8 @@ class Tally:
     def __init__(self) -> None:
         self.runs = self.passed = self.failed = self.inconclusive = self.drawn = self.drawn_failed = 0
         self.checkpoints = self.two_landed = self.dispatched = 0
+        self.stalled = 0
+        self.counted: set[int] = set()
         self.errors: list[str] = []
         self.causes: Counter[str] = Counter()
         self.landed: Counter[str] = Counter()
@@ -59,6 +65,7 @@ class Tally:
         self.passed += result.outcome is Outcome.PASS
         self.failed += result.outcome is Outcome.FAIL
         self.dispatched += result.dispatched
+        self.stalled += result.stalled_ms > STALLED_SHARE * result.wall_ms
         self.checkpoints += result.checkpoints >= 3
         self.two_landed += sum(result.landed.values()) >= 2
         self.landed.update(result.landed)
@@ -69,6 +76,7 @@ class Tally:
         if result.outcome is Outcome.INCONCLUSIVE:
             self._add_inconclusive(result.reason)
         else:
+            self.counted.add(result.plan_number if result.plan_number >= 0 else -self.runs)
             self._add_verdicts(result)
 
     def missed_windows(self) -> list[str]:

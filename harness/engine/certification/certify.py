@@ -11,9 +11,9 @@ from typing import Protocol
 import msgspec
 
 from holdfast.harness.engine.cases.case import accused_of, chosen, is_control, plan_of, why_not_applicable
-from holdfast.harness.engine.cases.question import Question
+from holdfast.harness.engine.cases.question import MOST_AGAIN, Question
 from holdfast.harness.engine.cases.results import broken_result
-from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.standing import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
@@ -72,7 +72,9 @@ class _Entry:
         kept: those that were stored.
         histories: digest over these.
         result: once it is over.
-        again: whether it, or a rule of it, came to nothing beside others: it is asked once more with none beside it.
+        again: whether it, or a rule of it, is open: it is run again with no other case beside it.
+        rounds: how often it was begun.
+        stalled: runs in which the machine was too busy before the last round.
     """
 
     def __init__(self, case: Case, tier: Tier) -> None:
@@ -85,6 +87,8 @@ class _Entry:
         self.histories = ""
         self.result: CaseResult | None = None
         self.again = False
+        self.rounds = 0
+        self.stalled = 0
 
 
 class Certification:
@@ -134,8 +138,14 @@ class Certification:
             here = [entry for entry in here if entry.tier is Tier.CONTAINERS]  # They share services of this process.
             yield from self._news_from_lanes()
         for entry, question, goal in self._begun(here):
-            for news in inquire(question, goal, self._keeper(), self._interruption, self._late):
-                yield entry, news
+            yield from self._news_here(entry, question, goal)
+        while again := [entry for entry in here if entry.again]:
+            for entry, question, goal in self._begun(again):
+                yield from self._news_here(entry, question, goal)
+
+    def _news_here(self, entry: _Entry, question: Question, goal: int) -> Iterator[tuple[_Entry, News]]:
+        for news in inquire(question, goal, self._keeper(), self._interruption, self._late):
+            yield entry, news
 
     def _news_from_lanes(self) -> Iterator[tuple[_Entry, News]]:
         from holdfast.harness.engine.certification.lane import NICENESS, Order, Terms
@@ -148,8 +158,8 @@ class Certification:
 
         def track(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> Track[_Entry]:
             orders = (
-                (entry, Order(entry.case.id, entry.tier, goal, entry.tally.runs))
-                for entry, _, goal in self._begun(entries)
+                (entry, Order(entry.case.id, entry.tier, goal, question.first_serial, question.numbers))
+                for entry, question, goal in self._begun(entries)
             )
             return Track(orders, width, msgspec.structs.replace(terms, niceness=niceness))
 
@@ -163,14 +173,17 @@ class Certification:
                 yield entry, news
                 if entry.again:  # There is less room than there seemed to be.
                     tracks[Tier.PROCESS].width = max(1, tracks[Tier.PROCESS].width - 1)
-            yield from lanes.news([track(entry for entry in self._entries if entry.again)])
+            while again := [entry for entry in self._entries if entry.again]:
+                yield from lanes.news([track(again)])
 
     def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:
         """Those that are asked, one when the next is wanted, with how many runs must count; the others are over."""
         for entry in entries:
-            if entry.again and entry.result is not None and self._why_skipped(entry.tier):
+            again, entry.again = entry.again, False
+            if again and entry.result is not None and self._why_skipped(entry.tier):
                 self._end(entry, entry.result)
                 continue
+            entry.rounds, entry.stalled = entry.rounds + 1, entry.tally.stalled
             asked = self._begin(entry)
             if isinstance(asked, CaseResult):
                 self._end(entry, asked)
@@ -199,9 +212,9 @@ class Certification:
         runs = self._request.runs
         entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
         folder = self._request.folder / RUNS
-        return Question(
-            case, accused, tier, self._tools, self._first_seed, folder, interrupted=self._interruption.reason
-        )
+        interrupted, first_serial = self._interruption.reason, entry.tally.runs
+        numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._is_drawn(case) else ()
+        return Question(case, accused, tier, self._tools, self._first_seed, folder, first_serial, interrupted, numbers)
 
     def _take(self, entry: _Entry, news: News) -> None:
         assert entry.question is not None
@@ -223,15 +236,17 @@ class Certification:
         evidence, reason = question.system.evidence(), self._interruption.reason()
         tools, tier = self._tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
-        open_yet = Status.INCONCLUSIVE in (result.status, *result.rules.values())
-        if open_yet and not entry.again and self._had_others_beside_it(tier):
+        if is_open(result) and self._may_be_decided(entry):
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)
 
-    def _had_others_beside_it(self, tier: Tier) -> bool:
-        """Whether a case that took real time may have come to nothing because it had to share the machine."""
-        return self._request.jobs > 1 and tier in (Tier.PROCESS, Tier.SPARK)
+    def _may_be_decided(self, entry: _Entry) -> bool:
+        """Whether a case is open because it had to share the machine with other cases, or with anybody else."""
+        if entry.tier is Tier.SIM or entry.rounds > MOST_AGAIN:
+            return False
+        others = self._request.jobs > 1 and entry.tier in (Tier.PROCESS, Tier.SPARK)
+        return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 
     def _keeper(self) -> Keeper:
         return Keeper(self._request.folder, self._tools.faults)

@@ -55,12 +55,13 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """One case to be asked on one tier until `goal` runs count; `first_serial` as of Question."""
+    """One case to be asked on one tier until `goal` runs count; `first_serial` and `numbers` as of Question."""
 
     case: str
     tier: Tier
     goal: int
     first_serial: int
+    numbers: tuple[int, ...] = ()
 
 
 def main() -> None:
@@ -110,7 +111,15 @@ def _news(order: Order, terms: Terms, interruption: Interruption) -> Iterator[Ne
     keeper = Keeper(Path(terms.folder), tools.faults)
     accused = accused_of(case, system, terms.first_seed)
     question = Question(
-        case, accused, order.tier, tools, terms.first_seed, keeper.runs, order.first_serial, interruption.reason
+        case,
+        accused,
+        order.tier,
+        tools,
+        terms.first_seed,
+        keeper.runs,
+        order.first_serial,
+        interruption.reason,
+        order.numbers,
     )
 
     def late() -> bool:

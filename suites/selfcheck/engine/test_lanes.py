@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.cases.question import ATTEMPTS
+from holdfast.harness.engine.cases import tally
+from holdfast.harness.engine.cases.question import ATTEMPTS, MOST_AGAIN
 from holdfast.harness.engine.cases.standing import case_result
 from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
@@ -57,6 +58,8 @@ class Alone(ReferenceSystem):
 class Shy(ReferenceSystem):
     """Cannot stand as long as it is asked for the first time."""
 
+    stands_from = ATTEMPTS
+
     def __init__(self, variant: str = "") -> None:
         super().__init__(variant)
         self.name = f"{HERE}:Shy"
@@ -64,7 +67,7 @@ class Shy(ReferenceSystem):
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
         assert folder is not None
         serial = int(folder.parent.name.removesuffix(".part").rpartition("-")[2])
-        if serial < ATTEMPTS:
+        if serial < self.stands_from:
             raise OSError("somebody is looking")
         return super().deploy(plan, inputs, tier, folder)
 
@@ -134,9 +137,24 @@ def test_of_a_lane_that_is_lost_nothing_is_counted_and_others_go_on(tmp_path: Pa
     assert not [each for each in journal.rules if each.status is Status.PASS]
 
 
+NEVER_BUSY, ALWAYS_BUSY = float("inf"), -1.0
+"""From which share of waiting on the machine is held to be too busy."""
+
+
 @pytest.mark.tier("process")
-@pytest.mark.parametrize(("jobs", "status"), [(1, Status.INCONCLUSIVE), (2, Status.PASS)])
-def test_what_came_to_nothing_beside_others_is_asked_again_alone(tmp_path: Path, jobs: int, status: Status) -> None:
+@pytest.mark.parametrize(
+    ("jobs", "busy", "status"),
+    [
+        (1, NEVER_BUSY, Status.INCONCLUSIVE),
+        (2, NEVER_BUSY, Status.PASS),
+        (1, ALWAYS_BUSY, Status.PASS),
+    ],
+    ids=["nothing beside it", "other cases beside it", "others beside it"],
+)
+def test_what_is_open_because_of_others_is_run_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, busy: float, status: Status
+) -> None:
+    monkeypatch.setattr(tally, "STALLED_SHARE", busy)
     listener = Listener()
     journal = certified(tmp_path, jobs, f"{HERE}:Shy", listener, frozenset({"CFG-08"}), Tier.PROCESS)
     asked = [each for each in journal.cases if each.runs_demanded]
@@ -152,6 +170,7 @@ def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, times: int
 ) -> None:
     """A clause had nothing to decide, which takes luck on a machine that others use too."""
+    monkeypatch.setattr(tally, "STALLED_SHARE", NEVER_BUSY)
     results: list[CaseResult] = []
 
     def left_open(*arguments: Any) -> CaseResult:
@@ -169,6 +188,18 @@ def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
     assert [each.runs_passed for each in asked] == [times * each.runs_demanded for each in asked]
     open_yet = [each.case for each in asked if Status.INCONCLUSIVE in each.rules.values()]
     assert open_yet == ([] if times > 1 else [each.case for each in asked])
+
+
+@pytest.mark.tier("process")
+def test_what_stays_open_on_a_busy_machine_is_run_a_few_times_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tally, "STALLED_SHARE", ALWAYS_BUSY)
+    monkeypatch.setattr(f"{HERE}.Shy.stands_from", 1_000)
+    journal = certified(tmp_path, 1, f"{HERE}:Shy", rules=frozenset({"CFG-08"}), tier=Tier.PROCESS)
+    asked = [each for each in journal.cases if each.runs_demanded]
+    assert {each.status for each in asked} == {Status.INCONCLUSIVE}
+    assert {each.runs_inconclusive for each in asked} == {(1 + MOST_AGAIN) * ATTEMPTS * asked[0].runs_demanded}
 
 
 def single_cases(count: int) -> list[tuple[int, str]]:
@@ -232,5 +263,5 @@ def test_only_what_says_that_it_can_stands_several_times(
     monkeypatch.setattr(Lanes, "news", news)
     jobs = 3
     certified(tmp_path, jobs, system)
-    assert widths == [jobs, jobs if several else 1, 1, 1]
-    assert heirs == [several, False, False, False]
+    assert widths == [jobs, jobs if several else 1, 1]
+    assert heirs == [several, False, False]

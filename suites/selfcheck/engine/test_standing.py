@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.engine.cases.standing import case_not_run, case_result, worst_of
+from holdfast.harness.engine.cases.standing import case_not_run, case_result, open_plans, worst_of
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.case import Decision, Tier
 from holdfast.harness.model.events import SnapshotTaken
@@ -140,3 +140,12 @@ def test_a_tally_counts_what_the_certificate_needs() -> None:
     assert runs.causes == {"fault n (cut) never acted": 2}
     assert runs.claims == {"state exactly-once": 2, "output exactly-once": 2}
     assert runs.refuted_claims == {"output exactly-once": "run r-2 (EXACT/row)"}
+
+
+def test_a_plan_that_counted_twice_does_not_stand_for_one_that_never_did() -> None:
+    """A case that is run again has runs of some plans more than once."""
+    twice = (result(plan_number=0), result(plan_number=0), missed(plan_number=1))
+    assert open_plans(2, tally(*twice)) == (1,)
+    found = stands(tally(*twice), demanded=2)
+    assert (found.status, found.reason.partition(";")[0]) == (Status.INCONCLUSIVE, "1 of 2 runs counted")
+    assert stands(tally(*twice, result(plan_number=1)), demanded=2).status is Status.PASS
