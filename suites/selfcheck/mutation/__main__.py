@@ -1,0 +1,128 @@
+"""The command of the mutation test; see the package."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import holdfast.faults
+from holdfast.harness.engine.site import registry
+from holdfast.suites.selfcheck.mutation.baseline import Expected, measured
+from holdfast.suites.selfcheck.mutation.explained import Permission, permitted
+from holdfast.suites.selfcheck.mutation.ledger import Ledger
+from holdfast.suites.selfcheck.mutation.source_mutants import SourceMutant, mutants_of, sample
+from holdfast.suites.selfcheck.mutation.trial import Fate, Tried, tried
+
+ROOT = Path(holdfast.faults.__file__).parents[1]
+"""Of the source tree: the folder `faults` is loaded everywhere, and holds nothing of the runtime."""
+PROTOCOL = "fixtures/reference/protocol"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the mutation test; 0 only if every difference is refuted or explained."""
+    parser = argparse.ArgumentParser(prog="python -m holdfast.suites.selfcheck.mutation", description=__doc__)
+    parser.add_argument("--source", default=PROTOCOL, help="folder below the source tree (default: %(default)s)")
+    parser.add_argument("--sample", type=int, default=0, help="how many mutants; 0: all")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the front of the sample")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
+    parser.add_argument("--drawn", type=int, default=200, help="plans from the swarm (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one mutant (default: %(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the ledger; an earlier one is gone on with")
+    given = parser.parse_args(arguments)
+    console = Console(stderr=True)
+    registry.toolbox()  # what every child needs, and nothing of the runtime
+    all_mutants = mutants_of(ROOT, given.source)
+    chosen = sample(all_mutants, (given.sample or len(all_mutants)) + given.skip, given.seed)[given.skip :]
+    ledger = Ledger(given.out, ROOT)
+    try:
+        plans = ledger.plans(given.drawn, lambda: _in_child(given.drawn, given.source, given.out))
+    except ValueError as error:
+        console.print(str(error))
+        return 3
+    done = _try_all(chosen, plans, ledger, given.limit, console)
+    report(done, permitted(), Console())
+    left = [each for each in done if each.fate is Fate.SURVIVOR and each.mutant.identity not in permitted()]
+    return 1 if left or any(each.fate is Fate.UNJUDGED for each in done) else 0
+
+
+def _try_all(
+    chosen: list[SourceMutant], plans: tuple[Expected, ...], ledger: Ledger, limit_s: float, console: Console
+) -> list[Tried]:
+    known = ledger.tried()
+    columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
+    done: list[Tried] = []
+    refuting: Counter[str] = Counter()
+    of_file: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("mutants", total=len(chosen))
+        for mutant in chosen:
+            result = known.get(mutant.identity)
+            if result is None:
+                best = [name for name, _ in refuting.most_common()]
+                first = [name for name, _ in of_file[mutant.file].most_common()]
+                result = tried(mutant, ROOT, plans, limit_s, [*dict.fromkeys([*first, *best])])
+                ledger.add(result)
+            if result.fate is Fate.REFUTED:
+                refuting[result.plan] += 1
+                of_file[mutant.file][result.plan] += 1
+            done.append(result)
+            bar.advance(task)
+    return done
+
+
+def _in_child(drawn: int, folder: str, out: Path) -> Iterable[Expected]:
+    """Measure in a process of its own: this one must not load the runtime."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "measured.part"
+    pid = os.fork()
+    if not pid:
+        try:
+            path.write_bytes(msgspec.msgpack.encode(tuple(measured(drawn, ROOT, folder))))
+        except BaseException as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        raise RuntimeError("the untouched runtime could not be run on the plans; see above.")
+    plans = msgspec.msgpack.decode(path.read_bytes(), type=tuple[Expected, ...])
+    path.unlink()
+    return plans
+
+
+def report(done: list[Tried], explained: Mapping[str, Permission], console: Console) -> None:
+    """Print what became of the mutants: counts, and survivors by function."""
+    fates = Counter(each.fate for each in done)
+    differ = [each for each in done if each.fate in (Fate.REFUTED, Fate.SURVIVOR)]
+    open_ones = [each for each in differ if each.fate is Fate.SURVIVOR and each.mutant.identity not in explained]
+    console.print(", ".join(f"{fates[fate]} {fate.value}" for fate in Fate if fates[fate]))
+    for each in sorted(open_ones, key=lambda each: (each.mutant.file, each.mutant.line)):
+        mutant = each.mutant
+        console.print(
+            f"{mutant.file}:{mutant.line} {mutant.function}: {mutant.operator}#{mutant.occurrence} "
+            f"differs on {each.differing} of {each.runs}, first on {each.plan} "
+            f"at event {each.place}: {each.event} {each.reason}",
+            markup=False,
+            soft_wrap=True,
+        )
+    for each in done:
+        if each.fate in (Fate.UNJUDGED, Fate.STILLBORN):
+            console.print(f"{each.fate.value}: {each.mutant.identity}: {each.reason}", markup=False, soft_wrap=True)
+    if differ:
+        good = len(differ) - len(open_ones)
+        console.print(
+            f"{good} of {len(differ)} mutants whose trace differs are refuted or explained ({good / len(differ):.1%}); "
+            f"{fates[Fate.REFUTED]} refuted, {fates[Fate.SURVIVOR] - len(open_ones)} explained, {len(open_ones)} open"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

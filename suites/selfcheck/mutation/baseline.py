@@ -1,0 +1,121 @@
+"""What the untouched runtime does on the plans that mutants are tried on."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.harness.engine.cases.case import is_control, why_not_applicable
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.swarm.draw import draw_plan
+from holdfast.harness.engine.swarm.mix import mix_for
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.verdict import Outcome
+
+REFERENCE = "reference"
+EARLY = 40
+"""So many drawn plans come before the directed ones: most mutants are refuted by them."""
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """One plan, and what the untouched runtime did on it.
+
+    Attributes:
+        name: `seed 12`, or the case or mutant whose plan it is.
+        plan: it.
+        digest: of everything that was recorded and dispatched.
+        events: a checksum of each event, in order.
+        functions: of the mutated folder that were called, as `file::qualified name`.
+    """
+
+    name: str
+    plan: Plan
+    digest: bytes
+    events: bytes
+    functions: frozenset[str]
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=repr)
+
+
+def digest_of(run: Run) -> bytes:
+    """What tells two runs apart: each event with its time, what was dispatched, and every draw."""
+    hasher = blake2b(run.trace_hash.encode(), digest_size=16)
+    hasher.update(_encoder.encode(run.history.events))
+    hasher.update(_encoder.encode(run.history.end))
+    return hasher.digest()
+
+
+def checksums(run: Run) -> bytes:
+    """One number for each event."""
+    return array("I", (crc32(_encoder.encode(event)) for event in run.history.events)).tobytes()
+
+
+def first_difference(expected: bytes, run: Run) -> int:
+    """The place of the first event that differs; where one of both ends, if none does."""
+    was, now = array("I", expected), array("I", checksums(run))
+    return next((place for place, (left, right) in enumerate(zip(was, now, strict=False)) if left != right),
+                min(len(was), len(now)))  # fmt: skip
+
+
+def measured(drawn: int, root: Path, folder: str) -> Iterator[Expected]:
+    """Run every plan on the untouched runtime; those that it does not pass are left out.
+
+    Args:
+        drawn: how many are drawn from the swarm, from seed 1.
+        root: of the source tree.
+        folder: below it, whose functions count.
+    """
+    tools, system = registry.toolbox(), registry.system(REFERENCE)
+    for name, plan in _plans(drawn):
+        called: set[Any] = set()
+        sys.setprofile(lambda frame, event, argument, called=called: called.add(frame.f_code))  # type: ignore[misc]
+        try:
+            run = run_plan(plan, system, tools)
+        finally:
+            sys.setprofile(None)
+        if run.outcome is Outcome.FAIL:
+            continue
+        functions = frozenset(
+            f"{Path(code.co_filename).relative_to(root).as_posix()}::{code.co_qualname.partition('.<locals>')[0]}"
+            for code in called
+            if code.co_filename.startswith(str(root / folder))
+        )
+        yield Expected(name, plan, digest_of(run), checksums(run), functions)
+
+
+def _plans(drawn: int) -> Iterator[tuple[str, Plan]]:
+    mix = mix_for(registry.system(REFERENCE))
+    for seed in range(1, min(drawn, EARLY) + 1):
+        yield f"seed {seed}", draw_plan(seed, mix)
+    seen: set[bytes] = set()
+    for name, plan in _directed():
+        key = msgspec.msgpack.encode(plan)
+        if key not in seen:
+            seen.add(key)
+            yield name, plan
+    for seed in range(EARLY + 1, drawn + 1):
+        yield f"seed {seed}", draw_plan(seed, mix)
+
+
+def _directed() -> Iterator[tuple[str, Plan]]:
+    tools, system = registry.toolbox(), registry.system(REFERENCE)
+    for mutant in registry.mutants():
+        yield f"mutant {mutant.name}", replace(mutant.plan, system=REFERENCE)
+    for case in registry.cases():
+        if is_control(case) or Tier.SIM not in case.tiers or why_not_applicable(case, system, Tier.SIM, tools):
+            continue
+        for made in (case.plan, case.mutant_plan):
+            if made is not None:
+                plan = made if isinstance(made, Plan) else made(1)
+                yield f"case {case.id}", replace(plan, system=REFERENCE)
