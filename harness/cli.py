@@ -224,8 +224,18 @@ def pictures(
 
 
 @app.command()
-def mutants(names: Annotated[list[str] | None, typer.Argument(metavar="[ID ...]", help="Only these.")] = None) -> int:
+def mutants(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[ID ...]", help="Only these; of a table, rows.")] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print each step of the protocol and each way to take it wrongly.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --table: print JSON and nothing else.")] = False,
+) -> int:
     """Try to kill known-bad systems; exit with 0 only if each is killed by an oracle named for it."""
+    if table:
+        from holdfast.harness.commands.deviations import show_table
+
+        return show_table(names or [], json=json)
     from holdfast.harness.commands.mutants import try_mutants
 
     return try_mutants(names or [])

@@ -23,6 +23,7 @@ from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
+    from holdfast.harness.model.deviation import DeviationTable
     from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import Fault
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
-GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants")
+GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants",
+          "deviations")  # fmt: skip
 _WORDS = re.compile(r"[\w-]+(\+[\w-]+)*")
 """Such a name leads to no path and to no module."""
 LISTED = 20
@@ -180,6 +182,11 @@ def cases() -> tuple[Case, ...]:
 def mutants() -> tuple[Mutant, ...]:
     """Every registered mutant, in the order of their names."""
     return _distinct("mutant", tuple(sorted(_collected("mutants"), key=lambda each: each.name)), lambda each: each.name)
+
+
+def deviations() -> tuple[DeviationTable, ...]:
+    """Every registered table of deviations."""
+    return tuple(_made(each) for _, each in sorted(_group("deviations").items()))
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:

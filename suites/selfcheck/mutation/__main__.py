@@ -34,6 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--skip", type=int, default=0, help="leave out so many of the front of the sample")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
     parser.add_argument("--drawn", type=int, default=200, help="plans from the swarm (default: %(default)s)")
+    parser.add_argument("--undirected", action="store_true", help="leave out the plans that are made for something")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one mutant (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="folder of the ledger; an earlier one is gone on with")
     given = parser.parse_args(arguments)
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = sample(all_mutants, (given.sample or len(all_mutants)) + given.skip, given.seed)[given.skip :]
     ledger = Ledger(given.out, ROOT)
     try:
-        plans = ledger.plans(given.drawn, lambda: _in_child(given.drawn, given.source, given.out))
+        plans = ledger.plans(given.drawn, lambda: _in_child(given))
     except ValueError as error:
         console.print(str(error))
         return 3
@@ -78,14 +79,15 @@ def _try_all(
     return done
 
 
-def _in_child(drawn: int, folder: str, out: Path) -> Iterable[Expected]:
+def _in_child(given: argparse.Namespace) -> Iterable[Expected]:
     """Measure in a process of its own: this one must not load the runtime."""
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "measured.part"
+    path = given.out / "measured.part"
     pid = os.fork()
     if not pid:
         try:
-            path.write_bytes(msgspec.msgpack.encode(tuple(measured(drawn, ROOT, folder))))
+            path.write_bytes(
+                msgspec.msgpack.encode(tuple(measured(given.drawn, ROOT, given.source, directed=not given.undirected)))
+            )
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             os._exit(1)
@@ -93,9 +95,9 @@ def _in_child(drawn: int, folder: str, out: Path) -> Iterable[Expected]:
     _, status = os.waitpid(pid, 0)
     if status:
         raise RuntimeError("the untouched runtime could not be run on the plans; see above.")
-    plans = msgspec.msgpack.decode(path.read_bytes(), type=tuple[Expected, ...])
+    stored = msgspec.msgpack.decode(path.read_bytes(), type=tuple[Expected, ...])
     path.unlink()
-    return plans
+    return stored
 
 
 def report(done: list[Tried], explained: Mapping[str, Permission], console: Console) -> None:

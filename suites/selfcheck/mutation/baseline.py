@@ -11,18 +11,15 @@ from typing import Any
 from zlib import crc32
 
 import msgspec
-from msgspec.structs import replace
 
-from holdfast.harness.engine.cases.case import is_control, why_not_applicable
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import mix_for
-from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.directed_plans import REFERENCE, distinct_plans
 
-REFERENCE = "reference"
 EARLY = 40
 """So many drawn plans come before the directed ones: most mutants are refuted by them."""
 
@@ -68,16 +65,17 @@ def first_difference(expected: bytes, run: Run) -> int:
                 min(len(was), len(now)))  # fmt: skip
 
 
-def measured(drawn: int, root: Path, folder: str) -> Iterator[Expected]:
+def measured(drawn: int, root: Path, folder: str, *, directed: bool = True) -> Iterator[Expected]:
     """Run every plan on the untouched runtime; those that it does not pass are left out.
 
     Args:
         drawn: how many are drawn from the swarm, from seed 1.
         root: of the source tree.
         folder: below it, whose functions count.
+        directed: whether the plans that are made for something are run as well.
     """
     tools, system = registry.toolbox(), registry.system(REFERENCE)
-    for name, plan in _plans(drawn):
+    for name, plan in _plans(drawn, directed=directed):
         called: set[Any] = set()
         sys.setprofile(lambda frame, event, argument, called=called: called.add(frame.f_code))  # type: ignore[misc]
         try:
@@ -94,28 +92,11 @@ def measured(drawn: int, root: Path, folder: str) -> Iterator[Expected]:
         yield Expected(name, plan, digest_of(run), checksums(run), functions)
 
 
-def _plans(drawn: int) -> Iterator[tuple[str, Plan]]:
+def _plans(drawn: int, *, directed: bool) -> Iterator[tuple[str, Plan]]:
     mix = mix_for(registry.system(REFERENCE))
     for seed in range(1, min(drawn, EARLY) + 1):
         yield f"seed {seed}", draw_plan(seed, mix)
-    seen: set[bytes] = set()
-    for name, plan in _directed():
-        key = msgspec.msgpack.encode(plan)
-        if key not in seen:
-            seen.add(key)
-            yield name, plan
+    if directed:
+        yield from distinct_plans().items()
     for seed in range(EARLY + 1, drawn + 1):
         yield f"seed {seed}", draw_plan(seed, mix)
-
-
-def _directed() -> Iterator[tuple[str, Plan]]:
-    tools, system = registry.toolbox(), registry.system(REFERENCE)
-    for mutant in registry.mutants():
-        yield f"mutant {mutant.name}", replace(mutant.plan, system=REFERENCE)
-    for case in registry.cases():
-        if is_control(case) or Tier.SIM not in case.tiers or why_not_applicable(case, system, Tier.SIM, tools):
-            continue
-        for made in (case.plan, case.mutant_plan):
-            if made is not None:
-                plan = made if isinstance(made, Plan) else made(1)
-                yield f"case {case.id}", replace(plan, system=REFERENCE)

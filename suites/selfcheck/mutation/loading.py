@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
-from types import ModuleType
+from types import CodeType, ModuleType
 
 RUNTIME = ("holdfast.fixtures.reference", "holdfast.fixtures.mutants", "holdfast.fixtures.systems.reference")
 """What must not be loaded yet where a mutant is to be loaded: whoever imported it holds the right one."""
@@ -20,8 +20,9 @@ class _MutatedSource(SourceFileLoader):
         super().__init__(name, path)
         self.text = text
 
-    def get_code(self, fullname: str) -> object:
-        return compile(self.text, self.path, "exec", dont_inherit=True)
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = compile(self.text, self.path, "exec", dont_inherit=True)
+        return code
 
 
 class _Finder(MetaPathFinder):

@@ -121,7 +121,7 @@ def _operands(node: Any) -> list[Any]:
 
 def _is_membership(operator: Any) -> bool:
     if operator.type == "comp_op":
-        return operator.children[0] == "not"
+        return bool(operator.children[0] == "not")
     return bool(operator == "in")
 
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.suites.selfcheck.mutation.baseline import REFERENCE, Expected, digest_of, first_difference
-from holdfast.suites.selfcheck.mutation.containment import Containment
+from holdfast.harness.engine.site import registry
+from holdfast.harness.spi.system import System
+from holdfast.suites.selfcheck.containment import Containment
+from holdfast.suites.selfcheck.directed_plans import REFERENCE
+from holdfast.suites.selfcheck.mutation.baseline import Expected, digest_of, first_difference
 from holdfast.suites.selfcheck.mutation.loading import substitute
 from holdfast.suites.selfcheck.mutation.source_mutants import MODULE_LEVEL, SourceMutant
 
@@ -133,29 +136,26 @@ def _inside(mutant: SourceMutant, path: str, source: str, plans: Sequence[Expect
     """In the child: load the mutant, and run until a verdict refutes it."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     substitute(mutant.module, path, source)
-    from holdfast.harness.engine.executor.run import run_plan
-    from holdfast.harness.engine.site import registry
-
     containment = Containment(RUN_CPU_S)
     try:
         system = registry.system(REFERENCE)
-        containment.install()
     except Exception as error:
         return Tried(mutant, Fate.STILLBORN, reason=f"{type(error).__name__}: {error}")
+    with containment.installed():
+        return _judged(mutant, system, plans, containment)
+
+
+def _judged(mutant: SourceMutant, system: System, plans: Sequence[Expected], containment: Containment) -> Tried:
     tools = registry.toolbox()
     first, event, place, reason, differing = "", "", -1, "", 0
     broken: dict[Fate, str] = {}
     for count, expected in enumerate(plans, 1):
-        containment.begin_run()
         try:
-            run = run_plan(expected.plan, system, tools)
+            run = containment.run(expected.plan, system, tools)
         except Exception as error:
             fate = Fate.UNJUDGED if _had_begun(error) else Fate.STILLBORN
             broken.setdefault(fate, f"{expected.name}: {type(error).__name__}: {error}")
             continue
-        finally:
-            containment.end_run()
-        ended = "; ".join([*dict.fromkeys(containment.crashes), *["a hang"] * bool(containment.hangs)][:3])
         if digest_of(run) == expected.digest:
             continue
         differing += 1
@@ -163,11 +163,11 @@ def _inside(mutant: SourceMutant, path: str, source: str, plans: Sequence[Expect
             first, place = expected.name, first_difference(expected.events, run)
             events = run.history.events
             event = msgspec.json.encode(events[place], enc_hook=repr).decode() if place < len(events) else ""
-        for verdict in run.verdicts:
-            if verdict.anomalies:
-                clause = f"{verdict.oracle}/{verdict.anomalies[0].clause}"
-                return Tried(mutant, Fate.REFUTED, expected.name, clause, reason=ended, runs=count, differing=differing)
-        reason = reason or ended
+        clause = next((f"{each.oracle}/{each.anomalies[0].clause}" for each in run.verdicts if each.anomalies), "")
+        if clause:
+            ended = containment.ended
+            return Tried(mutant, Fate.REFUTED, expected.name, clause, reason=ended, runs=count, differing=differing)
+        reason = reason or containment.ended
     for fate in (Fate.UNJUDGED, Fate.STILLBORN):
         if fate in broken:
             return Tried(mutant, fate, reason=broken[fate], runs=len(plans), differing=differing)

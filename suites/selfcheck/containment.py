@@ -1,0 +1,102 @@
+"""Errors and hangs of a wrong protocol on the simulator: they end or stop the process that has them, as on a machine.
+
+The simulator lets an error of the protocol through, for whoever works on it. Here it is the system under test that
+fails, so the run goes on without that process, and the oracles judge what comes of it.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.system import System
+
+ENTRIES = ("deliver", "release", "resume")
+"""By which a node of the simulator is made to do something."""
+
+
+class Hung(BaseException):
+    """A process took longer in one run than a run may take."""
+
+
+class Containment:
+    """Keeps errors and hangs inside the nodes of the simulator.
+
+    Args:
+        run_cpu_s: processor time of one run after which the process in hand counts as hung.
+
+    Attributes:
+        crashes: what ended processes in the run in hand.
+        hangs: how many were stopped in it.
+    """
+
+    def __init__(self, run_cpu_s: float) -> None:
+        self.run_cpu_s = run_cpu_s
+        self.crashes: list[str] = []
+        self.hangs = 0
+        self._inside = False
+        self._late = False
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Nodes of the simulator are held while the context lasts. The main thread only."""
+        # Loaded late: whoever tries a mutant loads the runtime after everything else.
+        from holdfast.fixtures.reference.drivers.simulated.nodes import ProcessNode
+
+        originals = {name: getattr(ProcessNode, name) for name in ENTRIES}
+        former = signal.signal(signal.SIGPROF, self._interrupt)
+        for name, original in originals.items():
+            setattr(ProcessNode, name, self._contained(original))
+        try:
+            yield
+        finally:
+            for name, original in originals.items():
+                setattr(ProcessNode, name, original)
+            signal.signal(signal.SIGPROF, former)
+
+    def run(self, plan: Plan, system: System, tools: Toolbox) -> Run:
+        """Run a plan; what the harness itself raises is let through."""
+        self.crashes, self.hangs, self._late, self._inside = [], 0, False, False
+        signal.setitimer(signal.ITIMER_PROF, self.run_cpu_s, self.run_cpu_s)
+        try:
+            return run_plan(plan, system, tools)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    @property
+    def ended(self) -> str:
+        """What ended or stopped processes in the last run; empty if nothing did."""
+        return "; ".join([*dict.fromkeys(self.crashes), *["a hang"] * bool(self.hangs)][:3])
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        self._late = True
+        if self._inside:
+            raise Hung
+
+    def _contained(self, original: Callable[..., None]) -> Callable[..., None]:
+        def contained(node: Any, *arguments: Any) -> None:
+            if self._inside:  # delivered to in the middle of another delivery
+                original(node, *arguments)
+                return
+            try:
+                self._inside = True
+                if self._late:
+                    raise Hung
+                original(node, *arguments)
+                self._inside = False
+            except Hung:
+                self._inside = self._late = False
+                self.hangs += 1
+                node.paused = True
+            except Exception as error:
+                self._inside = False
+                self.crashes.append(f"{type(error).__name__}: {error}")
+                node.held = None
+                node.die(f"crashed: {type(error).__name__}")
+
+        return contained

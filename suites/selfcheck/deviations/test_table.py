@@ -1,0 +1,138 @@
+"""The table of deviations: it has every step of the code and every variant, and what it says refutes a variant does."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
+
+import msgspec
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from holdfast.fixtures.mutants import VARIANTS, parts_of
+from holdfast.fixtures.mutants.deviations.deviating import GENERIC, lacking, variant_name
+from holdfast.fixtures.mutants.deviations.steps import CLASSES, DATA, OF_TIMERS, STEPS, TIMERS
+from holdfast.fixtures.mutants.deviations.table import cell_of, outside, placed, table
+from holdfast.fixtures.reference import protocol
+from holdfast.fixtures.reference.drivers.storage_operations import STORAGE_OPERATIONS
+from holdfast.fixtures.reference.protocol import effects, messages
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.deviation import Cell, CellState, Deviation
+from holdfast.harness.model.plan import Plan
+from holdfast.suites.selfcheck.deviations.search import clauses_of, refuted
+from holdfast.suites.selfcheck.directed_plans import directed_plans
+
+NIGHTLY_SHARE = 4
+"""CI runs every fourth row, the night all."""
+CARRIED = {messages.SubtaskState, messages.Message}
+"""What messages carry, and what they are made from."""
+STORED_BY = {
+    "fix-state": "write-state", "reach-directory": "reach-directory", "write-state": "write-state",
+    "publish-metadata": "publish-metadata", "read-metadata": "recover", "read-state": "read-state",
+    "delete": "delete-files", "pre-commit": "precommit", "commit": "commit",
+    "persist-job-record": "persist-job-record", "confirm-epoch": "confirm-epoch",
+}  # fmt: skip
+TABLE = table()
+
+
+def _covered_by_row() -> list[ParameterSet]:
+    rows: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in TABLE.cells:
+        if cell.state is CellState.COVERED:
+            rows[cell.step].append(cell)
+    return [
+        pytest.param(cells, id=step, marks=[pytest.mark.nightly] if number % NIGHTLY_SHARE else [])
+        for number, (step, cells) in enumerate(rows.items())
+    ]
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        yield import_module(found.name)
+
+
+def test_every_effect_event_message_and_element_of_the_code_is_a_row() -> None:
+    defined = {
+        made
+        for module in (*_modules(effects), messages)
+        for made in vars(module).values()
+        if isinstance(made, type) and issubclass(made, msgspec.Struct) and made.__module__ == module.__name__
+    }
+    assert defined - DATA - OF_TIMERS - CARRIED == set(CLASSES.values())
+
+
+def test_every_timer_of_the_code_is_a_row() -> None:
+    named = {
+        value
+        for module in _modules(protocol)
+        for name, value in vars(module).items()
+        if name.startswith("TIMER_") and isinstance(value, str)
+    }
+    assert named == set(TIMERS)
+
+
+def test_every_operation_on_the_store_is_a_row() -> None:
+    assert set(STORED_BY) == set(STORAGE_OPERATIONS)
+    assert set(STORED_BY.values()) <= {step.name for step in STEPS}
+
+
+def test_every_variant_stands_in_a_cell_or_outside_with_a_reason() -> None:
+    assert set(placed()) | set(outside()) == set(VARIANTS)
+    assert not set(placed()) & set(outside())
+    for cells in placed().values():
+        for name in cells:
+            cell_of(name)
+
+
+def test_every_row_has_a_cell_in_every_column() -> None:
+    cells = Counter((cell.step, cell.deviation) for cell in TABLE.cells)
+    assert set(cells) == {(step.name, deviation) for step in STEPS for deviation in Deviation}
+    for cell in TABLE.cells:
+        assert bool(cell.clause) + bool(cell.reason) + bool(cell.missing) == 1, cell
+
+
+def test_clauses_and_variants_of_the_table_exist() -> None:
+    clauses = {f"{oracle.name}/{clause}" for oracle in registry.toolbox().oracles for clause in oracle.clauses}
+    for cell in TABLE.cells:
+        if cell.state is CellState.COVERED:
+            assert cell.clause in clauses
+            assert cell.plan in directed_plans()
+            assert parts_of(cell.variant).name == cell.variant
+
+
+def test_a_name_of_the_mechanism_is_no_variant_that_was_written_by_hand() -> None:
+    made = {
+        variant_name(step.name, deviation, once=once)
+        for step in STEPS
+        for deviation in GENERIC
+        for once in (False, True)
+    }
+    assert not made & set(VARIANTS)
+
+
+@pytest.mark.parametrize("cells", _covered_by_row())
+def test_what_refutes_a_cell_was_seen_to(cells: list[Cell]) -> None:
+    for cell in cells:
+        run = refuted(cell.variant, directed_plans()[cell.plan])
+        assert cell.clause in clauses_of(run), cell
+
+
+def _plans() -> dict[str, Plan]:
+    named = {cell.plan for cell in TABLE.cells if cell.state is CellState.COVERED}
+    return {name: plan for name, plan in directed_plans().items() if name in named}
+
+
+@pytest.mark.parametrize("name", _plans())
+def test_the_runtime_passes_where_its_variants_are_refuted(name: str) -> None:
+    run = run_plan(directed_plans()[name], registry.system("reference"), registry.toolbox())
+    assert not clauses_of(run)
+
+
+def test_a_step_that_lacks_what_a_deviation_needs_has_no_variant() -> None:
+    for cell in TABLE.cells:
+        if cell.deviation in GENERIC and cell.variant.startswith(variant_name(cell.step, cell.deviation)):
+            assert not lacking(cell.step, cell.deviation), cell

@@ -1,0 +1,44 @@
+"""Plans made for something, by name: those of the cases, those on which their mutants show themselves, and those of
+`holdfast mutants`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.harness.engine.cases.case import is_control, why_not_applicable
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Plan
+
+REFERENCE = "reference"
+
+
+@cache
+def directed_plans() -> Mapping[str, Plan]:
+    """By name, every plan for the reference runtime on the simulator; of a generator its first one."""
+    return dict(_all())
+
+
+@cache
+def distinct_plans() -> Mapping[str, Plan]:
+    """The same, each once, under the first of its names."""
+    found: dict[bytes, tuple[str, Plan]] = {}
+    for name, plan in directed_plans().items():
+        found.setdefault(msgspec.msgpack.encode(plan), (name, plan))
+    return dict(found.values())
+
+
+def _all() -> Iterator[tuple[str, Plan]]:
+    tools, system = registry.toolbox(), registry.system(REFERENCE)
+    for mutant in registry.mutants():
+        yield f"mutant {mutant.name}", replace(mutant.plan, system=REFERENCE)
+    for case in registry.cases():
+        if is_control(case) or Tier.SIM not in case.tiers or why_not_applicable(case, system, Tier.SIM, tools):
+            continue
+        for name, made in ((f"case {case.id}", case.plan), (f"case {case.id}, for its mutants", case.mutant_plan)):
+            if made is not None:
+                yield name, replace(made if isinstance(made, Plan) else made(1), system=REFERENCE)
