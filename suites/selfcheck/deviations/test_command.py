@@ -12,7 +12,7 @@ from holdfast.harness.model.deviation import Deviation
 
 
 def test_the_table_is_printed_with_its_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mutants", "--table"]) == 0
+    assert cli.execute(["mutants", "--table"]) == 0
     told = capsys.readouterr().out
     assert "cells are covered by" in told
     for step in ("commit", "timer-restart"):
@@ -20,19 +20,19 @@ def test_the_table_is_printed_with_its_counts(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_row_is_printed_cell_by_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mutants", "--table", "commit"]) == 0
+    assert cli.execute(["mutants", "--table", "commit"]) == 0
     told = capsys.readouterr().out
     assert "commit early: TXN/committed-before-completion refutes commits-on-barrier on " in told
     assert "commit partial: it carries nothing that has parts" in told
 
 
 def test_json_holds_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mutants", "--table", "--json"]) == 0
+    assert cli.execute(["mutants", "--table", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     counts = told["counts"]
     assert counts["covered"] + counts["explained"] + counts["open"] == len(STEPS) * len(Deviation)
 
 
 def test_a_row_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mutants", "--table", "comit"]) == 3
+    assert cli.execute(["mutants", "--table", "comit"]) == 3
     assert "unknown step 'comit'" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m holdfast.suites.selfcheck.mutation", description=__doc__)
     parser.add_argument("--source", default=PROTOCOL, help="folder below the source tree (default: %(default)s)")
     parser.add_argument("--sample", type=int, default=0, help="how many mutants; 0: all")
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of the front of the sample")
+    parser.add_argument("--part", type=_part, default=(0, 1), metavar="K/N", help="of the sample, every N-th from K on")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: %(default)s)")
     parser.add_argument("--drawn", type=int, default=200, help="plans from the swarm (default: %(default)s)")
     parser.add_argument("--undirected", action="store_true", help="leave out the plans that are made for something")
@@ -41,7 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console(stderr=True)
     registry.toolbox()  # what every child needs, and nothing of the runtime
     all_mutants = mutants_of(ROOT, given.source)
-    chosen = sample(all_mutants, (given.sample or len(all_mutants)) + given.skip, given.seed)[given.skip :]
+    first, step = given.part
+    chosen = sample(all_mutants, given.sample or len(all_mutants), given.seed)[first::step]
     ledger = Ledger(given.out, ROOT)
     try:
         plans = ledger.plans(given.drawn, lambda: _in_child(given))
@@ -52,6 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
     report(done, permitted(), Console())
     left = [each for each in done if each.fate is Fate.SURVIVOR and each.mutant.identity not in permitted()]
     return 1 if left or any(each.fate is Fate.UNJUDGED for each in done) else 0
+
+
+def _part(text: str) -> tuple[int, int]:
+    first, _, step = text.partition("/")
+    if not (first.isdigit() and step.isdigit() and int(first) < int(step)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part: write K/N with K from 0 and below N, such as 3/10.")
+    return int(first), int(step)
 
 
 def _try_all(
