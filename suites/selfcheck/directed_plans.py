@@ -19,26 +19,30 @@ REFERENCE = "reference"
 
 @cache
 def directed_plans() -> Mapping[str, Plan]:
-    """By name, every plan for the reference runtime on the simulator; of a generator its first one."""
-    return dict(_all())
+    """By name, every plan for the reference runtime on the simulator; of a generator one for each run of its case."""
+    return {name: plan for name, plan, _ in _all()}
 
 
 @cache
 def distinct_plans() -> Mapping[str, Plan]:
-    """The same, each once, under the first of its names."""
+    """The same, each once, under the first of its names; of a generator the first one."""
     found: dict[bytes, tuple[str, Plan]] = {}
-    for name, plan in directed_plans().items():
-        found.setdefault(msgspec.msgpack.encode(plan), (name, plan))
+    for name, plan, first in _all():
+        if first:
+            found.setdefault(msgspec.msgpack.encode(plan), (name, plan))
     return dict(found.values())
 
 
-def _all() -> Iterator[tuple[str, Plan]]:
+def _all() -> Iterator[tuple[str, Plan, bool]]:
     tools, system = registry.toolbox(), registry.system(REFERENCE)
     for mutant in registry.mutants():
-        yield f"mutant {mutant.name}", replace(mutant.plan, system=REFERENCE)
+        yield f"mutant {mutant.name}", replace(mutant.plan, system=REFERENCE), True
     for case in registry.cases():
         if is_control(case) or Tier.SIM not in case.tiers or why_not_applicable(case, system, Tier.SIM, tools):
             continue
         for name, made in ((f"case {case.id}", case.plan), (f"case {case.id}, for its mutants", case.mutant_plan)):
-            if made is not None:
-                yield name, replace(made if isinstance(made, Plan) else made(1), system=REFERENCE)
+            if isinstance(made, Plan):
+                yield name, replace(made, system=REFERENCE), True
+            elif made is not None:
+                for number in range(case.runs):
+                    yield f"{name}, run {number}", replace(made(number), system=REFERENCE), not number

@@ -62,9 +62,10 @@ def _deciding(variant: str) -> Iterator[tuple[str, set[str]]]:
         for decision in case.decides:
             if decision.mutant == variant:
                 clauses = {f"{decision.oracle}/{clause}" for clause in decision.clauses}
-                for name in (f"case {case.id}, for its mutants", f"case {case.id}"):
-                    if name in directed_plans():
-                        yield name, clauses
+                whole = f"case {case.id}"
+                of_case = [name for name in directed_plans() if name == whole or name.startswith(f"{whole}, ")]
+                for name in sorted(of_case, key=lambda name: "for its mutants" not in name):
+                    yield name, clauses
 
 
 if __name__ == "__main__":
