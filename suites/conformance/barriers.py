@@ -10,6 +10,7 @@ from holdfast.harness.model.jobs import DIAMOND, FORWARD, JOIN, REBALANCE, SELF_
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import subtasks
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     CHECKPOINTING,
@@ -176,7 +177,7 @@ CASES = with_needs(
         method="Sources, maps and sinks are joined one to one; a worker is killed after the second checkpoint.",
         passes="No record has two rows, and none is missing.",
         decides=(Decision("BAR-08", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=plan(kill(WORKERS[0], after_checkpoint=2), job=FORWARD, options=AT_LEAST_ONCE),
         tiers=EVERYWHERE,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, REBALANCE
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     CHECKPOINTING,
@@ -44,7 +45,7 @@ CASES = with_needs(
         method="Rows carry the identity of their record; a worker and the coordinator are killed and a commit fails.",
         passes="Every identity is there once, and nothing comes after the settle window.",
         decides=(Decision("E2E-02", "EXACT", ("row-repeated", "input-missing", "late-change"), "source-repeats-one"),),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of([plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
         runs=2,
         tiers=EVERYWHERE,
@@ -71,7 +72,7 @@ CASES = with_needs(
         method="A committed-only reader looks more than ten times per checkpoint interval, and once more at the end.",
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(
             [
                 plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
@@ -110,7 +111,7 @@ CASES = with_needs(
         method="One channel is late; a worker and the coordinator are killed.",
         passes="Every record has its effect, and every excess is one of records that were read already.",
         decides=(Decision("E2E-04", "NOLOSS", ("input-lost", "extra-not-a-repeat"), "source-skips-one"),),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(
             [
                 plan(slow(LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=AT_LEAST_ONCE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,
@@ -52,7 +53,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),
             Decision("BAR-05", "CUT", ("state-extra", "state-missing"), "A3"),
         ),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of([plan(*CRASHES, job=job) for job in JOBS]),
         runs=len(JOBS),
         tiers=EVERYWHERE,
@@ -73,7 +74,7 @@ CASES = with_needs(
             Decision("BAR-12", "CUT", ("state-extra", "state-missing"), "loses-in-chain"),
             Decision("BAR-12", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
         ),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(CHAINS),
         runs=len(CHAINS),
         tiers=EVERYWHERE,

@@ -6,6 +6,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     EVERYWHERE,
@@ -80,7 +81,7 @@ CASES = with_needs(
             Decision("REC-06", "EXACT", ("row-repeated", "input-missing"), "region-starts-empty"),
             Decision("REC-06", "RESTORE", ("position-differs",), "source-skips-one"),
         ),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(PLANS),
         runs=len(PLANS),
         tiers=EVERYWHERE,
@@ -95,7 +96,7 @@ CASES = with_needs(
             Decision("REC-06", "REGION", ("unaffected-restarted",), "restarts-every-region"),
             Decision("REC-06", "REGION", ("region-torn",), "tears-region"),
         ),
-        windows=RESTORED,
+        windows=(Window.RESTORED_STATE,),
         plan=each_of((_pipelines(REGION), _chains(REGION))),
         runs=2,
         tiers=EVERYWHERE,
