@@ -122,5 +122,6 @@ def _table(console: Console, title: str, numbers: Mapping[str, int], of: Mapping
         return
     console.print(f"\n{title}")
     for name, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0])):
-        share = f" of {of[name]:>9,}  {100 * number / of[name]:5.1f} %" if of and of[name] else ""
+        whole = of.get(name, 0) if of else 0
+        share = f" of {whole:>9,}  {100 * number / whole:5.1f} %" if whole else ""
         console.print(f"  {number:>9,}{share}  {name}")

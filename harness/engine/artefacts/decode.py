@@ -33,7 +33,7 @@ def decode(raw: bytes, kind: type[Value], source: str) -> Value:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as error:
         raise UsageError(f"{source}: {_explained(raw, kind, str(error))}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{source}: not whole JSON ({error}); it was cut off or edited: write it again.") from error
 
 
@@ -74,7 +74,10 @@ def _explained(raw: bytes, kind: type, message: str) -> str:
         return f"unknown field {unknown['field']!r} at {place}; allowed are {allowed}: remove or rename it"
     if "missing required" in what:
         return f"{place}: {what[:1].lower()}{what[1:]}: add it"
-    value = msgspec.json.encode(_value_at(msgspec.json.decode(raw), steps)).decode()[:_VALUE_LENGTH]
+    try:
+        value = msgspec.json.encode(_value_at(msgspec.json.decode(raw), steps)).decode()[:_VALUE_LENGTH]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return f"{place}: {what[:1].lower()}{what[1:]}, and behind it is no whole JSON ({error}): write it again"
     if isinstance(shape, msgspec.inspect.EnumType):
         allowed = ", ".join(str(member.value) for member in shape.cls)
         return f"{place} is {value}; allowed are {allowed}: use one of these"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -28,6 +28,7 @@ from holdfast.harness.model.records import (
 )
 
 _SHAPE = b"holdfast"
+_AGAIN = "record the run again"
 Shape = TypeVar("Shape")
 Rows = Sequence[FoldRow] | Sequence[IdentityRow] | Sequence[WindowRow] | FoldColumns | IdentityColumns
 
@@ -99,6 +100,8 @@ def read_inputs(path: Path, source: str) -> InputLog:
         UsageError: it is damaged.
     """
     table, shape = _read(path, _InputShape, source)
+    _require_columns(table, _INPUT, [each.length for each in shape.partitions], source)
+    _require_keys(table["key"], shape.keys, source)
     key, value = _indices(table["key"], shape.keys), table["value"].to_numpy()
     ends = list(accumulate((each.length for each in shape.partitions), initial=0))
     partitions = tuple(
@@ -138,6 +141,7 @@ def write_outputs(path: Path, output: Output, contract: Contract) -> None:
     _write(path, shape, columns)
 
 
+_INPUT = {"key": pa.string(), "value": pa.int64()}
 _FOLD = {"key": pa.string(), "value": pa.int64(), "counts": pa.list_(pa.int64()), "digest": pa.uint64()}
 _IDENTITY = {"partition": pa.int64(), "offset": pa.int64()}
 _WINDOW = {"key": pa.string(), "window": pa.int64(), "value": pa.int64(), "digest": pa.uint64()}
@@ -150,12 +154,17 @@ def read_outputs(path: Path | pa.NativeFile, contract: Contract, source: str) ->
         UsageError: it is damaged.
     """
     table, shape = _read(path, OutputShape, source)
-    restore = _FORMS[contract][2]
+    names, _, restore = _FORMS[contract]
+    _require_columns(table, names, [unit.rows for unit in shape.units], source)
     units = []
     start = 0
     for unit in shape.units:
         part = table.slice(start, unit.rows)
-        units.append(CommittedRows(unit.name, unit.poll, restore(part, columnar=unit.columnar), unit.final))
+        try:
+            rows = restore(part, columnar=unit.columnar)
+        except (ValueError, TypeError) as error:  # Lists of several lengths, or with nothing in them.
+            raise UsageError(f"{source}: the rows of unit {unit.name!r} cannot be read ({error}); {_AGAIN}.") from error
+        units.append(CommittedRows(unit.name, unit.poll, rows, unit.final))
         start += unit.rows
     return Output(tuple(units))
 
@@ -246,6 +255,31 @@ def _indices(column: pa.ChunkedArray, texts: tuple[str, ...]) -> npt.NDArray[np.
     return cast("npt.NDArray[np.int64]", places[encoded.indices.to_numpy()])
 
 
+def _require_columns(table: pa.Table, wanted: Mapping[str, pa.DataType], lengths: Sequence[int], source: str) -> None:
+    """
+    Raises:
+        UsageError: a column is missing, of another type, or has no value somewhere; or there are more or fewer rows.
+    """
+    if min(lengths, default=0) < 0 or sum(lengths) != len(table):
+        raise UsageError(f"{source}: has {len(table):,} rows, and {sum(lengths):,} were written; {_AGAIN}.")
+    for name, kind in wanted.items():
+        if table.column_names.count(name) != 1:
+            raise UsageError(
+                f"{source}: has {table.column_names.count(name)} columns {name!r}, allowed is 1; {_AGAIN}."
+            )
+        column = table[name]
+        found = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if found != kind:
+            raise UsageError(f"{source}: column {name!r} is of type {column.type}, allowed is {kind}; {_AGAIN}.")
+        if column.null_count:
+            raise UsageError(f"{source}: column {name!r} has no value in {column.null_count:,} rows; {_AGAIN}.")
+
+
+def _require_keys(column: pa.ChunkedArray, keys: tuple[str, ...], source: str) -> None:
+    if strangers := set(column.unique().to_pylist()) - set(keys):
+        raise UsageError(f"{source}: key {min(strangers)!r} is none of the workload's; {_AGAIN}.")
+
+
 def _write(path: Path, shape: msgspec.Struct, columns: dict[str, Any]) -> None:
     table = pa.table(columns).replace_schema_metadata({_SHAPE: msgspec.json.encode(shape)})
     pq.write_table(table, path)
@@ -257,5 +291,6 @@ def _read(
     try:
         table = pq.read_table(path, columns=columns)
         return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
-    except (pa.ArrowInvalid, KeyError, OSError, msgspec.MsgspecError) as error:
-        raise UsageError(f"{source}: not a Parquet file of this program ({error}); record the run again.") from error
+    except (pa.ArrowException, KeyError, OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        said = " ".join(str(error).split())
+        raise UsageError(f"{source}: not a Parquet file of this program ({said}); {_AGAIN}.") from error
