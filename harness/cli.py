@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from traceback import print_exc
 from typing import Annotated
@@ -297,7 +298,20 @@ def sweep(
 
 def main() -> None:
     """The entry point."""
-    raise SystemExit(execute(sys.argv[1:]))
+    from holdfast.harness.commands.stream import steady_streams
+    from holdfast.harness.engine.site.memory import lacking_memory
+
+    streams = steady_streams()
+    lacking = lacking_memory()
+    code = _give_up(lacking) if lacking else execute(sys.argv[1:])
+    for stream in streams:
+        stream.flush()
+    if streams[0].full:
+        typer.echo(
+            "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
+        )
+        code = code or HARNESS_ERROR
+    raise SystemExit(code)
 
 
 def execute(arguments: list[str]) -> int:
@@ -308,10 +322,13 @@ def execute(arguments: list[str]) -> int:
     except (UsageError, NotApplicable) as error:
         return _refuse(str(error))
     except ForeignError as error:
-        typer.echo(f"holdfast: {error}", err=True)
-        return HARNESS_ERROR
+        return _give_up(str(error))
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except MemoryError:
+        return _give_up("there is not enough memory; allow more, or do less at a time with --jobs 1.")
+    except OSError as error:  # Of the machine: no room, no permission, no more files. A bug of ours is none of these.
+        return _give_up(_of_the_machine(error))
     except Exception as error:
         # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
         complaint = getattr(error, "format_message", None)
@@ -345,6 +362,20 @@ def _close_services() -> None:
 def _refuse(sentence: str) -> int:
     typer.echo(f"holdfast: {sentence}", err=True)
     return WRONG_USAGE
+
+
+def _give_up(sentence: str) -> int:
+    typer.echo(f"holdfast: {sentence}", err=True)
+    return HARNESS_ERROR
+
+
+def _of_the_machine(error: OSError) -> str:
+    """One sentence of what the machine did not do, with what it was about where that is known."""
+    if error.strerror is None:
+        return " ".join(str(error).split())
+    place = f"{error.filename}: " if error.filename is not None else ""
+    room = "; make room, or choose another place with --out" if error.errno in (ENOSPC, EDQUOT) else ""
+    return f"{place}{error.strerror}{room}."
 
 
 def _seconds(option: str, text: str) -> float | None:

@@ -1,18 +1,27 @@
-"""A standard stream whose reader may go: a closed terminal, or `| head`, must not end the work."""
+"""Standard streams whose reader may go, or that are closed or speak another alphabet: none of that ends the work."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import TextIO, cast
+
+_STANDARD = (0, 1, 2)
 
 
 class LastingStream(io.TextIOBase):
-    """Writes to a stream; from the first write that nobody takes, everything is dropped."""
+    """Writes to a stream; from the first write that nobody takes, everything is dropped.
+
+    Attributes:
+        full: what was written is lost because there is no room for it, and not because nobody reads it.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self.full = False
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -21,15 +30,15 @@ class LastingStream(io.TextIOBase):
     def write(self, text: str) -> int:
         try:
             return self._stream.write(text)
-        except OSError:
-            self._drop()
+        except OSError as error:
+            self._drop(error)
             return len(text)
 
     def flush(self) -> None:
         try:
             self._stream.flush()
-        except OSError:
-            self._drop()
+        except OSError as error:
+            self._drop(error)
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -37,7 +46,30 @@ class LastingStream(io.TextIOBase):
     def fileno(self) -> int:
         return self._stream.fileno()
 
-    def _drop(self) -> None:
+    def _drop(self, error: OSError) -> None:
         """Also what is written past us, and what is still buffered."""
+        self.full |= error.errno in (errno.ENOSPC, errno.EDQUOT)
         with suppress(OSError), open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), self._stream.fileno())
+
+
+def steady_streams() -> tuple[LastingStream, LastingStream]:
+    """Let all of this process write to its standard output and error whatever they are; these two."""
+    _occupy()
+    sys.stdout, sys.stderr = (cast("TextIO", LastingStream(_writable(each))) for each in (sys.stdout, sys.stderr))
+    return cast("LastingStream", sys.stdout), cast("LastingStream", sys.stderr)
+
+
+def _occupy() -> None:
+    """A file that is opened must not take the place of a standard stream that is closed."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) in _STANDARD:
+        pass
+    os.close(descriptor)
+
+
+def _writable(stream: TextIO | None) -> TextIO:
+    if stream is None:  # It was closed when the interpreter started.
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream

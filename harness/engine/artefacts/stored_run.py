@@ -54,8 +54,12 @@ def open_run_folder(folder: Path, plan: Plan) -> Path:
     """Make the folder in which a run can begin: it holds the plan and gets its real name when the run is over."""
     part = folder.with_name(f".{folder.name}{_PART}")
     make_folder(part)
-    write_owner(part)
-    write_plan(part / PLAN, plan)
+    try:
+        write_owner(part)
+        write_plan(part / PLAN, plan)
+    except OSError:
+        discard_run_folder(part)
+        raise
     return part
 
 

@@ -30,7 +30,12 @@ def in_order(
         interrupted: the reason to stop, or an empty text.
     """
     calls = iter(calls)
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
+    try:
+        pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_live_with_parent)
+    except (OSError, ImportError, NotImplementedError) as error:
+        raise OSError(
+            f"worker processes cannot speak with each other ({error}): mount /dev/shm, or use --jobs 1."
+        ) from error
     try:
         waiting = deque(pool.submit(_called, function, *call) for call in islice(calls, AHEAD * jobs))
         while waiting:

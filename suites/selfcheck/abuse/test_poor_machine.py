@@ -1,0 +1,103 @@
+"""A machine that lacks something: one sentence and the right exit code, never that of a refuted guarantee."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from holdfast.suites.selfcheck.abuse.conftest import Invoke
+
+HOLDFAST = f"{shlex.quote(sys.executable)} -m holdfast.harness.cli"
+NAMESPACE = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-ec")
+
+
+def run_shell(line: str, folder: Path, *, within: tuple[str, ...] = ("bash", "-c")) -> tuple[int, str, str]:
+    done = subprocess.run([*within, line], capture_output=True, text=True, cwd=folder, check=False, errors="replace")
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ("rules >&-", 0),
+        ("rules >&- 2>&- <&-", 0),
+        ("doctor >&-", 0),
+        ("--help >&-", 0),
+        ("nonsense 2>&-", 3),
+        ("rules > /dev/full", 4),
+        ("doctor > /dev/full", 4),
+        ("rules 2> /dev/full", 0),
+    ],
+)
+def test_a_stream_that_takes_nothing(what: str, code: int, tmp_path: Path) -> None:
+    found, _, complaint = run_shell(f"{HOLDFAST} {what}", tmp_path)
+    assert found == code, complaint
+    assert complaint.count("\n") == (1 if "> /dev/full" in what and code else 0)
+
+
+@pytest.mark.parametrize("command", ["rules", "doctor", "--help", "config check nowhere.yaml"])
+def test_a_reader_that_goes(command: str, tmp_path: Path) -> None:
+    line = f"{HOLDFAST} {command} 2>complaint | true; exit ${{PIPESTATUS[0]}}"
+    assert run_shell(line, tmp_path)[0] == (3 if "nowhere" in command else 0)
+    assert "Traceback" not in (tmp_path / "complaint").read_text()
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("command", ["rules", "mutants D1 --no-such-öption"])
+def test_a_terminal_of_another_alphabet(encoding: str, command: str, tmp_path: Path) -> None:
+    code, _, complaint = run_shell(f"LC_ALL=C PYTHONIOENCODING={encoding} {HOLDFAST} {command}", tmp_path)
+    assert code == (0 if command == "rules" else 3), complaint
+    assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("limit_kb", [100_000, 200_000, 400_000])
+def test_too_little_memory(limit_kb: int, tmp_path: Path, any_plan: Path) -> None:
+    line = f"ulimit -v {limit_kb} && {HOLDFAST} run {any_plan} --tier sim --out {tmp_path / 'out'}"
+    code, said, complaint = run_shell(line, tmp_path)
+    assert (code, said) == (4, "")
+    assert f"limited to {limit_kb // 1024} MB (ulimit -v)" in complaint
+    assert complaint.count("\n") == 1
+
+
+FULL = "mount -t tmpfs -o size=64k none room && cd room && "
+NO_SHARED_MEMORY = "mount -t tmpfs -o ro none /dev/shm && "
+LACKS: Mapping[str, tuple[str, str]] = {
+    "run {plan} --tier sim": (FULL, "No space left on device; make room"),
+    "run {plan} --tier process": (FULL, "No space left on device; make room"),
+    "certify reference --tier sim --rule BAR-01 --jobs 1": (FULL, "No space left on device; make room"),
+    "pictures": (FULL, "No space left on device; make room"),
+    "campaign reference --seeds 1-2 --jobs 2": (NO_SHARED_MEMORY, "mount /dev/shm, or use --jobs 1."),
+}
+
+
+@pytest.mark.parametrize("command", LACKS)
+def test_no_room(command: str, tmp_path: Path, any_plan: Path) -> None:
+    lack, sentence = LACKS[command]
+    (tmp_path / "room").mkdir()
+    if run_shell(f"{lack}true", tmp_path, within=NAMESPACE)[0]:
+        pytest.skip("this user can mount nothing")
+    line = f"{lack}exec {HOLDFAST} {command.format(plan=any_plan)} --out out"
+    code, _, complaint = run_shell(line, tmp_path, within=NAMESPACE)
+    assert code == 4, complaint
+    assert sentence in complaint
+    assert "Traceback" not in complaint
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_sigterm_ends_a_campaign_within_five_seconds(jobs: str, invoke: Invoke, tmp_path: Path) -> None:
+    drawing = invoke("campaign", "reference", "--seeds", "1-100000", "--jobs", jobs, "--out", tmp_path)
+    ledger = tmp_path / "campaign.jsonl"
+    drawing.wait_until(lambda: ledger.exists() and ledger.stat().st_size)
+    drawing.send(signal.SIGTERM)
+    start_s = time.monotonic()
+    assert drawing.exit_code() == 143, drawing.said()
+    assert time.monotonic() - start_s < 5
+    assert drawing.left() == []
+    assert "Traceback" not in drawing.said()
