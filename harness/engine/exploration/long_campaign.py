@@ -18,7 +18,7 @@ from holdfast.harness.engine.cases.question import Question, ask
 from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, swarm_case
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.executor.run import run_plan, uninterrupted
 from holdfast.harness.engine.exploration.counts import Counts
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal, alarm_file
@@ -91,14 +91,18 @@ class LongCampaign:
 
         Args:
             jobs: processes; 1: this one.
-            interrupted: the reason to stop after the chunk in hand, or an empty text.
+            interrupted: the reason to stop after the run in hand, or an empty text.
         """
         calls = (
             (self._system.name, self.code, str(self.ledger.folder), start, min(start + CHUNK - 1, last))
             for first, last in list(self.ledger.missing(self.wanted))
             for start in range(first, last + 1, CHUNK)
         )
-        drawn = (draw_chunk(*call) for call in calls) if jobs < 2 else in_order(draw_chunk, calls, jobs, interrupted)
+        drawn: Iterator[bytes]
+        if jobs < 2:
+            drawn = (draw_chunk(*call, interrupted) for call in calls)
+        else:
+            drawn = in_order(draw_chunk, calls, jobs, interrupted)
         for encoded in drawn:
             chunk = msgspec.json.decode(encoded, type=Chunk)
             self.ledger.append(chunk)
@@ -130,8 +134,11 @@ class LongCampaign:
         return 0 if enough else 2
 
 
-def draw_chunk(system: str, code: str, folder: str, first: int, last: int) -> bytes:
-    """Draw, run and judge some seeds; their chunk, encoded, because another process may ask."""
+def draw_chunk(
+    system: str, code: str, folder: str, first: int, last: int, interrupted: Callable[[], str] = uninterrupted
+) -> bytes:
+    """Draw, run and judge some seeds; their chunk, encoded, because another process may ask. It ends with the seed
+    during which it was interrupted."""
     accused = registry.system(system)
     question = Question(swarm_case(accused), accused, Tier.SIM, registry.toolbox())
     counts = Counts()
@@ -143,6 +150,9 @@ def draw_chunk(system: str, code: str, folder: str, first: int, last: int) -> by
         if alarm := alarm_of(answer.result):
             alarms[seed] = alarm
             write_plan(alarm_file(Path(folder), seed), plan)
+        if interrupted():
+            last = seed
+            break
     return msgspec.json.encode(Chunk(system=system, code=code, first=first, last=last, counts=counts, alarms=alarms))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context, parent_process
@@ -14,6 +14,8 @@ from threading import Thread
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import leave_to_parent
 
+LISTEN_S = 0.1
+"""How late an interruption may be heard."""
 AHEAD = 3
 """Calls for each worker process that are waited for at a time."""
 
@@ -27,7 +29,7 @@ def in_order(
         function: of a module, so that another process finds it.
         calls: its arguments.
         jobs: processes.
-        interrupted: the reason to stop, or an empty text.
+        interrupted: the reason to stop, or an empty text; what is not done by then is not waited for, and lost.
     """
     calls = iter(calls)
     try:
@@ -38,7 +40,10 @@ def in_order(
         ) from error
     try:
         waiting = deque(pool.submit(_called, function, *call) for call in islice(calls, AHEAD * jobs))
-        while waiting:
+        while waiting and not interrupted():
+            done, _ = wait([waiting[0]], timeout=LISTEN_S)
+            if not done:
+                continue
             answer = waiting.popleft().result()
             waiting.extend(pool.submit(_called, function, *call) for call in islice(calls, 1))
             yield answer
@@ -47,6 +52,8 @@ def in_order(
         if not interrupted():
             raise
     finally:
+        if interrupted():
+            _kill(pool)
         pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -54,6 +61,12 @@ def _called(function: Callable[..., bytes], *arguments: object) -> bytes:
     """In a worker process: whatever is raised travels to the parent, so nothing may that would end it."""
     with foreign("the system under test"):
         return function(*arguments)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """They leave signals to us, and what they hold may take long."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
 
 
 def _live_with_parent() -> None:
