@@ -45,7 +45,7 @@ def check_version(raw: bytes, newest: int, noun: str, source: str) -> None:
     """
     try:
         version = msgspec.json.decode(raw, type=_Versioned).version
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return  # Something else is wrong as well, and is named when the whole is decoded.
     oldest = max(1, newest - 1)
     if version > newest:

@@ -45,7 +45,7 @@ def owner_of(folder: Path) -> Owner | None:
     """Who works, or worked, in a folder; None: nothing there says that it is one of ours."""
     try:
         return msgspec.json.decode(read_content(require_regular(folder / _FILE)), type=Owner)
-    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (UsageError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -97,6 +97,6 @@ def _undos(folder: Path) -> list[UndoRecord]:
     for line in lines:
         try:
             undos.append(msgspec.json.decode(line, type=UndoRecord))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue  # Torn: the harness died before its fault acted.
     return undos

@@ -58,7 +58,7 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         _check_fault(f"faults[{index}]", spec, plan, system, tier, tools)
     if tier not in system.tiers:
         raise NotApplicable(f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.tiers)}.")
-    if isinstance(system, TierAware) and (objection := system.objection(plan, tier)):
+    if objection := _objection(plan, system, tier):
         raise NotApplicable(objection)
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
         _require(
@@ -67,6 +67,13 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
             "remove them.",
         )
     _check_configuration(plan, system)
+
+
+def _objection(plan: Plan, system: System, tier: Tier) -> str:
+    try:
+        return system.objection(plan, tier) if isinstance(system, TierAware) else ""
+    except ValueError:
+        return ""  # A value of an option is refused, as check_options says, or as the run is to show.
 
 
 def check_options(plan: Plan, system: System) -> None:

@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.model.jobs import REDUCED
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 
 BROKEN = "holdfast.suites.selfcheck.abuse.broken"
@@ -65,3 +70,17 @@ def test_an_output_folder_that_cannot_be_made(invoke: Invoke, tmp_path: Path, an
         assert refused.exit_code() == 3
         assert refused.said().count("\n") == 1
         assert "no folder can be made in it" in refused.said()
+
+
+@pytest.mark.parametrize("tier", ["sim", "process"])
+def test_a_value_that_is_refused_where_an_input_ends(
+    tier: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An adapter may look at its options before it was asked whether it takes them."""
+    wrong = plan(job=REDUCED, options={"execution.checkpointing.interval": "soon"}, expected_end=ExpectedEnd.FINISHED)
+    write_plan(tmp_path / "plan.json", wrong)
+    assert execute(["run", str(tmp_path / "plan.json"), "--tier", tier, "--out", str(tmp_path / "out")]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "execution.checkpointing.interval" in said.err

@@ -26,6 +26,8 @@ from holdfast.suites.conformance.plans import WORKERS, kill, plan
 from holdfast.suites.selfcheck.abuse.mutations.values import BY_SUFFIX, mutate_parquet, mutated_json
 
 REFUSED: Final = 3
+MOST: Mapping[str, int] = {"topology": 8, "bounds": 10_000}
+"""In a part of a plan: workers, and milliseconds."""
 GONE = msgspec.json.encode(Owner(2**22 + 5, 1, OURS))
 PLAN = plan(kill(WORKERS[0], after_checkpoint=1))
 CONFIGURATION = """\
@@ -128,7 +130,16 @@ def _make_plan(folder: Path) -> None:
 
 def _mutate_plan(folder: Path, draw: Stream) -> None:
     path = folder / "plan.json"
-    path.write_bytes(mutated_json(path.read_bytes(), draw) if draw.chance(0.9) else b"{}")
+    path.write_bytes(_not_long(mutated_json(path.read_bytes(), draw)))
+
+
+def _not_long(content: bytes) -> bytes:
+    """A plan for a hundred workers, or for a month, is well formed and keeps the simulator busy: that is no hang."""
+    value = json.loads(content)
+    for name, part in value.items() if isinstance(value, dict) else ():
+        if name in MOST and isinstance(part, dict):
+            value[name] = {key: min(each, MOST[name]) if type(each) is int else each for key, each in part.items()}
+    return json.dumps(value).encode()
 
 
 def _make_part(folder: Path) -> None:
