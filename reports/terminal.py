@@ -32,6 +32,8 @@ HEADINGS = {
     Status.FAIL: "FAIL",
 }
 SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES = 3, 4, 5, 6, 4
+MOST_OF_A_SENTENCE = 140
+"""Characters of a sentence that lists what is missing."""
 _NOT_RUN = {Status.UNTESTED, Status.NOT_APPLICABLE}
 
 ASCII_MARKS = {
@@ -225,7 +227,9 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
         _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
     for tier in journal.tiers:
         if not tier.ran:
-            _print_wrapped(console, f"{tier.tier} did not run: {tier.reason}")
+            # The reason often begins with the name of the tier.
+            reason = tier.reason.removeprefix(f"tier {tier.tier} ")
+            _print_wrapped(console, f"tier {tier.tier} did not run: {reason}")
     if journal.interrupted:
         _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
     console.print()
@@ -236,7 +240,7 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     _print_wrapped(console, verdict.sentence(journal))
     shown = certificate.missing if verbose else certificate.missing[:SHOWN_MISSING]
     for sentence in shown:
-        _print_wrapped(console, f"- {sentence if verbose else text.beginning(sentence)}", hang=2)
+        _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)
     if len(certificate.missing) > len(shown):
         _print_wrapped(console, f"- and {len(certificate.missing) - len(shown)} more")
     if report:

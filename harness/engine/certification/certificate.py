@@ -158,8 +158,8 @@ def _rule_result(
         for clause in clauses
         for run in tally.refuted.get(clause, ())
     )
-    failed = [each for each in ran if each.status is Status.FAIL and each.rules[rule.id] is Status.PASS]
-    if status is Status.PASS and failed:
+    failed = [each for each in ran if each.status is Status.FAIL] if status is Status.PASS else []
+    if failed:
         which = "; ".join(f"{each.case} on {each.tier}: {each.reason}" for each in failed)
         reason = f"what decides it passed, but {plural(len(failed), 'case')} of it failed otherwise ({which})"
     return RuleResult(

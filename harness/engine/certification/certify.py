@@ -274,11 +274,11 @@ class Certification:
 
     def _why_skipped(self, tier: Tier) -> str:
         if self._request.tiers and tier not in self._request.tiers:
-            return f"tier {tier} was not asked for"
+            return f"tier {tier} was not chosen"
         if reason := lacking(tier):
             return f"tier {tier} {reason}"
         if self._late():
-            return f"the budget of {self._request.budget_s:.0f} s was used up"
+            return f"the time limit of {self._request.budget_s:.0f} s was reached"
         return self._interruption.reason()
 
     def _journal(self) -> Journal:
@@ -367,7 +367,7 @@ class Certification:
             return TierReport(tier, ran=True, reason="", runs=runs)
         if tier not in self._system.tiers:
             return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
-        return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case asks for it")
+        return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case runs there")
 
 
 def _digest_over(digests: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
 """From results to findings: what is refuted and what stays open, identical things once.
 
-Runs that failed belong together if the same clause was broken first and the same damage came of it. What stays open
-belongs together if it does so for one reason.
+Runs that failed belong together if the same clause was broken first; where only rows show it, also if the same damage
+came of it, because one wrong row may hide several errors. What stays open belongs together if it does so for one
+reason.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Seq
     for run in runs:
         # A wrong system that a negative control names fails as it must.
         if run.finding is not None and run.finding.cause is not None and (run.case, run.tier) in failed:
-            key = run.finding.cause.name, run.finding.damage
+            cause = run.finding.cause
+            key = cause.name, run.finding.damage if cause.at_ms is None else None
             grouped.setdefault(key, []).append((run, run.finding))
     found = [_merged(together, rules) for together in grouped.values()]
     covered = {rule for finding in found for rule in finding.rules}
@@ -67,11 +69,14 @@ def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Seq
 
 
 def _merged(together: Sequence[tuple[RunResult, Finding]], rules: Iterable[RuleResult]) -> Finding:
-    """The smallest run speaks for all; one of a plan that was shrunk is smaller than any other."""
-    shown, finding = min(
-        together,
-        key=lambda each: (not each[0].shrunk_from, not (each[1].cause and each[1].cause.witness), each[0].events),
-    )
+    """The smallest run with the worst damage speaks for all; that of a plan that was shrunk is smaller than others."""
+
+    def order(each: tuple[RunResult, Finding]) -> tuple[int, bool, bool, int]:
+        run, finding = each
+        damage = len(DAMAGE_RANK) if finding.damage is None else DAMAGE_RANK[finding.damage]
+        return damage, not run.shrunk_from, not (finding.cause and finding.cause.witness), run.events
+
+    shown, finding = min(together, key=order)
     ids = [run.id for run, _ in together]
     return msgspec.structs.replace(
         finding,

@@ -56,4 +56,4 @@ def check_request(request: Request) -> None:
         raise registry.unknown("area", area, areas)
     for tier in request.required | request.tiers:
         if reason := lacking(tier):
-            raise UsageError(f"tier {tier} was asked for, but it {reason}.")
+            raise UsageError(f"tier {tier} was chosen, but it {reason}.")

@@ -144,12 +144,17 @@ def grouped(*runs: RunResult, status: Status = Status.FAIL) -> tuple[Finding, ..
     return findings(rules, results, runs, "folder")
 
 
-def test_runs_with_one_cause_and_one_damage_are_one_finding() -> None:
-    first, second = grouped(kept(0, TRANSACTION, LOSS), kept(1, TRANSACTION), kept(2, TRANSACTION, LOSS, events=3))
-    assert (first.damage, first.run, first.runs) == (Damage.LOSS, "area-case-sim-0002", ("area-case-sim-0000",))
-    assert (second.damage, second.run) == (Damage.BROKEN_TRANSACTION, "area-case-sim-0001")
-    assert first.rules == second.rules == ("BAR-01",)
-    assert first.cases == ("area/case on sim",)
+def test_runs_in_which_one_clause_broke_first_are_one_finding_of_the_worst_damage() -> None:
+    (only,) = grouped(kept(0, TRANSACTION, LOSS), kept(1, TRANSACTION), kept(2, TRANSACTION, LOSS, events=3))
+    assert (only.damage, only.run) == (Damage.LOSS, "area-case-sim-0002")
+    assert only.runs == ("area-case-sim-0000", "area-case-sim-0001")
+    assert (only.rules, only.cases) == (("BAR-01",), ("area/case on sim",))
+
+
+def test_rows_that_show_different_damage_are_different_findings() -> None:
+    repeated = verdict("EXACT", "row-repeated", "offset 7 has two rows")
+    found = grouped(kept(0, repeated), kept(1, LOSS), kept(2, LOSS))
+    assert [each.damage for each in found if each.damage] == [Damage.LOSS, Damage.DUPLICATE]
 
 
 def test_a_run_of_a_smaller_plan_speaks_for_those_that_it_stands_for() -> None:
