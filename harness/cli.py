@@ -1,6 +1,6 @@
 """The `holdfast` command: options and arguments. What a command does is in `commands`, imported when it runs.
 
-Exit codes: 0 certified or partial, 1 violated, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after signal n.
+Exit codes: 0 certified or partial, 1 refuted, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after signal n.
 """
 
 from __future__ import annotations
@@ -74,18 +74,22 @@ FaultsOn = Annotated[
 @app.command()
 def certify(
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
-    budget: Annotated[str, typer.Option(metavar="30s", help="Go on drawing plans, and stop beginning, then.")] = "",
-    rule: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only cases that decide it; repeatable.")] = None,
+    budget: Annotated[
+        str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
+    ] = "",
+    rule: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only cases that decide this rule; repeatable.")
+    ] = None,
     area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="All draws come from it.")] = 0,
-    runs: Annotated[int | None, typer.Option(min=1, help="Drawn plans that must count.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans.")] = 0,
+    runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes that compute at a time, one for each core; 1: one case after the other."),
+        typer.Option(min=1, help="Cases that compute at a time, by default one for each core; 1: one after the other."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="List every rule.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List every rule and every consequence.")] = False,
     out: Out = OUTPUT,
     require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
     require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
@@ -96,7 +100,11 @@ def certify(
     allow_faults_on: FaultsOn = None,
     env: Env = None,
 ) -> int:
-    """Certify a system: every case that applies, a verdict for every rule, and a report."""
+    """Certify a system: run every case that applies, decide every rule, and write a report.
+
+    Exit codes: 0 certified or partial, 1 refuted, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after
+    signal n.
+    """
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.engine.certification.request import Request
@@ -132,7 +140,7 @@ def campaign(
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Of the campaign.")] = OUTPUT / "campaign",
 ) -> int:
-    """Draw many plans on the simulator. Broken off, it goes on where it was; what all invocations found adds up."""
+    """Run many random plans on the simulator. Interrupted campaigns resume; results accumulate over runs."""
     from holdfast.harness.commands.campaign import run_campaign
 
     return run_campaign(system, seeds, out, jobs, withdraw or ())

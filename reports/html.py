@@ -23,6 +23,7 @@ from holdfast.harness.model.picture import Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import MEANINGS
 from holdfast.reports import checkpoints, film, finding, notes, pictures, recovery, strip, text, timeline, verdict, view
 from holdfast.reports.details import read_details
 from holdfast.reports.files import write_file
@@ -145,6 +146,7 @@ def _environment() -> Environment:
         notes=notes.of_run,
         idle=notes.idle,
         rules_of=finding.rules_of,
+        window_title=_window_title,
         scope=finding.scope,
         inline_picture=pictures.inline,
         scene=film.scene,
@@ -181,6 +183,12 @@ def _prose(words: str) -> Markup:
 def _hash(content: str) -> str:
     """What the page's own policy lets in: this style, this script, nothing else, so a hostile journal cannot act."""
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+
+def _window_title(window: str) -> Markup:
+    """The attribute that says when a run hits a window that has a name of its own."""
+    meaning = {each.value: words for each, words in MEANINGS.items()}.get(window)
+    return Markup(' title="{}"').format(meaning) if meaning else Markup("")
 
 
 def _bar(counts: Mapping[Status, int], label: str) -> Markup:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.verdict import Outcome
 
+CUT_SHORT = "interrupted by "
+"""How the reason of a run begins that a signal ended."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -66,14 +68,17 @@ def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
     Args:
         told: ids of runs whose notes stand elsewhere.
 
-    Runs that were to be refuted are left out: what a wrong system did is nothing to notice.
+    Runs that were to be refuted are left out: what a wrong system did is nothing to notice. So are runs that did not
+    come to their end: what is missing in them shows nothing.
     """
     passed = {(case.case, case.tier) for case in journal.cases if case.status is Status.PASS}
     left_out = set(told)
     return _merged(
         run
         for run in journal.runs
-        if run.id not in left_out and not (run.outcome is Outcome.FAIL and (run.case, run.tier) in passed)
+        if run.id not in left_out
+        and not (run.outcome is Outcome.FAIL and (run.case, run.tier) in passed)
+        and not run.reason.startswith(CUT_SHORT)
     )
 
 

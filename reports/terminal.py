@@ -227,9 +227,8 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
         _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
     for tier in journal.tiers:
         if not tier.ran:
-            # The reason often begins with the name of the tier.
-            reason = tier.reason.removeprefix(f"tier {tier.tier} ")
-            _print_wrapped(console, f"tier {tier.tier} did not run: {reason}")
+            named = tier.reason.startswith(f"tier {tier.tier}")
+            _print_wrapped(console, tier.reason if named else f"tier {tier.tier} did not run: {tier.reason}")
     if journal.interrupted:
         _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
     console.print()

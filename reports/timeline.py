@@ -26,6 +26,7 @@ SPAN_ROW, SPAN_HEIGHT, SPAN_ROWS = 15.0, 11.0, 5
 CHART, GAP = 40.0, 16.0
 CHARACTER = 6.1
 """Mean width of a character at 11 px: labels are placed without a font at hand."""
+PRECISION_WORDS = {"exact": "held at its gate", "boundary": "seen from outside", "polled": "timed by polling"}
 FEW_SPANS = 150
 """Above this, completed checkpoints become one shape without tooltips, or a long run would weigh more than a report."""
 MOST_POINTS = 200
@@ -166,8 +167,11 @@ def fault_words(band: Band) -> str:
     when = f"at {duration(band.start_ms)}"
     if band.end_ms > band.start_ms:
         when = f"from {duration(band.start_ms)} to {duration(band.end_ms)}"
-    leaves = f", leaves {band.leaves}" if band.fate is FaultFate.LANDED and band.leaves else ""
-    return f"{name} {when}: {FATES_IN_WORDS[band.fate]} ({band.precision or 'precision unknown'}){leaves}"
+    if band.fate is not FaultFate.LANDED:
+        return f"{name} {when}: {FATES_IN_WORDS[band.fate]}"
+    how = PRECISION_WORDS.get(band.precision, band.precision or "nobody knows how exactly")
+    leaves = f"; undecided afterwards: {band.leaves.replace(': ', ', ', 1)}" if band.leaves else ""
+    return f"{name} {when}: confirmed ({how}){leaves}"
 
 
 def _missed(band: Band, words: str) -> str:

@@ -31,7 +31,8 @@ def sentence(journal: Journal) -> str:
     if journal.certificate.title is Title.INCONCLUSIVE:
         undecided = found[Status.INCONCLUSIVE] + found[Status.ERROR]
         cut = "The certification was interrupted" if journal.interrupted else "Nothing was refuted"
-        return f"{cut}: of {total}, {passed} passed, {undecided} ran and stay open."
+        still = f", {undecided} ran and stay open" if undecided else ""
+        return f"{cut}: of {total}, {passed} passed{still}."
     open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
     absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
     return f"Nothing that ran was refuted: of {total}, {passed} passed{absent}, {open_count} did not run."

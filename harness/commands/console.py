@@ -14,6 +14,7 @@ from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
 from holdfast.harness.model.appearance import OUTCOME_STYLES
+from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
@@ -51,6 +52,12 @@ def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
                 console.print(Text(f"      {witness}", "dim"))
         for note in verdict.information:
             console.print(Text(f"    {note}", "dim"))
+
+
+def say_finding(console: Console, finding: Finding) -> None:
+    """What broke, when and why."""
+    for name, words in (("what", finding.what), ("when", finding.when), ("why", finding.why)):
+        console.print(Text(f"  {name:<6}") + Text(words, "bold" if name == "what" else ""))
 
 
 def offer_sweep(console: Console, root: Path) -> None:

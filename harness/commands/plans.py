@@ -20,6 +20,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.services import require_reachable, settled
+from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural
@@ -105,6 +106,9 @@ def judge_stored(run: str, *, trust: bool) -> int:
     console = consoles.results()
     console.print(plan_in_words(history.plan))
     consoles.say_outcome(console, outcome, reason)
+    finding = finding_of("", history, verdicts, oracles, None)
+    if finding is not None:
+        consoles.say_finding(console, finding)
     consoles.say_verdicts(console, verdicts)
     if outcome is not stored.outcome:
         console.print(f"the run itself was judged {stored.outcome.value}: the oracles changed since")
@@ -131,9 +135,12 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
 
 
 def _say(run: Run) -> None:
-    """The outcome, and what every oracle found; a run that came to nothing has nothing to find."""
+    """The outcome, what broke, and what every oracle found; a run that had a problem has nothing to find."""
     console = consoles.results()
     consoles.say_outcome(console, run.outcome, run.reason)
+    finding = finding_of("", run.history, run.verdicts, registry.toolbox().oracles, None)
+    if finding is not None:
+        consoles.say_finding(console, finding)
     if run.outcome is Outcome.FAIL or not run.history.end.problem:
         consoles.say_verdicts(console, run.verdicts)
 
