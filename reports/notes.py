@@ -47,9 +47,18 @@ class Note:
 
 
 def of_run(run: RunResult) -> tuple[Note, ...]:
-    """The notes of one run, what was left undecided first, but for what its own reason says already."""
-    said = (note for note in _said(run) if f"{note.oracle}: {note.words}" != run.reason)
-    return tuple(sorted(said, key=lambda note: not note.undecided))
+    """The notes of one run, what was left undecided first, alike ones once, but for what its own reason says."""
+    alike: dict[tuple[str, bool, str], list[Note]] = {}
+    for note in _said(run):
+        if f"{note.oracle}: {note.words}" != run.reason:
+            alike.setdefault(_kind(note), []).append(note)
+    merged = (_with_count(first, len(others)) for first, *others in alike.values())
+    return tuple(sorted(merged, key=lambda note: not note.undecided))
+
+
+def _with_count(note: Note, others: int) -> Note:
+    more = f" ({others} more like it)" if others else ""
+    return Note(note.oracle, note.undecided, f"{note.words}{more}", note.runs)
 
 
 def idle(run: RunResult) -> tuple[str, ...]:
@@ -61,23 +70,23 @@ def idle(run: RunResult) -> tuple[str, ...]:
     )
 
 
-def notes(journal: Journal, told: Iterable[str] = ()) -> tuple[Note, ...]:
+def notes(journal: Journal) -> tuple[Note, ...]:
     """The notes of all kept runs: what was left undecided first, and then of each oracle what most runs show, so that
     an oracle with many notes hides no other.
 
-    Args:
-        told: ids of runs whose notes stand elsewhere.
-
+    Runs of findings are left out: their notes stand there, or are like those that do.
     Runs that were to be refuted are left out: what a wrong system did is nothing to notice. So are runs that did not
     come to their end: what is missing in them shows nothing.
     """
     passed = {(case.case, case.tier) for case in journal.cases if case.status is Status.PASS}
-    left_out = set(told)
+    left_out = {run for finding in journal.findings for run in (finding.run, *finding.runs)}
+    still_open = {case for finding in journal.findings if finding.damage is None for case in finding.cases}
     return _merged(
         run
         for run in journal.runs
         if run.id not in left_out
         and not (run.outcome is Outcome.FAIL and (run.case, run.tier) in passed)
+        and not (run.outcome is Outcome.INCONCLUSIVE and f"{run.case} on {run.tier}" in still_open)
         and not run.reason.startswith(CUT_SHORT)
     )
 

@@ -32,7 +32,7 @@ class SummaryReporter:
 
 def summary(journal: Journal) -> str:
     """The summary as text, under MOST_BYTES in UTF-8."""
-    written = [*_head(journal), _notes(notes.notes(journal, [each.run for each in journal.findings]))]
+    written = [*_head(journal), _notes(notes.notes(journal))]
     left = MOST_BYTES - _RESERVE - sum(_size(part) for part in written)
     for index, each in enumerate(journal.findings):
         part = _finding(each, journal)

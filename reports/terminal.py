@@ -69,7 +69,7 @@ def render_summary(journal: Journal, console: Console, verbose: bool = False, re
     for found in journal.findings:
         console.print()
         _print_finding(found, journal, console, verbose, folder)
-    _print_notes(notes.notes(journal, [found.run for found in journal.findings]), console, verbose)
+    _print_notes(notes.notes(journal), console, verbose)
     console.print()
     _print_end(journal, console, verbose, report)
 

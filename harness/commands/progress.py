@@ -29,6 +29,9 @@ EARLY_S = 2.0
 """Before that there is nothing to estimate from."""
 
 
+_DID_NOT_RUN = {Status.NOT_APPLICABLE, Status.UNTESTED}
+
+
 class CaseProgress:
     """Shows how far a certification is (certify.Observer); a context manager, because the last line must go again."""
 
@@ -110,7 +113,7 @@ class CaseProgress:
         name = _area(result.case)
         area = self._areas[name]
         area.add(result)
-        if not area.open:
+        if not area.open and area.ran:
             self._say(area.line(name))
         self._tell("")
 
@@ -150,6 +153,11 @@ class _Area:
         self._runs = 0
         self._statuses: Counter[Status] = Counter()
 
+    @property
+    def ran(self) -> bool:
+        """Whether any of its cases did."""
+        return not set(self._statuses) <= _DID_NOT_RUN
+
     def add(self, result: CaseResult) -> None:
         self.open -= 1
         self._statuses[result.status] += 1
@@ -158,7 +166,7 @@ class _Area:
     def line(self, name: str) -> Text:
         """The worst status first, because that is what a reader looks for."""
         worst = max(self._statuses, key=list(Status).index)
-        if worst in (Status.NOT_APPLICABLE, Status.UNTESTED) and self._statuses[Status.PASS]:
+        if worst in _DID_NOT_RUN and self._statuses[Status.PASS]:
             worst = Status.PASS
         counted = [
             f"{self._statuses[status]} {STATUS_WORDS[status]}" for status in reversed(Status) if self._statuses[status]

@@ -23,6 +23,7 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         witness: of the first anomaly, as lines, earliest first.
         at_ms: when it was broken, since the start of the run; None: no event shows the moment.
         times: anomalies of this clause in the run; an oracle names only a few of each.
+        damage: what it does to a user; None: not known here.
     """
 
     oracle: str
@@ -32,6 +33,7 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     witness: tuple[str, ...] = ()
     at_ms: float | None = None
     times: int = 1
+    damage: Damage | None = None
 
     @property
     def name(self) -> str:

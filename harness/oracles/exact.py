@@ -14,11 +14,12 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, left_open
 from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
-from holdfast.harness.oracles.output.culprit import explain, named
+from holdfast.harness.oracles.output.culprit import Culprit, explain, named
 from holdfast.harness.oracles.output.fold_rows import judged
-from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings, units_with
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.visibility import first_seen
 
 
 class ExactOracle:
@@ -67,18 +68,22 @@ def _judge_folds(history: History, findings: Findings) -> str:
     for clause in ("row-repeated", "counts-stepped-back"):
         findings.check(clause, found.successors)
     for position in found.unknown:
-        findings.violated("row-unknown", f"the input has no key {found.row(position).key!r}", found.line(position))
+        message = f"the input has no key {found.row(position).key!r}"
+        findings.violated("row-unknown", message, found.line(position), seen=first_seen(history, found.unit(position)))
     for position in found.wrong:
         clause, message, damage = _wrong(model, found.row(position))
-        findings.violated(clause, message, found.line(position), damage=damage)
+        seen = first_seen(history, found.unit(position))
+        findings.violated(clause, message, found.line(position), damage=damage, seen=seen)
     for earlier, later in found.repeated:
         row = found.row(later)
         message = f"key {row.key!r} shows counts {row.counts} again"
-        findings.violated("row-repeated", message, found.line(earlier), found.line(later))
+        seen = first_seen(history, found.unit(later))
+        findings.violated("row-repeated", message, found.line(earlier), found.line(later), seen=seen)
     for earlier, later in found.stepped_back:
         before, after = found.row(earlier), found.row(later)
         message = f"key {after.key!r} steps back from counts {before.counts} to {after.counts}"
-        findings.violated("counts-stepped-back", message, found.line(earlier), found.line(later))
+        seen = first_seen(history, found.unit(later))
+        findings.violated("counts-stepped-back", message, found.line(earlier), found.line(later), seen=seen)
     if not everything_is_due(history):
         return ""
     return judge_lost_folds(history, model, found, findings, "input-missing")
@@ -104,7 +109,16 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
             f"{where} has the value {row.value} instead of {expected[0]} although its digest is right",
             None,
         )
-    return "row-wrong", f"{where} holds other records: {named(culprit)}", culprit.damage if culprit else None
+    if culprit and culprit.damage is not None:
+        return "row-wrong", f"{_miscounted(culprit)} of {where}: {culprit}", culprit.damage
+    return "row-wrong", f"{where} holds other records: {named(culprit)}", None
+
+
+def _miscounted(culprit: Culprit) -> str:
+    """How many records a sum lacks or holds twice."""
+    shares, how = (culprit.lost, "missing from") if culprit.lost else (culprit.repeated, "twice in")
+    records = sum(share.records for share in shares)
+    return f"{plural(records, 'record is', 'records are')} {how} the sum"
 
 
 def _judge_identities(history: History, findings: Findings) -> str:
@@ -119,7 +133,8 @@ def _judge_identities(history: History, findings: Findings) -> str:
         findings.check(clause, rows if clause != "order-broken" or ordered else 0)
         if count:
             message = f"{count} {what}: {listed(first, count)}"
-            findings.violated(clause, message, *sightings(history.output, first[0]))
+            *_, (unit, _) = units_with(history.output, first[0])
+            findings.violated(clause, message, *sightings(history.output, first[0]), seen=first_seen(history, unit))
     if not everything_is_due(history):
         return ""
     return judge_lost_identities(history, found, owed, findings, "input-missing")

@@ -138,7 +138,14 @@ class Findings:
         """`count` things of a clause were decided, whichever way."""
         self._checked[clause] += count
 
-    def violated(self, clause: str, message: str, *witness: events.Event | str, damage: Damage | None = None) -> None:
+    def violated(
+        self,
+        clause: str,
+        message: str,
+        *witness: events.Event | str,
+        damage: Damage | None = None,
+        seen: events.Event | None = None,
+    ) -> None:
         """A clause was decided and broken.
 
         Args:
@@ -146,11 +153,12 @@ class Findings:
             message: one sentence.
             witness: earliest first: events, or lines about rows.
             damage: what it does to a user, where that does not follow from the clause.
+            seen: the event at which it was there to be seen, where the witness is only rows.
         """
         self._checked[clause] = self._checked[clause] or 1
         if sum(anomaly.clause == clause for anomaly, _ in self._anomalies) < ANOMALIES_PER_CLAUSE:
             lines = tuple(each if isinstance(each, str) else line(each) for each in witness)
-            last = next((each for each in reversed(witness) if isinstance(each, events.Event)), None)
+            last = next((each for each in reversed(witness) if isinstance(each, events.Event)), seen)
             at = None if last is None else Moment(last.node, last.sequence, last.time_ns)
             self._anomalies.append((Anomaly(clause, message, lines, at, damage), last))
 

@@ -45,7 +45,7 @@ class Observer(Protocol):
     """Learns what happens, as it happens."""
 
     def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
-        """These cases are to be run, unless they turn out not to apply."""
+        """These cases are to be run."""
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         """A case begins."""
@@ -113,7 +113,13 @@ class Certification:
     def run(self) -> Journal:
         """Ask every case on every tier; the journal of what was done, also after an interruption."""
         self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
-        self._observer.expect([(each.case, each.tier) for each in self._entries if not self._why_skipped(each.tier)])
+        self._observer.expect(
+            [
+                (each.case, each.tier)
+                for each in self._entries
+                if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
+            ]
+        )
         for entry, news in self._all_news():
             self._take(entry, news)
         return self._journal()

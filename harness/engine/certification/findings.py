@@ -1,8 +1,7 @@
 """From results to findings: what is refuted and what stays open, identical things once.
 
-Runs that failed belong together if the same clause was broken first; where only rows show it, also if the same damage
-came of it, because one wrong row may hide several errors. What stays open belongs together if it does so for one
-reason.
+Runs that failed belong together if the same clause was broken first and did the same damage. What stays open belongs
+together if it does so for one reason.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Seq
         # A wrong system that a negative control names fails as it must.
         if run.finding is not None and run.finding.cause is not None and (run.case, run.tier) in failed:
             cause = run.finding.cause
-            key = cause.name, run.finding.damage if cause.at_ms is None else None
+            key = cause.name, cause.damage
             grouped.setdefault(key, []).append((run, run.finding))
     found = [_merged(together, rules) for together in grouped.values()]
     covered = {rule for finding in found for rule in finding.rules}
@@ -129,12 +128,10 @@ def _still_open(
     missed = [run for run in held if run.outcome is Outcome.INCONCLUSIVE]
     shown = next(iter(missed or held), None)
     more = f" and {plural(len(together) - 1, 'more case')}" if len(together) > 1 else ""
-    decided = "the harness failed" if status is Status.ERROR else "not decided"
+    decided = "Harness error" if status is Status.ERROR else "Not decided"
     counted = case.runs_passed + case.runs_failed
-    what = f"{decided[:1].upper()}{decided[1:]}: {case.case} on {case.tier}{more}"
-    when = f"{counted} of {plural(case.runs_demanded, 'run')} counted"
-    if missed and shown is not None:
-        when += f"; {shown.id} did not: {shown.reason}"
+    what = f"{decided}: {missed[0].reason if missed else reason}"
+    when = f"in {case.case} on {case.tier}{more}, {counted} of {plural(case.runs_demanded, 'run')} counted"
     return Finding(
         status=status,
         what=what,

@@ -107,6 +107,7 @@ def _violations(
             witness=anomalies[0].witness,
             at_ms=None if (at := anomalies[0].at) is None else places.at_ms(at.time_ns),
             times=len(anomalies),
+            damage=damage_of(oracle, anomalies[0]),
         )
         for (oracle, clause), anomalies in grouped.items()
     )
@@ -140,7 +141,7 @@ def _when(history: History, event: Event | None, places: _Places) -> str:
     if event is None:
         faults = history.of(FaultInjected)
         behind = f", after {plural(len(faults), 'fault')}, the last one {_fault(history, faults[-1])}" if faults else ""
-        return f"seen in what the run left{behind}"
+        return f"seen when the run was over{behind}"
     position = history.position(event)
     parts = [f"{_milliseconds(places.at_ms(event.time_ns))} into the run"]
     before = [each for each in history.of(FaultInjected) if history.position(each) < position]

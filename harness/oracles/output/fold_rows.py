@@ -59,6 +59,10 @@ class Scan(msgspec.Struct, frozen=True):
         """The row at a position, and where it was seen."""
         return sighting(*self._find(position))
 
+    def unit(self, position: int) -> CommittedRows:
+        """The unit of output that holds the row at a position."""
+        return self._find(position)[0]
+
     def _find(self, position: int) -> tuple[CommittedRows, FoldRow]:
         for unit in self.output.units:
             if position < len(unit.rows):

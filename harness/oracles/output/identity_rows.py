@@ -125,6 +125,12 @@ def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> 
 
 def sightings(output: Output, identity: Identity) -> Iterator[str]:
     """A line for each row with this identity."""
+    for unit, seen in units_with(output, identity):
+        yield from repeat(sighting(unit, IdentityRow(*identity)), seen)
+
+
+def units_with(output: Output, identity: Identity) -> Iterator[tuple[CommittedRows, int]]:
+    """The units of output that hold rows with this identity, each with how many."""
     row = IdentityRow(*identity)
     for unit in output.units:
         if isinstance(unit.rows, _AS_COLUMNS):
@@ -133,7 +139,8 @@ def sightings(output: Output, identity: Identity) -> Iterator[str]:
             )
         else:
             seen = sum(each == row for each in unit.rows)
-        yield from repeat(sighting(unit, row), seen)
+        if seen:
+            yield unit, seen
 
 
 def listed(identities: Sequence[Identity], total: int) -> str:

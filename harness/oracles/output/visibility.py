@@ -9,6 +9,8 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby
 
+from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, FoldRow, IdentityRow, Output, WindowRow
 
 
@@ -49,6 +51,11 @@ def _progress(row: FoldRow | IdentityRow | WindowRow) -> tuple[str | int, int]:
     if isinstance(row, WindowRow):
         return row.key, row.window
     return row.partition, row.offset
+
+
+def first_seen(history: History, unit: CommittedRows) -> RowsVisible | None:
+    """The event at which the reader first saw a unit; None if no event says so."""
+    return next((event for event in history.of(RowsVisible) if event.name == unit.name), None)
 
 
 def sighting(unit: CommittedRows, row: FoldRow | IdentityRow | WindowRow) -> str:

@@ -81,7 +81,7 @@ def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:
         "60 ms into the run, 25 ms after fault 0 (kill of worker 1), before the first complete checkpoint"
     )
     assert found(STALL).when == "0 ms into the run, before any fault, at checkpoint 3"
-    assert found(LOSS).when == "seen in what the run left, after 1 fault, the last one kill of worker 1"
+    assert found(LOSS).when == "seen when the run was over, after 1 fault, the last one kill of worker 1"
     assert found(LOSS).at_ms is None
 
 
@@ -174,8 +174,9 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     rules = rule_results((rule(), rule("STO-01", subject=Subject.SINK)), cases, results, {}, "RT")
     (finding,) = findings(rules, results, [missed(case="area/one", artefacts="runs/area-case-sim-0000")], "folder")
     assert (finding.status, finding.damage) == (Status.INCONCLUSIVE, None)
-    assert finding.what == "Not decided: area/one on sim and 1 more case"
-    assert finding.when == "0 of 3 runs counted; area-case-sim-0000 did not: fault 0 (kill) never acted"
+    assert finding.what == "Not decided: fault 0 (kill) never acted"
+    assert finding.when == "in area/one on sim and 1 more case, 0 of 3 runs counted"
+    assert finding.why == "0 of 3 runs counted; most often (2): fault n (kill) never acted"
     assert finding.next is not None
     assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000 --trust"
     assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000 --trust"
