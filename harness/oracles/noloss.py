@@ -102,7 +102,7 @@ def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings
             "extra-not-a-repeat", f"{counted} once each, but the value {row.value} is not their sum", line
         )
     else:
-        findings.violated("input-lost", f"lost: {counted}: {with_remainder(model, row, culprit)}", line)
+        findings.violated("input-lost", f"{counted}: {with_remainder(model, row, culprit)}", line)
 
 
 def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequence[str], findings: Findings) -> str:
@@ -126,9 +126,7 @@ def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequenc
         once = model.expected(key, beside)
         if beside != totals:
             lost = with_remainder(model, last, repeats)
-            findings.violated(
-                "input-lost", f"lost: the last row of key {key!r} counts {last.counts} of {totals}: {lost}"
-            )
+            findings.violated("input-lost", f"the last row of key {key!r} counts {last.counts} of {totals}: {lost}")
         elif once is None or (last.value - excess.value - once[0]) & MASK:
             message = f"the last row of key {key!r} has a value that its records and their repeats do not add up to"
             findings.violated("extra-not-a-repeat", f"{message} ({repeats})")

@@ -30,7 +30,7 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
     if not found.lost or everywhere.fate is Fate.LOST:
         findings.check(clause, due)
         if found.lost:
-            findings.violated(clause, f"lost: {_without_rows(found)}")
+            findings.violated(clause, _without_rows(found))
         return ""
     behind = ruling(history, marked=True)
     marked = marked_partitions(history) if behind.fate is Fate.LOST else []
@@ -38,7 +38,7 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
         before, due_before = counted_before_markers(history, marked)
         findings.check(clause, due_before)
         if before.lost:
-            findings.violated(clause, f"lost: {_without_rows(before)}; {behind.because}")
+            findings.violated(clause, f"{_without_rows(before)}; {behind.because}")
         if all(marked):
             return ""
     findings.inform(f"{_words(everywhere if marked else behind)}: {_without_rows(found)}")
@@ -53,7 +53,7 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
     if everywhere.fate is Fate.LOST:
         findings.check(clause, sum(model.owed))
         for row, witness in islice(short, ANOMALIES_PER_CLAUSE):
-            findings.violated(clause, f"lost: {_missing(model, row, explain_row(model, row))}", *witness)
+            findings.violated(clause, _missing(model, row, explain_row(model, row)), *witness)
         return ""
     rows = list(islice(short, EXAMINED))
     marked = marked_lanes(model, found) if rows and behind.fate is Fate.LOST else []
@@ -64,10 +64,12 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
         culprit = explain_row(model, row)
         if marked and lacks(model, row, marked):
             findings.check(clause, not decided)
-            findings.violated(clause, f"lost: {_missing(model, row, culprit)}; {behind.because}", *witness)
+            findings.violated(clause, f"{_missing(model, row, culprit)}; {behind.because}", *witness)
         elif culprit and culprit.lost:
             findings.check(clause, not decided)
-            findings.violated(clause, f"lost, because it was overtaken: {_missing(model, row, culprit)}", *witness)
+            findings.violated(
+                clause, f"{_missing(model, row, culprit)}; later records of its key have an effect", *witness
+            )
         else:
             waiting.append(_missing(model, row, culprit))
     open_for = everywhere if marked else behind

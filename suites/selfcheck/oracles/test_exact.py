@@ -65,7 +65,7 @@ def test_a_wrong_row_names_the_culprit(row: FoldRow, culprit: str) -> None:
 
 def test_what_is_missing_is_named_behind_the_prefix_and_inside_it() -> None:
     assert message(folded(fold("a", (0,), (0, 2)))).endswith("partition 0, offsets 2 and 4 took no effect")
-    assert message(folded()).startswith("lost: key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
+    assert message(folded()).startswith("key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
     anomalies = ORACLE.judge(folded(fold("a", (0, 4), (0, 2)))).anomalies
     assert [anomaly.clause for anomaly in anomalies] == ["row-wrong", "input-missing"]
     assert anomalies[1].message.endswith("counts (2, 2) of (3, 2) records: partition 0, offset 2 took no effect")
@@ -100,7 +100,7 @@ def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
     inputs = marked(input_log(3, 3))
     verdict = ORACLE.judge(story(job=REBALANCE, inputs=inputs, units=numbers, end=STOPPED))
     assert [anomaly.message for anomaly in verdict.anomalies] == [
-        "lost: 1 record has no row: offset 1 of partition 0; the marker behind it has its effect, and the settle "
+        "1 record has no row: offset 1 of partition 0; the marker behind it has its effect, and the settle "
         "window is over"
     ]
 

@@ -44,7 +44,7 @@ def test_an_excess_that_nothing_explains_is_inconclusive() -> None:
 def test_one_lost_record_among_repeats_is_named() -> None:
     verdict = ORACLE.judge(repeated(fold("a", (0, 2, 2), (0, 2))))
     assert verdict.anomalies[0].message == (
-        "lost: the last row of key 'a' counts all 5 records: partition 0, offset 2 took effect twice; "
+        "the last row of key 'a' counts all 5 records: partition 0, offset 2 took effect twice; "
         "partition 0, offset 4 took no effect"
     )
 
@@ -64,7 +64,7 @@ def test_repeats_of_several_restarts_are_followed_from_row_to_row() -> None:
 def test_a_loss_behind_repeats_is_named() -> None:
     verdict = ORACLE.judge(repeats_hide_a_loss())
     assert verdict.anomalies[0].message == (
-        "lost: the last row of key 'a' counts (4, 3) of (3, 2): partition 0, offsets 0 and 2 took effect twice; "
+        "the last row of key 'a' counts (4, 3) of (3, 2): partition 0, offsets 0 and 2 took effect twice; "
         "partition 1, offset 0 took effect twice; partition 0, offset 4 took no effect"
     )
 
@@ -93,8 +93,9 @@ def test_before_the_end_what_was_overtaken_is_lost() -> None:
     verdict = ORACLE.judge(story(inputs=INPUTS, units=units([fold("a", (0, 4), ())]), end=STOPPED))
     assert [anomaly.clause for anomaly in verdict.anomalies] == ["input-lost"]
     assert verdict.anomalies[0].message == (
-        "lost, because it was overtaken: the last row of key 'a' counts (2, 0) of (3, 2) records: "
-        "partition 0, offset 2 took no effect; partition 1, offsets 0 and 2 took no effect"
+        "the last row of key 'a' counts (2, 0) of (3, 2) records: "
+        "partition 0, offset 2 took no effect; partition 1, offsets 0 and 2 took no effect; "
+        "later records of its key have an effect"
     )
     assert verdict.information[0].endswith(
         "key 'b' has no row: partition 0, offsets 1..5 (3 records of the key) took no "
