@@ -46,6 +46,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.NotificationSent: "notice of checkpoint {0.checkpoint} sent to {0.subtask}, completed: {0.completed}",
     events.TaskStarted: "{0.subtask} started from checkpoint {0.restored_checkpoint} in attempt {0.attempt}",
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",
+    events.InputRead: "{0.subtask} is handed partition {0.partition} from offset {0.first_offset} on",
     events.SourceEmitted: "{0.subtask} emitted partition {0.partition} offsets {0.first_offset} to {0.next_offset}",
     events.SplitsAssigned: "splits {0.splits} assigned to {0.subtask}, attempt {0.attempt}",
     events.SplitsLeft: "checkpoint {0.checkpoint} leaves splits {0.splits} of {0.vertex} to the enumerator",

@@ -12,6 +12,7 @@ from holdfast.harness.model.events import (
     CheckpointAudited,
     CheckpointCompleted,
     Event,
+    InputRead,
     MetadataPublished,
     SnapshotTaken,
     SourceEmitted,
@@ -39,6 +40,7 @@ class RestoreOracle:
     clauses: Mapping[str, str] = {
         "state-differs": "a subtask starts with other state than it recorded in the restored checkpoint",
         "position-differs": "a source goes on elsewhere than at the positions recorded in the restored checkpoint",
+        "read-elsewhere": "a restored source reads from another offset than it reports to go on from",
         "channel-state-differs": "a subtask puts back other in-flight records than it recorded in the checkpoint",
         "not-initial": "an attempt that restores nothing starts with state, or elsewhere than where the input starts",
         "audit-differs": "a checkpoint that the harness restores gives something else than was recorded",
@@ -47,7 +49,7 @@ class RestoreOracle:
         **CLAUSES,
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, SnapshotTaken, SourceEmitted)
-    observed = frozenset({"audit-differs", "audit-failed"})
+    observed = frozenset({"audit-differs", "audit-failed", "read-elsewhere"})
 
     def applies(self, history: History) -> bool:
         return True
@@ -58,6 +60,7 @@ class RestoreOracle:
         in_flight = Recorded(history, ChannelStateTaken)
         rescaled = RescaledRestores(history, snapshots, in_flight)
         _judge_starts(history, snapshots, rescaled, findings)
+        _judge_reads(history, findings)
         _judge_channel_states(history, in_flight, rescaled, findings)
         rescaled.judge(findings)
         _judge_audits(history, snapshots, findings)
@@ -126,6 +129,28 @@ def _judge_starts(
                 f"attempt {emitted.attempt}, {offset} is next"
             )
             findings.violated(clause, message, started, emitted)
+
+
+def _judge_reads(history: History, findings: Findings) -> None:
+    """What the source system handed out first, as the harness saw it there. A socket goes on wherever it is."""
+    sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
+    starts = {
+        (started.attempt, started.subtask): started
+        for started in history.of(TaskStarted)
+        if started.restored_checkpoint is not None and started.subtask.partition("[")[0] not in sockets
+    }
+    for read in history.of(InputRead):
+        started = starts.get((read.attempt, read.subtask))
+        position = dict(started.positions).get(read.partition) if started is not None else None
+        if started is None or position is None:
+            continue
+        findings.check("read-elsewhere")
+        if read.first_offset != position:
+            message = (
+                f"{read.subtask} reports that it goes on at offset {position} of partition {read.partition} in attempt "
+                f"{read.attempt}, and reads from {read.first_offset} on"
+            )
+            findings.violated("read-elsewhere", message, started, read)
 
 
 def _judge_initial(started: TaskStarted, wanted: Mapping[int, int], findings: Findings) -> None:

@@ -144,6 +144,16 @@ CASES = with_needs(
         pictures=("recovery",),
     ),
     Case(
+        id="recovery/read-from-positions",
+        purpose="Do restored sources read from where they report to go on?",
+        method="Both workers are killed one after the other; the source system, which is the harness's own, records "
+        "from which offset on it hands records to each attempt.",
+        passes="The first offset that an attempt is handed is the one that its restored source reports.",
+        decides=(Decision("REC-02", "RESTORE", ("read-elsewhere",), "reads-later"),),
+        windows=RESTORED,
+        plan=TWO_KILLS,
+    ),
+    Case(
         id="recovery/crash-anywhere",
         purpose="Is the output that of a failure-free run, whichever step a participant dies at?",
         method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",

@@ -57,6 +57,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "ignores-path": ("COORD/restored-not-latest", "LOUD/started-empty", *EXTRA, *STUCK),
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
+    "reads-later": (*LOST, *STUCK),
     "completes-unpublished": (
         "REACH/named-not-stored",
         "REACH/file-missing",

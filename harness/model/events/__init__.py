@@ -106,6 +106,7 @@ from holdfast.harness.model.events.storage import (
 )
 from holdfast.harness.model.events.task import (
     FinishReceived,
+    InputRead,
     OperatorFinished,
     RecordFailed,
     SourceEmitted,
@@ -129,7 +130,8 @@ AnyEvent = (
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
     | CheckpointRetained | NotificationSent
     | SplitsAssigned | SplitsReceived | SplitsLeft
-    | TaskStarted | SourceEmitted | RecordFailed | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
+    | TaskStarted | InputRead | SourceEmitted | RecordFailed
+    | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
     | BatchSent | BatchProcessed | BarrierSent | BarrierReceived | CancellationSent | CancellationReceived
     | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | ChannelBlocked | ChannelUnblocked | BuffersResized
     | TriggerReceived | AlignmentTimedOut | SnapshotTaken | SnapshotReleased | ChannelStateTaken | ChannelStateRestored
@@ -172,13 +174,13 @@ __all__ = [
     "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
-    "FileWritten", "FinishReceived", "InputAcknowledged", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
-    "MachineStalled", "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived",
-    "NotificationSent",
-    "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed",
-    "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
-    "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft",
-    "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
-    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
-    "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
+    "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead", "JobConfigured", "JobStatus", "JobSubmitted",
+    "JobSwitched", "MachineStalled", "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted",
+    "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramReady",
+    "ReaderPolled", "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted",
+    "RestoreStatistics", "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted",
+    "SplitsAssigned", "SplitsLeft", "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed",
+    "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted",
+    "TaskStopped", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived",
+    "TriggerSent",
 ]  # fmt: skip

@@ -30,6 +30,15 @@ class SourceEmitted(Event, tag="source_emitted"):
     next_offset: int
 
 
+class InputRead(Event, tag="input_read"):
+    """The source system handed records of a partition to a subtask for the first time in an attempt, from this offset
+    on; recorded by the harness, whose source system it is."""
+
+    subtask: str
+    partition: int
+    first_offset: int
+
+
 class RecordFailed(Event, tag="record_failed"):
     """A record made its operator fail. `recoverable` False: the operator says that no restart can help."""
 

@@ -27,6 +27,7 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     FinishReceived,
+    InputRead,
     MachineStalled,
     NodeDied,
     NotificationSent,
@@ -66,7 +67,7 @@ _COORDINATOR_RECORDS = (
     TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
 )  # fmt: skip
 _HARNESS_RECORDS = (
-    NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
+    InputRead, NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
     ObjectDamaged, ObjectMended, MachineStalled,
 )  # fmt: skip
 

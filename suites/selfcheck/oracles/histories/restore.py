@@ -13,8 +13,10 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     FailureCounted,
+    InputRead,
     JobSubmitted,
     MetadataPublished,
+    NodeDied,
     SnapshotTaken,
     SourceEmitted,
     SubtaskAudited,
@@ -85,6 +87,30 @@ def emits_elsewhere() -> History:
 @near("position-differs")
 def goes_on_where_it_stood() -> History:
     return restarted(source_starts(4), emitted(4), emitted(5))
+
+
+def handed(first: int, partition: int = 0) -> InputRead:
+    return InputRead(subtask="source[0]", partition=partition, first_offset=first)
+
+
+@bad("read-elsewhere")
+def reads_one_later_than_it_reports() -> History:
+    return restarted(source_starts(4), handed(5), emitted(4))
+
+
+@near("read-elsewhere")
+def reads_where_it_goes_on() -> History:
+    return restarted(source_starts(4), handed(4), emitted(4))
+
+
+@near("read-elsewhere")
+def reads_a_split_that_it_is_given_later() -> History:
+    return restarted(source_starts(4), handed(7, partition=1), handed(4), emitted(4))
+
+
+@near("read-elsewhere")
+def dies_before_it_reports_what_it_read() -> History:
+    return restarted(source_starts(4), handed(4), NodeDied(dead_node="worker-0", cause="killed"))
 
 
 LEFT = "source[0]->sum[0]"
