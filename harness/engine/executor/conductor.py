@@ -39,6 +39,8 @@ class Stage(IntEnum):
     """Undone, and the undo was checked."""
     GAVE_UP = 7
     """It could not act."""
+    RETIRED = 8
+    """The heal phase began before it was due."""
 
 
 class _Planned:
@@ -125,18 +127,22 @@ class Conductor:
                     self._undo(planned)
 
     def heal(self) -> None:
-        """Undo everything that still acts, the latest fault first, and forget every gate that was not reached."""
+        """Undo everything that still acts, the latest fault first, and forget every gate that was not reached. What has
+        not acted yet never will: the liveness phase is free of faults."""
         controls = self._deployment.controls
+        self._waiting.clear()
         for planned in reversed(self._planned):
             planned.due_ms = NEVER
             planned.trouble = planned.trouble or self._awaited(planned)
             if planned.stage is Stage.GATE:
                 controls.disarm(planned.gate)
-                planned.stage = Stage.GAVE_UP
+                planned.stage = Stage.RETIRED
             elif planned.stage is Stage.GAVE_UP:
                 # It may have acted all the same: an answer that was lost is no proof that nothing happened.
                 with suppress(OSError):
                     planned.fault.undo(controls, planned.spec)
+            elif planned.stage < Stage.ACTING:
+                planned.stage = Stage.RETIRED
             if planned.stage is Stage.ACTING:
                 self._undo(planned)
 

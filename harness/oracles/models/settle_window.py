@@ -1,4 +1,4 @@
-"""How long committed output may still change when no fault acts any more, as far as the options of a plan say.
+"""How long committed output may still change when no fault acts any more, as far as options and faults of a plan say.
 
 Rules of this file:
 - Only what a plan states counts. No run lasts as long as the default of a timeout.
@@ -24,7 +24,7 @@ RESTART_DELAYS = (
 
 
 class Blockage(NamedTuple):
-    """What may hold up committed output: an option, and for how long."""
+    """What may hold up committed output: an option or a fault, and for how long."""
 
     option: str
     lasts_ms: int
@@ -33,7 +33,7 @@ class Blockage(NamedTuple):
 def blockages(plan: Plan) -> list[Blockage]:
     """What the plan states that may hold up output after the heal, the longest first."""
     stated = (HEARTBEAT_TIMEOUT, TRANSACTION_TIMEOUT, TIMEOUT, *RESTART_DELAYS)
-    found = [Blockage(option, milliseconds(plan, option, 0)) for option in stated]
+    found = [Blockage(option, milliseconds(plan, option, 0)) for option in stated] + _delays(plan)
     return sorted((each for each in found if each.lasts_ms), key=lambda each: -each.lasts_ms)
 
 
@@ -46,7 +46,7 @@ def needed_after_end_ms(plan: Plan) -> int:
     """How long after the expected end output may still change: the job runs again by then, so no delay or timeout of a
     checkpoint is left. A missed heartbeat restarts it, and an open transaction hides what is behind it."""
     hidden_ms = milliseconds(plan, HEARTBEAT_TIMEOUT, 0) + milliseconds(plan, TRANSACTION_TIMEOUT, 0)
-    return hidden_ms + _next_checkpoint_ms(plan)
+    return hidden_ms + sum(each.lasts_ms for each in _delays(plan)) + _next_checkpoint_ms(plan)
 
 
 def lengthened(plan: Plan) -> Bounds:
@@ -54,6 +54,11 @@ def lengthened(plan: Plan) -> Bounds:
     bounds = plan.bounds
     settle_ms = max(bounds.settle_ms, needed_after_end_ms(plan))
     return Bounds(bounds.safety_ms, max(bounds.liveness_ms, needed_ms(plan) - settle_ms), settle_ms)
+
+
+def _delays(plan: Plan) -> list[Blockage]:
+    """What was sent just before a heal still arrives as late as the fault made it."""
+    return [Blockage(f"{spec.kind} {spec.target}", int(spec.parameters.get("delay_ms", 0))) for spec in plan.faults]
 
 
 def _next_checkpoint_ms(plan: Plan) -> int:

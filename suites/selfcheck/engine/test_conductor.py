@@ -79,6 +79,15 @@ def test_heal_undoes_the_latest_fault_first_and_disarms_what_was_not_reached() -
     assert run.reason == "fault 2 (kill) never acted: it waited at a gate before commit that was not reached"
 
 
+def test_nothing_acts_any_more_when_the_heal_has_begun() -> None:
+    """Its checkpoints are complete, but the event that it waits for comes with the markers."""
+    late = RowsVisible(name="u", poll=9, records=3, checksum=0)
+    system = ScriptedSystem([(1_150.0, late)], Checkpoints())
+    run, calls = played(system, plan(cut(50, after_checkpoint=1, at_event="rows_visible"), kill(at_time_ms=1_060)))
+    assert calls == []
+    assert run.history.end.faults_landed == (None, None)
+
+
 def test_a_fault_that_cannot_act_says_why() -> None:
     run, _ = played(ScriptedSystem(Checkpoints(), refuses=frozenset({"kill"})), plan(kill()))
     assert run.history.end.faults_landed == (None,)
