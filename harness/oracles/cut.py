@@ -49,6 +49,7 @@ from holdfast.harness.oracles.traces.channel_trace import (
     Subtask,
     elements,
 )
+from holdfast.harness.oracles.traces.stalls import Stalls
 
 _HOLDING_UP = frozenset({"slow-task", "slow", "cut", "limit", "black-hole", "pause"})
 """Faults behind which the buffers of a source are full after a while."""
@@ -227,11 +228,12 @@ def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> 
     """Sources emit while others align. Only a window longer than any other gap between two emissions must hold one, and
     none in which a fault of the plan holds up what a source has sent: then its buffers are full."""
     gap_ns, begun, held_up = trace.longest_gap_ns, set(trace.begun), _held_up(history)
+    stalls = Stalls(history)
     windows = [
         window
         for window in trace.windows
         if window.checkpoint in begun
-        and 0 < gap_ns < window.until_ns - window.since_ns
+        and 0 < gap_ns < window.until_ns - window.since_ns - stalls.within_ns(window.since_ns, window.until_ns)
         and (
             window.emissions
             or not any(since <= window.until_ns and window.since_ns <= until for since, until in held_up)

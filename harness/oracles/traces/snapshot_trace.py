@@ -25,6 +25,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.models.layout import widest_layout
+from holdfast.harness.oracles.traces.stalls import Stalls
 
 LONG = 3
 """So many times the longest other pause: batches that come at random leave longer pauses now and then."""
@@ -104,6 +105,7 @@ class SnapshotTrace:
         self._stopped = history.of(TaskStopped)
         self._declined = history.of(DeclineSent)
         self._history = history
+        self._stalls = Stalls(history)
         self._written = {(event.node, event.file.path): event for event in reversed(history.of(FileWritten))}
         self._released = history.of(SnapshotReleased)
         self._collect(history)
@@ -185,7 +187,7 @@ class SnapshotTrace:
 
     def owes(self, part: Part, end: Event) -> bool:
         """Whether something would have been processed until `end` if it could: it takes far longer than any other
-        pause, and right before and right afterwards something was."""
+        pause, what waited for a processor left out, and right before and right afterwards something was."""
         chain = self._chain_of(part.taken)
         if chain is None or not chain.gap_ns:
             return False
@@ -197,7 +199,7 @@ class SnapshotTrace:
             and after < len(chain.sequences)
             and part.taken.time_ns - chain.times_ns[before] <= long_ns
             and chain.times_ns[after] - end.time_ns <= long_ns
-            and end.time_ns - part.taken.time_ns > long_ns
+            and end.time_ns - part.taken.time_ns - self._stalls.within_ns(part.taken.time_ns, end.time_ns) > long_ns
         )
 
     def _chain_of(self, taken: SnapshotTaken) -> _Chain | None:

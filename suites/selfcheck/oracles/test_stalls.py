@@ -16,6 +16,8 @@ LATE = (
     "coord/not-expired/never-expires-in-real-time",
     "coord/slot-not-freed/nothing-after-abort",
     "queue/queued-too-long/six-times-the-target",
+    "snapshot/stood-while-uploading/stands-during-every-upload",
+    "cut/source-stalled/stalls-in-every-alignment",
 )
 """Histories in which somebody is late."""
 
