@@ -26,9 +26,11 @@ def make_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """A reader finds the whole content or what was there before."""
+    """A reader finds the whole content or what was there before; a link that somebody laid there is not followed."""
     part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
+    part.unlink(missing_ok=True)
+    with part.open("xb") as file:
+        file.write(content)
     os.replace(part, path)
 
 

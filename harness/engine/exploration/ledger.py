@@ -17,7 +17,9 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.decode import decode
+from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
+from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.counts import Counts
 
@@ -155,10 +157,9 @@ class Ledger:
             self.withdrawn[entry.seed] = entry.reason
 
     def _read(self) -> Iterable[Entry]:
-        try:
-            written = self._path.read_bytes()
-        except FileNotFoundError:
+        if not os.path.lexists(self._path):
             return
+        written = read_content(require_regular(self._path))  # It is cut below: a link would cut what is elsewhere.
         whole = written.rfind(b"\n") + 1
         if whole < len(written):
             os.truncate(self._path, whole)

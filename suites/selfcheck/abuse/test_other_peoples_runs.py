@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.files import write_atomically
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
@@ -255,6 +256,30 @@ def test_a_history_elsewhere_is_not_read(tmp_path: Path, capsys: pytest.CaptureF
     (run / "history").symlink_to(tmp_path / "history", target_is_directory=True)
     assert execute(["judge", str(run)]) == 3
     assert "is a link" in one_sentence(capsys)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_a_ledger_that_is_no_file_is_refused(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if kind == "a device" and os.geteuid():
+        pytest.skip("only root can make a device")
+    ledger = tmp_path / "a" / "campaign" / "campaign.jsonl"
+    ledger.parent.mkdir(parents=True)
+    ledger.write_text("of somebody else, cut off")
+    NO_FILES[kind](ledger)
+    assert execute(["campaign", "reference", "--seeds", "1-1", "--out", str(ledger.parent)]) == 3
+    assert f"it is {kind}" in one_sentence(capsys)
+    if kind == "a link":
+        assert (tmp_path / "campaign.jsonl").read_text() == "of somebody else, cut off"
+
+
+def test_a_link_where_a_file_is_written_is_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("of somebody else")
+    (tmp_path / ".plan.json.part").symlink_to(precious)
+    write_atomically(tmp_path / "plan.json", b"{}")
+    assert precious.read_text() == "of somebody else"
+    assert (tmp_path / "plan.json").read_bytes() == b"{}"
 
 
 @pytest.mark.timeout(20)

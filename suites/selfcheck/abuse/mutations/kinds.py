@@ -6,11 +6,14 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.history_files import INPUTS, MANIFEST, OUTPUTS
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
 from holdfast.harness.engine.artefacts.plan_file import write_plan
@@ -176,6 +179,16 @@ def _mutate_ledger(folder: Path, draw: Stream) -> None:
     _mutate_file(folder / "campaign" / LEDGER, draw)
 
 
+def _make_report(folder: Path) -> None:
+    narrowed = ["--tier", "sim", "--rule", "BAR-01", "--jobs", "1", "--runs", "1", "--json"]
+    with redirect_stdout(StringIO()):
+        execute(["certify", "reference", *narrowed, "--out", str(folder)])
+
+
+def _mutate_report(folder: Path, draw: Stream) -> None:
+    _mutate_file(folder / "latest" / "results.json", draw)
+
+
 def _make_configuration(folder: Path) -> None:
     (folder / "flink-conf.yaml").write_text(CONFIGURATION)
 
@@ -212,6 +225,9 @@ KINDS: Mapping[str, Kind] = {
         _mutate_ledger,
         lambda folder: ["campaign", "reference", "--seeds", "1-2", "--out", str(folder / "campaign")],
         frozenset({0, 1, 2, REFUSED, 4}),
+    ),
+    "report": Kind(
+        _make_report, _mutate_report, lambda folder: ["rules", "--out", str(folder)], frozenset({0, REFUSED})
     ),
     "configuration": Kind(_make_configuration, _mutate_configuration, _check, frozenset({0, REFUSED})),
 }
