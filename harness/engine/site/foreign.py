@@ -51,9 +51,11 @@ def loading(what: str, advice: str) -> Iterator[None]:
     """
     try:
         yield
-    except (UsageError, NotApplicable, KeyboardInterrupt, GeneratorExit):
+    except (UsageError, NotApplicable):
         raise
     except BaseException as error:
+        if type(error) in _passing:
+            raise
         raise UsageError(f"{what} cannot be loaded: {in_words(error)}; {advice}.") from error
 
 
