@@ -62,7 +62,7 @@ def test_a_certification_is_in_error(
 ) -> None:
     narrowed = ["--tier", "sim", "--rule", RULE, "--jobs", jobs, "--out", str(tmp_path)]
     assert execute(["certify", f"{LEAVER}+{moment}", *narrowed]) == 4
-    said = capsys.readouterr().err
+    said = " ".join("".join(capsys.readouterr()).split())
     assert LEFT in said
     assert "Traceback" not in said
     if moment not in ("account", "evidence"):  # Without these there is no list of cases, and no report.
