@@ -122,7 +122,7 @@ def _finding(found: Finding, journal: Journal) -> str:
         lines += [f"- {text.markdown(finding.violation_words(each))}" for each in found.consequences]
         lines.append("")
     for run in journal.runs:
-        if run.id == found.run:
+        if run.id == found.run and found.damage is not None:
             lines += [f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n" for each in notes.of_run(run)]
     if found.next is not None:
         lines.append("Next:\n")

@@ -174,7 +174,7 @@ def _print_finding(found: Finding, journal: Journal, console: Console, verbose: 
     if reach := finding.scope(found, journal):
         _print_wrapped(console, reach, "dim", lead="seen  ")
     for run in journal.runs:
-        if run.id == found.run:
+        if run.id == found.run and found.damage is not None:
             for note in notes.of_run(run):
                 _print_wrapped(console, f"{note.label}: {note.words}", "dim", lead="note  ")
 

@@ -101,7 +101,7 @@ def certificate(
     drawn_failed = any(tally.drawn_failed for tally in tallies)
     missing = _missing(rules, results, subject)
     title = _title(rules, results, missing, subject)
-    decided = [each for each in rules if each.concerns(subject) and each.tiers]
+    decided = [each for each in rules if each.concerns(subject) and each.status in (Status.PASS, Status.FAIL)]
     return Certificate(
         title=Title.INCONCLUSIVE if interrupted and title is not Title.REFUSED else title,
         missing=missing,

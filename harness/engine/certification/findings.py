@@ -129,9 +129,10 @@ def _still_open(
     shown = next(iter(missed or held), None)
     more = f" and {plural(len(together) - 1, 'more case')}" if len(together) > 1 else ""
     decided = "Harness error" if status is Status.ERROR else "Not decided"
-    counted = case.runs_passed + case.runs_failed
+    total = case.runs_passed + case.runs_failed + case.runs_inconclusive
     what = f"{decided}: {missed[0].reason if missed else reason}"
-    when = f"in {case.case} on {case.tier}{more}, {counted} of {plural(case.runs_demanded, 'run')} counted"
+    open_runs = f"{case.runs_inconclusive} of {plural(total, 'run')} did not count, {case.runs_demanded} must"
+    when = f"in {case.case} on {case.tier}{more}" + (f": {open_runs}" if missed else "")
     return Finding(
         status=status,
         what=what,
