@@ -183,7 +183,7 @@ def test_cases_that_did_not_run_for_one_reason_are_told_together() -> None:
 
 
 def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_path: Path) -> None:
-    alone, shared = "CRD-04", "CRD-02"
+    alone, shared = "TPC-03", "TPC-02"
     deciding = {
         rule: [each for each in registry.cases() if rule in {decision.rule for decision in each.decides}]
         for rule in (alone, shared)
