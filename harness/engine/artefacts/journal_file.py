@@ -39,6 +39,6 @@ def _as_of_now(raw: bytes) -> bytes:
         for run in content["runs"]:
             for name in _LEFT_OUT:
                 run.pop(name, None)
-    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, LookupError, TypeError, AttributeError):
         return raw  # What is wrong with it is named when it is decoded.
     return msgspec.json.encode({**content, "version": RESULTS_VERSION})
