@@ -69,7 +69,10 @@ CASES = with_needs(
         purpose="Does a reader ignore splits that an earlier attempt of it was given?",
         method="An assignment is late; its reader's region restarts meanwhile, and the other reader takes the splits.",
         passes="No checkpoint holds a split twice, and no record has two rows.",
-        decides=(Decision("E2E-05", "COORD", ("split-twice",), "takes-late-splits"),),
+        decides=(
+            Decision("E2E-05", "COORD", ("split-twice",), "takes-late-splits"),
+            Decision("E2E-05", "CUT", ("acts-after-stop",), "runs-on-after-failure"),
+        ),
         plan=LATE,
     ),
     Case(

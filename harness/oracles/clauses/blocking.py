@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     Event,
     NotificationReceived,
     SnapshotTaken,
+    SourceEmitted,
     TaskStopped,
     TriggerReceived,
 )
@@ -19,6 +20,7 @@ from holdfast.harness.oracles.findings import Findings, replay
 
 CLAUSES = {
     "alignment-outlives": "a channel stays blocked after a newer barrier, a marker or an abort ended its alignment",
+    "acts-after-stop": "a subtask that has stopped, or failed, goes on in the same attempt",
     "stale-acted": "a subtask blocks a channel, or takes a snapshot, for a checkpoint that it had done with",
 }
 
@@ -48,6 +50,7 @@ class Blocking:
     def __init__(self, history: History, findings: Findings) -> None:
         self._findings = findings
         self._subtasks: dict[tuple[int, str], _Subtask] = {}
+        self._gone: dict[tuple[int, str], TaskStopped] = {}
         replay(
             history,
             {
@@ -60,6 +63,7 @@ class Blocking:
                 BatchProcessed: self._processed,
                 TaskStopped: self._stopped,
                 TriggerReceived: self._triggered,
+                SourceEmitted: lambda event: self._lives(event, event.subtask),
             },
         )
 
@@ -82,7 +86,17 @@ class Blocking:
             message = f"{', '.join(left)} stays blocked for a checkpoint up to {checkpoint}, which was given up"
             self._findings.violated("alignment-outlives", message, event)
 
+    def _lives(self, event: Event, subtask: str) -> None:
+        """Who has stopped in an attempt does nothing more in it."""
+        if not self._gone:
+            return
+        self._findings.check("acts-after-stop")
+        stopped = self._gone.get((event.attempt, subtask))
+        if stopped is not None:
+            self._findings.violated("acts-after-stop", f"{subtask} goes on after it stopped", stopped, event)
+
     def _barrier(self, event: BarrierReceived | CancellationReceived) -> None:
+        self._lives(event, event.channel.partition("->")[2])
         subtask = self._of(event, event.channel.partition("->")[2])
         self._settle(subtask)
         marker = isinstance(event, CancellationReceived)
@@ -97,10 +111,12 @@ class Blocking:
             subtask.done = max(subtask.done, ended)
 
     def _triggered(self, event: TriggerReceived) -> None:
+        self._lives(event, event.subtask)
         if event.checkpoint <= self._of(event, event.subtask).done:
             self._findings.check("stale-acted")
 
     def _notified(self, event: NotificationReceived) -> None:
+        self._lives(event, event.subtask)
         subtask = self._of(event, event.subtask)
         self._settle(subtask)
         if event.completed:
@@ -120,6 +136,7 @@ class Blocking:
         self._of(event, event.channel.partition("->")[2]).blocked.pop(event.channel, None)
 
     def _snapshot(self, event: SnapshotTaken) -> None:
+        self._lives(event, event.subtask)
         subtask = self._of(event, event.subtask)
         if event.checkpoint <= subtask.done:
             message = f"{event.subtask} takes snapshot {event.checkpoint}, which it had done with"
@@ -127,9 +144,11 @@ class Blocking:
         subtask.done = max(subtask.done, event.checkpoint)
 
     def _processed(self, event: BatchProcessed) -> None:
+        self._lives(event, event.channel.partition("->")[2])
         subtask = self._subtasks.get((event.attempt, event.channel.partition("->")[2]))
         if subtask is not None and subtask.ending is not None:
             self._settle(subtask)
 
     def _stopped(self, event: TaskStopped) -> None:
+        self._gone[event.attempt, event.subtask] = event
         self._subtasks.pop((event.attempt, event.subtask), None)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -23,6 +24,10 @@ from holdfast.suites.selfcheck.mutation.source_mutants import MODULE_LEVEL, Sour
 
 RUN_CPU_S = 10.0
 """Processor time of one run; the longest one of the runtime itself takes a tenth of it."""
+PLANS_EACH = 200
+"""So many plans are run at most; which of those that reach the mutant is a matter of chance, and the same each time."""
+NEVER_STARTED = 20
+"""Who has started on none of so many plans is not tried on more."""
 MEMORY_BYTES = 2 << 30
 CHUNK_BYTES = 1 << 16
 
@@ -83,7 +88,8 @@ def tried(
     """
     reached = [plan for plan in plans if _reaches(plan, mutant)]
     rank = {name: place for place, name in enumerate(refuting)}
-    reached.sort(key=lambda plan: rank.get(plan.name, len(rank)))
+    reached.sort(key=lambda plan: (rank.get(plan.name, len(rank)), crc32(plan.name.encode())))
+    reached = reached[:PLANS_EACH]
     if not reached:
         return Tried(mutant, Fate.UNREACHED)
     source = mutant.source((root / mutant.file).read_text())
@@ -149,13 +155,17 @@ def _judged(mutant: SourceMutant, system: System, plans: Sequence[Expected], con
     tools = registry.toolbox()
     first, event, place, reason, differing = "", "", -1, "", 0
     broken: dict[Fate, str] = {}
+    started = False
     for count, expected in enumerate(plans, 1):
         try:
             run = containment.run(expected.plan, system, tools)
         except Exception as error:
             fate = Fate.UNJUDGED if _had_begun(error) else Fate.STILLBORN
             broken.setdefault(fate, f"{expected.name}: {type(error).__name__}: {error}")
+            if count >= NEVER_STARTED and not started:
+                break
             continue
+        started = True
         if digest_of(run) == expected.digest:
             continue
         differing += 1

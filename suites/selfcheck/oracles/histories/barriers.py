@@ -14,6 +14,7 @@ from holdfast.harness.model.events import (
     NotificationReceived,
     SourceEmitted,
     TaskStarted,
+    TaskStopped,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD
@@ -32,6 +33,7 @@ from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
 )
 
 bad, near = exhibits("CUT")
+FAILED = TaskStopped(subtask="sum[0]", reason="a record makes it fail")
 
 
 @bad("barrier-once")
@@ -148,6 +150,16 @@ def newer_barrier_ends_nothing() -> History:
 def marker_ends_the_alignment() -> History:
     unblocked = ChannelUnblocked(channel=LEFT, checkpoint=1)
     return _given_up(unblocked, *delivers(RIGHT, "0"), *delivers(LEFT, "0"))
+
+
+@bad("acts-after-stop")
+def goes_on_after_its_failure() -> History:
+    return story(sends(LEFT, "0 1"), delivers(LEFT, "0"), FAILED, delivers(LEFT, "1"))
+
+
+@near("acts-after-stop")
+def another_goes_on() -> History:
+    return story(sends(LEFT, "0"), sends(BELOW, "0"), delivers(LEFT, "0"), FAILED, delivers(BELOW, "0"))
 
 
 @bad("stale-acted")
