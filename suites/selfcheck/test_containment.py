@@ -1,0 +1,81 @@
+"""Errors and hangs of a wrong protocol end or stop its process, and what is left is judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.simulated.nodes import ProcessNode
+from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.messages import Records
+from holdfast.fixtures.reference.protocol.tasks.worker import Worker
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.events import NodeDied
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import plan
+from holdfast.suites.selfcheck.containment import ENTRIES, Containment
+from holdfast.suites.selfcheck.mutation.loading import substitute
+
+
+class Crashing(Worker):
+    """No batch is survived."""
+
+    def step(self, event: Any, now: float) -> list[object]:
+        if type(event) is Records:
+            raise ZeroDivisionError
+        return super().step(event, now)
+
+
+class Hanging(Worker):
+    """No batch is done with, ever."""
+
+    def step(self, event: Any, now: float) -> list[object]:
+        while type(event) is Records:
+            pass
+        return super().step(event, now)
+
+
+def _contained(worker: type[Worker], containment: Containment) -> Run:
+    system = ReferenceSystem()
+    system.parts = replace(REFERENCE, worker=worker)
+    with containment.installed():
+        return containment.run(plan(), system, registry.toolbox())
+
+
+def test_an_error_ends_its_process_and_the_run_is_judged() -> None:
+    containment = Containment(run_cpu_s=20.0)
+    run = _contained(Crashing, containment)
+    assert containment.crashes
+    assert "ZeroDivisionError" in containment.ended
+    assert {death.cause for death in run.history.of(NodeDied)} == {"crashed: ZeroDivisionError"}
+    assert run.outcome is Outcome.FAIL
+
+
+def test_a_hang_stops_its_process_and_the_run_is_judged() -> None:
+    containment = Containment(run_cpu_s=0.3)
+    run = _contained(Hanging, containment)
+    assert containment.hangs
+    assert not containment.crashes
+    assert run.outcome is Outcome.FAIL
+
+
+def test_a_right_runtime_is_let_alone() -> None:
+    containment = Containment(run_cpu_s=20.0)
+    assert _contained(Worker, containment).outcome is Outcome.PASS
+    assert not containment.ended
+
+
+def test_the_simulator_is_as_it_was_afterwards() -> None:
+    before = [getattr(ProcessNode, name) for name in ENTRIES]
+    with Containment(1.0).installed():
+        assert [getattr(ProcessNode, name) for name in ENTRIES] != before
+    assert [getattr(ProcessNode, name) for name in ENTRIES] == before
+
+
+def test_a_module_is_substituted_only_where_the_runtime_is_not_loaded() -> None:
+    with pytest.raises(RuntimeError, match="is loaded already"):
+        substitute("holdfast.fixtures.reference.parts", "parts.py", "")
