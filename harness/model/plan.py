@@ -119,8 +119,8 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         safety_ms: the safety phase ends at the latest then.
         liveness_ms: from the heal until the expected end.
-        settle_ms: how long output is watched after the expected end; longer than every timeout of the plan that can
-            still change committed output.
+        settle_ms: how long output is watched after the expected end. The engine lengthens it, and the liveness phase,
+            to what the options of the plan need (oracles.models.settle_window), so no timeout can change output later.
     """
 
     safety_ms: int = 5_000

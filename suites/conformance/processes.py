@@ -21,6 +21,7 @@ from holdfast.suites.conformance.plans import (
 
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "200 ms",
+    f"{CHECKPOINTING}.timeout": "20 s",
     f"{RESTART}.fixed-delay.delay": "100 ms",
     "source.max-batch-records": "4096",
 }

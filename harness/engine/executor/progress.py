@@ -1,4 +1,8 @@
-"""How far a run has come: counted from the watched events, asked for by the phases."""
+"""How far a run has come: counted from the watched events, asked for by the phases.
+
+These are reports of the system under test: they may end the wait for its end early, and never decide that nothing is
+lost (oracles.output.missing).
+"""
 
 from __future__ import annotations
 
