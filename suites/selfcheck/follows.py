@@ -56,7 +56,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "sweeps-root": ("REACH/file-missing",),
     "ignores-path": ("COORD/restored-not-latest", "LOUD/started-empty", *EXTRA, *STUCK),
     "commits-above-notice": ("TXN/committed-before-completion",),
-    "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached"),
+    "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached", *LOST),
     "reads-later": (*LOST, *STUCK),
     "completes-unpublished": (
         "REACH/named-not-stored",
@@ -238,7 +238,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *STUCK,
     ),
     "stops-checkpoints": STUCK,
-    "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached"),
+    "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached", *LOST),
     "tells-before-durable": (
         "COORD/notices-not-increasing",
         "TXN/committed-before-completion",
