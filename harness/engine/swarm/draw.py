@@ -102,7 +102,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         expected_end=end,
         draw_seed=seed,
         run_seed=stream.below(1 << 53),
-        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=0),
+        bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=0 if mix.options else interval_ms),
     )
     plan = replace(plan, bounds=lengthened(plan))
     plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)

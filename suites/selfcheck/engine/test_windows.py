@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.cases.standing import case_result
+from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
 from holdfast.harness.engine.executor.milestones import Milestones
@@ -209,3 +210,17 @@ def test_a_fault_whose_time_never_comes_says_what_it_waited_for() -> None:
     fault = kill(after_acknowledged=3, after_restored=2, gate=Gate("commit", WORKER))
     run, _ = played(ScriptedSystem(Checkpoints(until_ms=400)), plan(fault))
     assert run.reason == "fault 0 (kill) never acted: it waited for 2 lives (0 began from persisted state)"
+
+
+def test_drawn_plans_of_programs_place_their_faults_in_lives_and_watch_the_output_afterwards() -> None:
+    """A settle window of nothing took the last row of a right program for one that came too late."""
+    swarm = swarm_case(registry.system("persists-first"))
+    assert set(swarm.windows) == {Window.RESTORED_STATE, Window.SENT_AGAIN}
+    for seed in range(1, 200):
+        drawn = swarm.plan_for(seed)
+        assert drawn.bounds.settle_ms >= 300
+        kills = [spec.schedule for spec in drawn.faults if spec.kind == "kill" and not spec.schedule.at_event]
+        assert [each.after_restored for each in kills] == list(range(len(kills)))
+        assert all(each.after_acknowledged for each in kills)
+        assert any(each.gate for each in kills[1:])
+        assert not any(spec.schedule.after_rows for spec in drawn.faults)
