@@ -20,6 +20,7 @@ from holdfast.harness.oracles.output.identity_rows import counted, listed, sight
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
 from holdfast.harness.oracles.output.visibility import first_seen
+from holdfast.harness.oracles.output.wrong_digest import wrong_digest
 
 
 class ExactOracle:
@@ -29,6 +30,7 @@ class ExactOracle:
     invariant = "Every input has its effect in the committed output exactly once, and in order where that is promised."
     clauses: Mapping[str, str] = {
         "row-wrong": "a row is not what the model holds for its key at the counts that it names",
+        "digest-wrong": "a row has the value and the counts of the model, and a digest that no records have",
         "row-unknown": "a row stands for no record, or for no key, of the input",
         "row-repeated": "a row has the counts, or the identity, of an earlier one",
         "counts-stepped-back": "a row lacks records that the row of its key before it holds",
@@ -63,7 +65,7 @@ class ExactOracle:
 
 def _judge_folds(history: History, findings: Findings) -> str:
     model, found = judged(history)
-    for clause in ("row-wrong", "row-unknown", "beyond-input"):
+    for clause in ("row-wrong", "digest-wrong", "row-unknown", "beyond-input"):
         findings.check(clause, found.rows)
     for clause in ("row-repeated", "counts-stepped-back"):
         findings.check(clause, found.successors)
@@ -109,6 +111,8 @@ def _wrong(model: FoldModel, row: FoldRow) -> tuple[str, str, Damage | None]:
             f"{where} has the value {row.value} instead of {expected[0]} although its digest is right",
             None,
         )
+    if culprit is None and (mistake := wrong_digest(model, row)):
+        return "digest-wrong", mistake, None
     if culprit and culprit.damage is not None:
         return "row-wrong", f"{_miscounted(culprit)} of {where}: {culprit}", culprit.damage
     return "row-wrong", f"{where} holds other records: {named(culprit)}", None

@@ -27,6 +27,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.clauses.blockage import status_in_words, waiting_for
+from holdfast.harness.oracles.clauses.own_deaths import own_deaths
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.models.options import INTERVAL
 from holdfast.harness.oracles.models.stated_options import texts
@@ -65,6 +66,8 @@ class LiveOracle:
         findings.check("end-not-reached")
         if not history.end.reached:
             _name_what_is_missing(history, findings)
+        for note in own_deaths(history) if history.end.reached else ():
+            findings.inform(note)
         if history.plan.expected_end is ExpectedEnd.RUNNING:
             if INTERVAL in texts(history.plan) and history.of(CheckpointTriggered):
                 _judge_checkpoints(history, findings)
@@ -80,7 +83,7 @@ def _name_what_is_missing(history: History, findings: Findings) -> None:
         findings.violated("end-not-reached", f"the job is not {expected}: {reason}")
         return
     waiting = waiting_for(history)
-    words = "; ".join([reason, *(text for text, _ in waiting)])
+    words = "; ".join([reason, *own_deaths(history), *(text for text, _ in waiting)])
     findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))
 
 

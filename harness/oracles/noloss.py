@@ -21,6 +21,7 @@ from holdfast.harness.oracles.output.fold_rows import Scan, judged
 from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
 from holdfast.harness.oracles.output.loss import is_short, judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.wrong_digest import wrong_digest
 
 UNCLAIMED = "exactly-once was not claimed"
 
@@ -33,6 +34,7 @@ class NoLossOracle:
     clauses: Mapping[str, str] = {
         "input-lost": "a record has no effect in the committed output although the run ended, or its marker has one",
         "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
+        "digest-wrong": "the last row of a key has value and counts of its input, and a digest that no records have",
         "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
     }
     evidence: tuple[type[Event], ...] = (RowsVisible,)
@@ -72,7 +74,8 @@ def _judge_identities(history: History, findings: Findings) -> str:
 
 def _judge_folds(history: History, findings: Findings) -> str:
     model, found = judged(history)
-    findings.check("extra-not-a-repeat", found.rows - found.successors)
+    for clause in ("extra-not-a-repeat", "digest-wrong"):
+        findings.check(clause, found.rows - found.successors)
     for stranger in found.unknown:
         message = f"the input has no key {found.row(stranger).key!r}"
         findings.violated("extra-not-a-repeat", message, found.line(stranger))
@@ -96,7 +99,10 @@ def _judge_content(model: FoldModel, row: FoldRow, line: str, findings: Findings
     culprit = explain(model, row.key, row.counts, row.digest)
     counted = f"the last row of key {row.key!r} counts all {plural(sum(row.counts), 'record')}"
     if culprit is None:
-        findings.violated("extra-not-a-repeat", f"{counted} but {named(None)}", line)
+        mistake = wrong_digest(model, row)
+        findings.violated(
+            "digest-wrong" if mistake else "extra-not-a-repeat", mistake or f"{counted} but {named(None)}", line
+        )
     elif culprit == Culprit():
         findings.violated(
             "extra-not-a-repeat", f"{counted} once each, but the value {row.value} is not their sum", line

@@ -80,6 +80,7 @@ class FoldModel:
         partitions: the sums, by lane.
         totals: by position of the key, the counts of its whole input.
         sides: see KeyedInput.
+        digest_key: of the plan; None where what is keyed is not the input itself, so that hashes may have a weight.
         owed: by position of the key, whether it must have a row in the end.
     """
 
@@ -97,6 +98,7 @@ class FoldModel:
         else:
             self.partitions = [_lane_prefixes(lane, inputs, digest_key) for lane in keyed.lanes]
         self.sides = keyed.sides if keyed is not None else ()
+        self.digest_key = digest_key if keyed is None else None
         lengths = [(each.stops - each.starts).tolist() for each in self.partitions]
         self.totals: list[tuple[int, ...]] = list(zip(*lengths, strict=True)) or [()] * len(inputs.keys)
         self.owed = [any(totals) and self._all_sides(totals) for totals in self.totals]

@@ -100,9 +100,12 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         (READY + "say(type='ack', partition=2, offset=0)" + LISTEN, "acknowledged partition 2; there are 2, from 0."),
         (READY + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
         (READY + "os.close(1)" + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
-        ("sys.exit", "program P ended (exit code 1) before it said ready: NameError: name 'sys' is not defined"),
-        (PREAMBLE + "sys.exit('no disk')", "program P ended (exit code 1) before it said ready: no disk."),
-        (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended (SIGKILL) before it said ready."),
+        (
+            "sys.exit",
+            "program P ended before it said ready, in life 1 (exit code 1: NameError: name 'sys' is not defined).",
+        ),
+        (PREAMBLE + "sys.exit('no disk')", "program P ended before it said ready, in life 1 (exit code 1: no disk)."),
+        (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended before it said ready, in life 1 (SIGKILL)."),
         (
             READY + "pathlib.Path('table.json').write_text('rows')" + LISTEN,
             "S/state/table.json is no table of rows: JSON is malformed: invalid character (byte 0).",

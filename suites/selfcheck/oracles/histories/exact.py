@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from msgspec.structs import replace
 
 from holdfast.harness.model.events import (
@@ -13,8 +14,9 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD, REBALANCE
-from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog
+from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog, Partition
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
+from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
@@ -51,6 +53,37 @@ def value_off_by_one() -> History:
 @near("row-wrong")
 def sums_wrapped() -> History:
     return folded(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest))
+
+
+def off(row: FoldRow) -> FoldRow:
+    """The row with a digest of another hash."""
+    return FoldRow(row.key, row.value, row.counts, row.digest * 3 + 1 & MASK)
+
+
+@bad("digest-wrong")
+def digest_of_another_hash() -> History:
+    """Whoever writes rows computes their digests in a way of his own; no record is missing or there twice."""
+    rows = off(fold("a", (0,), (0,))), off(WHOLE_A)
+    return story(inputs=INPUTS, units=units(*([row] for row in rows), [off(WHOLE_B)]))
+
+
+@near("digest-wrong")
+def digest_of_the_records() -> History:
+    return folded(fold("a", (0,), (0,)), WHOLE_A)
+
+
+@bad("row-wrong")
+def digest_of_another_hash_and_value_of_other_records() -> History:
+    wrong = off(WHOLE_A)
+    return folded(fold("a", (0,), (0,)), FoldRow("a", wrong.value - 2, wrong.counts, wrong.digest))
+
+
+@bad("row-wrong")
+def equal_values_tell_no_records_apart() -> History:
+    """Some records are there twice and others not at all: where all values are equal, only the digest shows it."""
+    alike = InputLog(("a",), (Partition(np.zeros(8, np.int64), np.full(8, 7), preloaded=8),))
+    held = fold_row("a", [(0, offset) for offset in (0, 0, 1, 1, 2, 2, 6, 7)], 1)
+    return story(inputs=alike, units=units([FoldRow("a", 56, (8,), held.digest)]))
 
 
 @bad("row-unknown")

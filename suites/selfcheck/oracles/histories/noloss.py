@@ -77,6 +77,16 @@ def identity_seen_twice() -> History:
     return story(job=REBALANCE, inputs=THREE, units=units(*rows), claimed=AT_LEAST_ONCE)
 
 
+@bad("digest-wrong")
+def digest_of_another_hash() -> History:
+    return repeated(FoldRow("a", WHOLE_A.value, WHOLE_A.counts, WHOLE_A.digest ^ 1))
+
+
+@near("digest-wrong")
+def digest_of_the_records() -> History:
+    return repeated(WHOLE_A)
+
+
 @bad("extra-not-a-repeat")
 def record_of_another_key() -> History:
     return repeated(fold("a", (0, 2, 3), (0, 2)))
