@@ -132,9 +132,10 @@ BUILD_S = 120
 SEEN_LIMIT_S = 30.0
 LOOK_S = 0.1
 INTERRUPTED = """
-import sys
+import signal, sys
 from holdfast.fixtures.images import builder
 from holdfast.fixtures.images.recipe import Recipe, recipes
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs inherit that it is ignored.
 dockerfile = "ARG BASE\\nFROM ${BASE}\\nRUN echo begun && " + sys.argv[1] + "\\n"
 recipe = Recipe("endless", {"Dockerfile": dockerfile.encode()}, {"BASE": recipes()["base"].tag})
 builder.recipes = lambda base: {"base": recipes()["base"], "endless": recipe}

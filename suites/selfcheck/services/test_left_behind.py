@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.tier("containers")
 OWNER = """
-import sys, time
+import signal, time
 from holdfast.fixtures.services.stack import Stack
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs inherit that it is ignored.
 stack = Stack()
 stack.links
 print(stack.run, stack.exchange, flush=True)
