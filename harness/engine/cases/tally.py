@@ -9,16 +9,20 @@ from collections import Counter
 from holdfast.harness.engine.cases.results import HARNESS_ERROR
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Outcome, Verdict
 
 ClauseKey = tuple[str, str]
 """Oracle and clause."""
-_OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN"})
+_OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN", "WINDOW"})
 _STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
 STALLED_SHARE = 0.02
 """Of a run, from which share on its processes waited too long for a processor."""
 NO_GUARANTEE = guarantee_name(frozenset())
 _NUMBER = re.compile(r"\d+")
+
+
+def _left_open(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.INCONCLUSIVE and not verdict.had_nothing_to_decide
 
 
 class Tally:
@@ -106,9 +110,12 @@ class Tally:
         for claim in result.claims.split(", "):
             if not claim or claim.endswith(NO_GUARANTEE):
                 continue
-            self.claims[claim] += 1
             oracles = _STATE_ORACLES if claim.startswith("state") else _OUTPUT_ORACLES
-            for verdict in result.verdicts:
-                if verdict.anomalies and verdict.oracle in oracles:
+            verdicts = [verdict for verdict in result.verdicts if verdict.oracle in oracles]
+            refuted = any(verdict.anomalies for verdict in verdicts)
+            # Records that stalled leave a claim open: such a run upholds nothing.
+            self.claims[claim] += refuted or not any(_left_open(verdict) for verdict in verdicts)
+            for verdict in verdicts:
+                if verdict.anomalies:
                     clause = f"{verdict.oracle}/{verdict.anomalies[0].clause}"
                     self.refuted_claims.setdefault(claim, f"run {result.id} ({clause})")

@@ -142,6 +142,13 @@ def test_a_tally_counts_what_the_certificate_needs() -> None:
     assert runs.refuted_claims == {"output exactly-once": "run r-2 (EXACT/row)"}
 
 
+def test_a_claim_is_not_upheld_by_a_run_that_leaves_loss_open() -> None:
+    stalled = Verdict("EXACT", Outcome.INCONCLUSIVE, (), {"row-wrong": 3}, "what is missing is stalled")
+    runs = tally(result(stalled, failing("LIVE", "end"), claims="state exactly-once, output exactly-once"))
+    assert (runs.claims["state exactly-once"], runs.claims["output exactly-once"]) == (1, 0)
+    assert not runs.refuted_claims
+
+
 def test_a_plan_that_counted_twice_does_not_stand_for_one_that_never_did() -> None:
     """A case that is run again has runs of some plans more than once."""
     twice = (result(plan_number=0), result(plan_number=0), missed(plan_number=1))
