@@ -38,11 +38,12 @@ REPORTED = (
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("during-delete", COORDINATOR)), options=STATE_IN_FILES),
     plan(kill(WORKERS[0], after_checkpoint=2), options=STATE_IN_FILES),
     plan(
-        storage_error("publish-metadata", 100, {"after_effect": 1}, after_checkpoint=1),
+        storage_error("publish-metadata", 1_000, {"occurrences": 1, "after_effect": 1}, after_checkpoint=1),
         options={**STATE_IN_FILES, **TOLERANT},
     ),
     plan(
-        storage_error("delete", 100, {"occurrences": 2, "after_effect": 1}, after_checkpoint=2), options=STATE_IN_FILES
+        storage_error("delete", 1_000, {"occurrences": 2, "after_effect": 1}, after_checkpoint=2),
+        options=STATE_IN_FILES,
     ),
 )
 """With crashes between an effect and its report, and answers that are lost."""

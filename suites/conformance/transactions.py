@@ -46,8 +46,8 @@ BEFORE_NOTICES = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORD
 READ = (
     plan(BEFORE_NOTICES),
     plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible")),
-    plan(storage_error("commit", 100, {"after_effect": 1}, after_checkpoint=1)),
-    plan(storage_error("commit", 100, after_checkpoint=1)),
+    plan(storage_error("commit", 1_000, {"occurrences": 1, "after_effect": 1}, after_checkpoint=1)),
+    plan(storage_error("commit", 1_000, {"occurrences": 1}, after_checkpoint=1)),
 )
 CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
 

@@ -57,6 +57,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "ignores-path": ("COORD/restored-not-latest", "LOUD/started-empty", *EXTRA, *STUCK),
     "commits-above-notice": ("TXN/committed-before-completion",),
     "commits-only-noticed": ("TXN/not-committed", "EXACT/counts-stepped-back", "LIVE/end-not-reached", *LOST),
+    "discards-counted-acks": ("REACH/named-not-stored",),
     "reads-later": (*LOST, *STUCK),
     "completes-unpublished": (
         "REACH/named-not-stored",
@@ -79,7 +80,12 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *UNREADABLE,
     ),
     "counts-stale-acks": ("COORD/completed-without-ack", "RESTORE/audit-differs"),
-    "takes-older-triggers": ("CHAIN/snapshot-twice", "CUT/barrier-once", "SNAPSHOT/barrier-after-upload"),
+    "takes-older-triggers": (
+        "CHAIN/snapshot-twice",
+        "CUT/barrier-once",
+        "SNAPSHOT/barrier-after-upload",
+        "RESTORE/audit-differs",
+    ),
     "abort-undoes-newer": ("LIVE/end-not-reached",),
     "keeps-lost-worker": STUCK,
     "never-expires": STUCK,
