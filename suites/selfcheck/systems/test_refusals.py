@@ -104,6 +104,11 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
             "sys.exit",
             "program P ended before it said ready, in life 1 (exit code 1: NameError: name 'sys' is not defined).",
         ),
+        (
+            READY + "sys.exit('no such key')",
+            "program P died by itself 20 times in a row without an acknowledgement, the last time with exit code 1: "
+            "no such key.",
+        ),
         (PREAMBLE + "sys.exit('no disk')", "program P ended before it said ready, in life 1 (exit code 1: no disk)."),
         (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended before it said ready, in life 1 (SIGKILL)."),
         (
