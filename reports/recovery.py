@@ -76,7 +76,7 @@ class Row:
     def in_words(self) -> str:
         """The figures in one line."""
         if self.median is None or self.p95 is None:
-            return f"cannot be told of {text.plural(self.faults, 'fault')}"
+            return f"not known after {text.plural(self.faults, 'fault')}"
         return f"median {text.duration(self.median)}, p95 {text.duration(self.p95)} (n = {len(self.samples)})"
 
 

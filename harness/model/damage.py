@@ -22,6 +22,8 @@ class Damage(StrEnum):
     BROKEN_CHECKPOINT = "broken checkpoint"
     WRONG_CONFIGURATION = "wrong configuration"
     WRONG_REPORT = "wrong report"
+    WRONG_DIGEST = "wrong digest"
+    """The row is right: whoever writes it computes its digest in another way."""
     OTHER = "violated rule"
     """Of an oracle that names no damage for its clauses."""
 

@@ -25,6 +25,7 @@ DAMAGES: Mapping[str, Damage] = {
     "CUT/skipped-differs": Damage.WRONG_STATE,
     "CUT/state-extra": Damage.WRONG_STATE,
     "CUT/state-missing": Damage.WRONG_STATE,
+    "digest-wrong": Damage.WRONG_DIGEST,
     "EXACT": Damage.WRONG_OUTPUT,
     "EXACT/beyond-input": Damage.DUPLICATE,
     "EXACT/input-missing": Damage.LOSS,
@@ -71,11 +72,12 @@ DAMAGES: Mapping[str, Damage] = {
     "WINDOW/window-missing": Damage.LOSS,
     "WINDOW/window-repeated": Damage.DUPLICATE,
 }
-"""By oracle, and by `ORACLE/clause` where a clause differs from its oracle."""
+"""By oracle, by `ORACLE/clause` where a clause differs from its oracle, and by clause where all oracles mean the same."""
 
 
 def damage_of(oracle: str, anomaly: Anomaly) -> Damage:
     """What an anomaly does to a user."""
     if anomaly.damage is not None:
         return anomaly.damage
-    return DAMAGES.get(f"{oracle}/{anomaly.clause}") or DAMAGES.get(oracle, Damage.OTHER)
+    names = (f"{oracle}/{anomaly.clause}", anomaly.clause, oracle)
+    return next((DAMAGES[name] for name in names if name in DAMAGES), Damage.OTHER)

@@ -109,6 +109,12 @@ def test_identical_anomalies_are_counted() -> None:
     assert finding.cause.times == 3
 
 
+def test_a_wrong_digest_is_no_loss() -> None:
+    finding = found(verdict("NOLOSS", "digest-wrong", "your digest is wrong, the value and the counts are right"))
+    assert finding.damage is Damage.WRONG_DIGEST
+    assert finding.what.startswith("Wrong digest: your digest is wrong")
+
+
 def test_no_anomaly_is_no_finding() -> None:
     assert finding_of("r-1", history(), (Verdict("CUT", Outcome.PASS),), ORACLES, None) is None
 
