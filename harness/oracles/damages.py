@@ -72,7 +72,7 @@ DAMAGES: Mapping[str, Damage] = {
     "WINDOW/window-missing": Damage.LOSS,
     "WINDOW/window-repeated": Damage.DUPLICATE,
 }
-"""By oracle, by `ORACLE/clause` where a clause differs from its oracle, and by clause where all oracles mean the same."""
+"""By oracle, by `ORACLE/clause` where one differs from its oracle, and by clause where all oracles mean the same."""
 
 
 def damage_of(oracle: str, anomaly: Anomaly) -> Damage:
