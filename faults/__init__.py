@@ -20,6 +20,7 @@ from holdfast.faults.splits import LoseSplits
 from holdfast.faults.storage import SlowStorage, StorageError
 from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
+from holdfast.faults.truncation import Truncate
 from holdfast.faults.user import Cancel, RequestCheckpoint, Submit, Suspend
 from holdfast.harness.spi.fault import FaultFactory
 
@@ -50,5 +51,6 @@ FAULTS: tuple[FaultFactory, ...] = (
     DelayMessages,
     DoubleMessages,
     LoseMessages,
+    Truncate,
 )
 """What is registered under `holdfast.faults`, by kind."""

@@ -79,6 +79,8 @@ class Capability(StrEnum):
     START_AT_LATEST = "start-at-latest"
     POISON_RECORD = "poison-record"
     """A record of the input can be made to fail its operator whenever it is processed."""
+    TRUNCATE_INPUT = "truncate-input"
+    """The source system can be made to have removed the oldest records of its partitions."""
     SURGE_INPUT = "surge-input"
     """Input can be made to arrive faster than the workload says."""
     ACKNOWLEDGES_INPUT = "acknowledges-input"

@@ -178,12 +178,22 @@ class Controls:
         """Let input arrive at so many percent of the rate of the workload. Replaces an earlier rate."""
         raise NotImplementedError
 
+    def truncate(self, partition: int, beyond: int) -> None:
+        """Remove the oldest records of the input: nobody can read them any more.
+
+        Args:
+            partition: whose; -1: of every partition.
+            beyond: how many more than the last completed checkpoint covers; negative: so many fewer.
+        """
+        raise NotImplementedError
+
     def restore_input(self, kind: str, detail: Detail) -> None:
         """Undo one fault of the input. Any other goes on until it is undone itself.
 
         Args:
-            kind: `poison` or `surge`.
-            detail: which of several: partition, offset and `recoverable` of a poison, or the percent of a surge.
+            kind: `poison`, `surge` or `truncate`.
+            detail: which of several: partition, offset and `recoverable` of a poison, the percent of a surge, or
+                partition, `beyond` and False of a truncation.
         """
         raise NotImplementedError
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from holdfast.harness.engine.swarm.message_attacks import delay_messages, double_messages, forge, lose_messages
 from holdfast.harness.engine.swarm.moments import EARLY, drawn_schedule, lasting_ms, possible_effects, unaimed
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
@@ -142,6 +143,18 @@ def _lose_notices(scene: Scene, progress: int) -> list[FaultSpec]:
     return [FaultSpec("lose-notices", COORDINATOR, unaimed(scene, progress), duration_ms, parameters)]
 
 
+def _truncate(scene: Scene, progress: int) -> list[FaultSpec]:
+    """Up to what a completed checkpoint covers, or a little less; a worker dies, so that input is read again."""
+    beyond = -scene.stream.choice((0, 0, 1, 10))
+    progress = max(1, progress)
+    truncated = FaultSpec(
+        "truncate", _SOURCE_SYSTEM, Schedule(after_checkpoint=progress), 2 * lasting_ms(scene), {"beyond": beyond}
+    )
+    if "kill-worker" not in scene.mix.attacks:
+        return [truncated]
+    return [truncated, FaultSpec("kill", scene.worker(), unaimed(scene, progress))]
+
+
 def _request_checkpoint(scene: Scene, progress: int) -> list[FaultSpec]:
     parameters: dict[str, int | str] = {"origins": scene.stream.choice(_REQUESTS)}
     return [FaultSpec("request-checkpoint", COORDINATOR, unaimed(scene, progress), parameters=parameters)]
@@ -182,5 +195,10 @@ ATTACKS: dict[str, Callable[[Scene, int], list[FaultSpec]]] = {
     "slow-storage": _slow_storage,
     "lose-notices": _lose_notices,
     "request-checkpoint": _request_checkpoint,
+    "delay-messages": delay_messages,
+    "double-messages": double_messages,
+    "lose-messages": lose_messages,
+    "forge": forge,
+    "truncate": _truncate,
 }
 """By name: the faults of an attack, after so many checkpoints."""

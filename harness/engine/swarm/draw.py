@@ -107,7 +107,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     plan = replace(plan, bounds=lengthened(plan))
     plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
     plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
-    rereads = ends or latest or "source.split-assignment" in options
+    removed = any(spec.kind == "truncate" for spec in faults)
+    rereads = ends or latest or removed or "source.split-assignment" in options
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
         plan = replace(plan, job=over_sockets(job))
     places = Stream(seed, "layers")
@@ -135,5 +136,8 @@ def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, 
 
 def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
     """Without such checkpoints a sink whose last notice is lost is never told again what it must commit."""
-    told_again = all(spec.kind != "lose-notices" for spec in faults)
+    told_again = all(
+        spec.kind != "lose-notices" and (spec.kind, spec.parameters.get("message")) != ("lose-messages", "complete")
+        for spec in faults
+    )
     return stream.choice(_AFTER_FINISH) if told_again else "true"

@@ -63,9 +63,11 @@ def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dic
         All faults, the expected end, and options that these need.
     """
     stream = scene.stream
-    attacks = {name: weight for name, weight in scene.mix.attacks.items() if name != "poison"}
-    # The last record of a partition, which a poison waits for, may come when the job is over.
-    faults = draw_faults(replace(scene, mix=replace(scene.mix, attacks=attacks)))
+    # The last record of a partition, which a poison waits for, may come when the job is over, and a job that starts
+    # empty reads records that a truncation has removed.
+    attacks = {name: weight for name, weight in scene.mix.attacks.items() if name not in ("poison", "truncate")}
+    scene = replace(scene, mix=replace(scene.mix, attacks=attacks))
+    faults = draw_faults(scene)
     progress = max((spec.schedule.after_checkpoint for spec in faults), default=0) + _CALM
     word = stream.choice(tuple(_ENDS))
     end = FaultSpec(word, _COORDINATOR, Schedule(after_checkpoint=progress))

@@ -7,8 +7,9 @@ import msgspec
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.jobs import JOBS
+from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
-from holdfast.harness.spi.system import System
+from holdfast.harness.spi.system import MessageContractAware, System
 
 Weights = dict[str, int]
 Counts = dict[int, int]
@@ -29,6 +30,11 @@ NEEDS = {
     "slow-storage": Capability.SLOW_STORAGE,
     "lose-notices": Capability.LOSE_NOTICES,
     "request-checkpoint": Capability.COMMANDS,
+    "delay-messages": Capability.DISTURB_MESSAGES,
+    "double-messages": Capability.DISTURB_MESSAGES,
+    "lose-messages": Capability.DISTURB_MESSAGES,
+    "forge": Capability.FORGE_MESSAGE,
+    "truncate": Capability.TRUNCATE_INPUT,
 }
 """The attacks that can be drawn, with the capability that each needs."""
 
@@ -71,6 +77,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         long_percent: of lasting faults: longer than the timeouts of the plan.
         second_job_percent: of plans in which another job is submitted: faults act on that one, too.
         checkpoints, options: False for a system that has none.
+        message_contract: what may be done to control messages.
         acknowledges: True for a system without checkpoints that acknowledges its input.
     """
 
@@ -118,6 +125,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     checkpoints: bool = True
     acknowledges: bool = False
     options: bool = True
+    message_contract: MessageContract = msgspec.field(default_factory=lambda: dict(ORDERED_CONNECTION))
 
 
 WIDTHS = (1, 2, 3)
@@ -153,6 +161,11 @@ SWARM = Mix(
         "slow-storage": 1,
         "lose-notices": 1,
         "request-checkpoint": 1,
+        "delay-messages": 2,
+        "double-messages": 2,
+        "lose-messages": 2,
+        "forge": 1,
+        "truncate": 2,
     },
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},
@@ -165,6 +178,7 @@ SWARM = Mix(
         "read-metadata": 4,
         "read-state": 1,
         "fix-state": 1,
+        "persist-job-record": 3,
     },
     slow_operations={
         "write-state": 2,
@@ -172,7 +186,7 @@ SWARM = Mix(
         "delete": 2,
         "pre-commit": 1,
         "commit": 1,
-        "persist-job-record": 1,
+        "persist-job-record": 2,
     },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
     fault_count={2: 8, 3: 4, 4: 2, 6: 1},
@@ -251,6 +265,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
         options=Capability.OPTIONS in able,
+        message_contract=system.message_contract if isinstance(system, MessageContractAware) else mix.message_contract,
         **held,
         **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},
     )

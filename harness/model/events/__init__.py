@@ -53,6 +53,7 @@ from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
 from holdfast.harness.model.events.fault import (
     FaultHealed,
     FaultInjected,
+    InputTruncated,
     MachineStalled,
     MessageDisturbed,
     NodeDied,
@@ -123,7 +124,7 @@ from holdfast.harness.model.events.transaction import (
 )
 
 AnyEvent = (
-    NodeStarted | NodeDied | FaultInjected | FaultHealed | MessageDisturbed | MachineStalled
+    NodeStarted | NodeDied | FaultInjected | FaultHealed | InputTruncated | MessageDisturbed | MachineStalled
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
@@ -173,14 +174,14 @@ __all__ = [
     "CheckpointDropped", "CheckpointRefused", "CheckpointRequested", "CheckpointRetained", "CheckpointStatistics",
     "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried", "CoordinatorClaimed",
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
-    "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted", "FileReference",
-    "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead", "JobConfigured", "JobStatus", "JobSubmitted",
-    "JobSwitched", "MachineStalled", "MessageDisturbed", "MetadataPublished", "NodeDied", "NodeStarted",
-    "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramReady",
-    "ReaderPolled", "RecordFailed", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted",
-    "RestoreStatistics", "RowsChanged", "RowsVisible", "SnapshotReleased", "SnapshotTaken", "SourceEmitted",
-    "SplitsAssigned", "SplitsLeft", "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed",
-    "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted",
-    "TaskStopped", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived",
-    "TriggerSent",
+    "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted",
+    "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead", "InputTruncated",
+    "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MachineStalled", "MessageDisturbed",
+    "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
+    "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecoveryFailed",
+    "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
+    "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsReceived",
+    "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed",
+    "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TransactionAborted",
+    "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

@@ -38,6 +38,13 @@ class FaultHealed(Event, tag="fault_healed"):
     target: str
 
 
+class InputTruncated(Event, tag="input_truncated"):
+    """The source system has removed the records of a partition in front of an offset; recorded by the harness."""
+
+    partition: int
+    next_offset: int
+
+
 class MessageDisturbed(Event, tag="message_disturbed"):
     """A fault of the plan acted on a control message, recorded by the process that sent it. `attempt` is the message's.
 

@@ -47,6 +47,7 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert set(attacks) == {
         "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
         "request-checkpoint", "poison", "surge", "lose-splits", "supersede", *OF_USERS,
+        "delay-messages", "double-messages", "lose-messages", "forge", "truncate",
     }  # fmt: skip
     assert min(times for name, times in attacks.items() if name not in OF_USERS) >= 0.05 * len(plans)
     assert {plan.expected_end for plan in plans} == {*ExpectedEnd} - {

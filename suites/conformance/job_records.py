@@ -1,0 +1,74 @@
+"""The job record: what a coordinator makes durable before anybody hears of it, when the store fails or is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.plan import Plan
+from holdfast.suites.conformance.plans import (
+    COORDINATOR,
+    EVERYWHERE,
+    STATE_IN_FILES,
+    TOLERANT,
+    WORKERS,
+    each_of,
+    gate,
+    kill,
+    plan,
+    slow_storage,
+    storage_error,
+    with_needs,
+)
+
+RECORD = "persist-job-record"
+WAYS: tuple[Mapping[str, int], ...] = ({}, {"after_effect": 1}, {"answer_lost": 1}, {"occurrences": 4})
+"""Refused; it took effect, and the answer says otherwise; it did not, and nobody knows; again and again."""
+TOLERANT_WITH_FILES = {**TOLERANT, **STATE_IN_FILES}
+LONG = {"records": 240}
+
+
+def _failing(how: Mapping[str, int]) -> Plan:
+    """The record of a drawn id cannot be written, the coordinator dies in front of the next publication, and a worker
+    dies while the record of its successor's attempt cannot be written either."""
+    return plan(
+        storage_error(RECORD, 600, how, after_checkpoint=1),
+        kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)),
+        storage_error(RECORD, 600, how, after_checkpoint=3),
+        kill(WORKERS[0], after_checkpoint=3),
+        options=TOLERANT_WITH_FILES,
+        records=LONG,
+    )
+
+
+FAILING = tuple(_failing(how) for how in WAYS)
+SLOW = plan(
+    slow_storage(RECORD, 60, 500, after_checkpoint=1),
+    kill(WORKERS[0], after_checkpoint=2),
+    kill(COORDINATOR, after_checkpoint=2, gate=gate(RECORD, COORDINATOR)),
+    options=TOLERANT_WITH_FILES,
+    records=LONG,
+)
+EXACTLY_ONCE = ("row-wrong", "row-repeated", "counts-stepped-back", "input-missing")
+
+CASES = with_needs(
+    Case(
+        id="job-records/failing",
+        purpose="Does nothing begin under an id or an attempt whose record could not be written?",
+        method="The record is refused, or its answer is lost; the coordinator dies with a checkpoint under way.",
+        passes="No checkpoint and no attempt has a number that an earlier one had.",
+        decides=(Decision("TRG-02", "COORD", ("ids-not-increasing",), "ignores-lost-record"),),
+        plan=each_of(FAILING),
+        runs=len(FAILING),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="job-records/slow",
+        purpose="Is the output right when the record takes longer than a checkpoint interval?",
+        method="Each write of the record takes 60 ms longer; a worker and the coordinator die meanwhile.",
+        passes="The committed output is the answer of the oracle's model, once.",
+        decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
+        plan=SLOW,
+        tiers=EVERYWHERE,
+    ),
+)
