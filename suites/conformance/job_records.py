@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,
@@ -58,6 +59,7 @@ CASES = with_needs(
         method="The record is refused, or its answer is lost; the coordinator dies with a checkpoint under way.",
         passes="No checkpoint and no attempt has a number that an earlier one had.",
         decides=(Decision("TRG-02", "COORD", ("ids-not-increasing",), "ignores-lost-record"),),
+        windows=(Window.RESTORED_STATE,),
         plan=each_of(FAILING),
         runs=len(FAILING),
         tiers=EVERYWHERE,
@@ -68,6 +70,7 @@ CASES = with_needs(
         method="Each write of the record takes 60 ms longer; a worker and the coordinator die meanwhile.",
         passes="The committed output is the answer of the oracle's model, once.",
         decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
+        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
         plan=SLOW,
         tiers=EVERYWHERE,
     ),

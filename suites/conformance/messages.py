@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Target
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     COORDINATOR,
@@ -130,6 +131,7 @@ CASES = with_needs(
         method="Acknowledgements of one worker are doubled, the copies late; the other worker dies meanwhile.",
         passes="Every file that a retained checkpoint names is there.",
         decides=(Decision("CRD-02", "REACH", ("file-missing",), "discards-counted-acks"),),
+        windows=(Window.RESTORED_STATE,),
         plan=ACKS_OF_THE_LAST_ATTEMPT,
         tiers=EVERYWHERE,
     ),
@@ -180,6 +182,7 @@ CASES = with_needs(
             Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
             Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),
         ),
+        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
         plan=each_of(LOST_WITH_CONNECTION),
         runs=len(LOST_WITH_CONNECTION),
         tiers=EVERYWHERE,

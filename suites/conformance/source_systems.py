@@ -7,6 +7,7 @@ from typing import Any
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Schedule
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     COORDINATOR,
     EVERYWHERE,
@@ -54,6 +55,7 @@ CASES = with_needs(
         method="All records that the last completed checkpoint covers are removed; a worker and a coordinator die.",
         passes="Sources go on at exactly the recorded positions, and all input is drained.",
         decides=(Decision("REC-02", "RESTORE", ("position-differs",), "source-repeats-one"),),
+        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
         plan=each_of(TO_THE_POSITION),
         runs=len(TO_THE_POSITION),
         tiers=EVERYWHERE,
