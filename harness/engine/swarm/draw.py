@@ -10,7 +10,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.engine.swarm.end import afresh, draw_policy, draw_user_end, rescaled
-from holdfast.harness.engine.swarm.faults import draw_countable_failures, draw_faults, draw_lost_splits
+from holdfast.harness.engine.swarm.faults import (
+    draw_countable_failures,
+    draw_disturbance,
+    draw_faults,
+    draw_lost_splits,
+)
 from holdfast.harness.engine.swarm.layers import state_elsewhere
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
 from holdfast.harness.engine.swarm.options import (
@@ -75,7 +80,9 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         faults, end, policy = draw_user_end(scene)
         options.update({**draw_forgiving(scene), **draw_edges(scene, options), **policy})
     else:
-        faults, end = draw_faults(scene), ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
+        disturbance = draw_disturbance(replace(scene, stream=Stream(seed, "disturbances")))
+        faults = (*draw_faults(scene), *disturbance)
+        end = ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
         if mix.options:
             options.update({**draw_forgiving(scene), **draw_edges(scene, options)})
     if stream.chance(mix.failover_percent / 100):

@@ -40,6 +40,15 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     return tuple(faults)
 
 
+def draw_disturbance(scene: Scene) -> tuple[FaultSpec, ...]:
+    """One attack more on messages or input, with what makes it act."""
+    stream, disturbances = scene.stream, scene.mix.disturbances
+    if not disturbances or not stream.chance(scene.mix.disturbed_percent / 100):
+        return ()
+    progress = max(stream.choice(_STARTS) + stream.choice(_STEPS), int(scene.settled_start))
+    return tuple(ATTACKS[stream.weighted(disturbances)](scene, progress))
+
+
 def draw_later_faults(scene: Scene, progress: int) -> tuple[FaultSpec, ...]:
     """One or two faults more, from so many checkpoints on."""
     attacks = _possible_attacks(scene)

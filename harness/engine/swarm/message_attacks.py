@@ -90,7 +90,7 @@ def _receivers(scene: Scene, message: str) -> tuple[str, ...]:
 def _kind(scene: Scene, way: Way) -> MessageKind:
     """A kind of message that this may be done to, in a plan that has such messages."""
     weights = dict(_ALWAYS)
-    if "forge" in scene.mix.attacks:
+    if "forge" in scene.mix.disturbances:
         weights |= _OF_FAILED_CHECKPOINTS
     if "kill-worker" in scene.mix.attacks:
         weights |= _OF_RESTARTS

@@ -45,6 +45,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     Attributes:
         system: that the plans name.
         jobs, attacks: weights by name.
+        disturbances: weights of attacks that come on top of the others, drawn from a stream of their own.
         worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
         recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
         failing_operations, slow_operations: weights of the storage operations that fail or take long.
@@ -62,6 +63,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         failover_percent: the failover strategy is said, as often region as full.
         enumerated_percent: an enumerator assigns the splits.
         lost_splits_percent: of these: some of its first messages are lost or late.
+        disturbed_percent: of those that neither fail nor are ended by a user: one of the disturbances comes on top.
         iteration_percent: the job has a loop, and forces its checkpoints.
         user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
         retention_percent: what a job leaves is said.
@@ -84,6 +86,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     system: str
     jobs: Weights
     attacks: Weights
+    disturbances: Weights
     worker_gates: Weights
     coordinator_gates: Weights
     recovery_gates: Weights
@@ -110,6 +113,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     lost_splits_percent: int
     unaligned_percent: int
     iteration_percent: int = 0
+    disturbed_percent: int = 0
     user_end_percent: int = 0
     retention_percent: int = 0
     rescaled_percent: int = 0
@@ -161,12 +165,8 @@ SWARM = Mix(
         "slow-storage": 1,
         "lose-notices": 1,
         "request-checkpoint": 1,
-        "delay-messages": 2,
-        "double-messages": 2,
-        "lose-messages": 2,
-        "forge": 1,
-        "truncate": 2,
     },
+    disturbances={"delay-messages": 2, "double-messages": 2, "lose-messages": 2, "forge": 1, "truncate": 2},
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},
     recovery_gates={"deploy": 2, "restored": 2},
@@ -209,6 +209,7 @@ SWARM = Mix(
     lost_splits_percent=60,
     unaligned_percent=40,
     iteration_percent=3,
+    disturbed_percent=60,
     user_end_percent=8,
     retention_percent=30,
     rescaled_percent=50,
@@ -262,6 +263,7 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
         attacks={name: weight for name, weight in mix.attacks.items() if NEEDS[name] in able},
+        disturbances={name: weight for name, weight in mix.disturbances.items() if NEEDS[name] in able},
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
         options=Capability.OPTIONS in able,

@@ -97,7 +97,13 @@ def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> No
 
 def test_a_mix_is_data() -> None:
     only_cuts = msgspec.structs.replace(
-        SWARM, attacks={"cut": 1}, boundary_percent=0, user_end_percent=0, lost_splits_percent=0, jobs={"keyed-sum": 1}
+        SWARM,
+        attacks={"cut": 1},
+        boundary_percent=0,
+        user_end_percent=0,
+        lost_splits_percent=0,
+        disturbed_percent=0,
+        jobs={"keyed-sum": 1},
     )
     drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}
     assert drawn == {"cut"}
