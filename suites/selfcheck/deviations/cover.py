@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.fixtures.mutants import VARIANTS
-from holdfast.fixtures.mutants.deviations.table import FOLDER, cell_name, placed
+from holdfast.fixtures.mutants.deviations.table import FOLDER, cell_name, placed, stored
 from holdfast.harness.engine.site import registry
 from holdfast.suites.selfcheck.deviations.search import Found, clauses_of, refuted
 from holdfast.suites.selfcheck.directed_plans import directed_plans
@@ -45,12 +45,16 @@ def main() -> int:
 
 
 def _seen(variant: str) -> tuple[str, str] | None:
-    """The clause that decides a rule by this variant, and the plan, where one was seen to."""
-    for plan, clauses in _deciding(variant):
-        run = refuted(variant, directed_plans()[plan])
+    """The clause that was seen to refute this variant before, or decides a rule by it, and the plan."""
+    known = stored().get(variant)
+    plan = directed_plans().get(known.plan) if known else None
+    if known and plan and known.clause in clauses_of(refuted(variant, plan)):
+        return known.clause, known.plan
+    for name, clauses in _deciding(variant):
+        run = refuted(variant, directed_plans()[name])
         named = [clause for clause in clauses_of(run) if not clauses or clause in clauses]
         if named:
-            return named[0], plan
+            return named[0], name
     return None
 
 
