@@ -29,7 +29,7 @@ def verdict_of(run: Run, oracle: str) -> Verdict:
 @pytest.mark.parametrize("oracle", ["EXACT", "NOLOSS"])
 def test_aborted_transactions_of_a_completed_checkpoint_are_loss(run: Run, oracle: str) -> None:
     (anomaly,) = verdict_of(run, oracle).anomalies
-    assert anomaly.message.startswith("lost: 32 records have no row: offset 23 of partition 0")
+    assert anomaly.message.startswith("32 records have no row: offset 23 of partition 0")
     assert not run.history.end.reached
 
 
