@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
+from holdfast.harness.model.target import Role
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.clauses.alignment_timeout import CLAUSES as TIMEOUT
 from holdfast.harness.oracles.clauses.alignment_timeout import judge_alignment_timeout
@@ -52,7 +53,7 @@ from holdfast.harness.oracles.traces.channel_trace import (
 from holdfast.harness.oracles.traces.stalls import Stalls
 
 _HOLDING_UP = frozenset({"slow-task", "slow", "cut", "limit", "black-hole", "pause"})
-"""Faults behind which the buffers of a source are full after a while."""
+"""Faults behind which the buffers of a source are full after a while, whoever they slow but the coordinator."""
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""
 
@@ -252,12 +253,12 @@ def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> 
 
 
 def _held_up(history: History) -> list[tuple[int, int]]:
-    """From when until when, in nanoseconds, each fault acted that slows a task or a channel."""
+    """From when until when, in nanoseconds, each fault acted that slows what takes the records of sources."""
     healed = {event.fault: event.time_ns for event in history.of(FaultHealed)}
     return [
         (event.time_ns, healed.get(event.fault, history.end.ended_ns))
         for event in history.of(FaultInjected)
-        if event.fault_kind in _HOLDING_UP
+        if event.fault_kind in _HOLDING_UP and not event.target.startswith(Role.COORDINATOR)
     ]
 
 

@@ -107,16 +107,26 @@ def _not_brought_about(history: History) -> bool:
 
 
 def _command_died(history: History) -> bool:
-    """Whether a command that ends the job had no effect, and the coordinator that was given it died."""
+    """Whether a command that ends the job had no effect, and the coordinator that was given it died before it can have
+    had its turn: one that begins and completes checkpoints meanwhile ignores the command."""
     fates = dict(enumerate(history.end.fault_fates))
-    lost_ns = [
+    given_ns = [
         event.time_ns
         for event in history.of(FaultInjected)
         if event.fault_kind in _ENDING and fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
     ]
     coordinators = {event.node for event in history.of(AttemptStarted)}
-    deaths_ns = [event.time_ns for event in history.of(NodeDied) if event.dead_node in coordinators]
-    return any(died >= lost for lost in lost_ns for died in deaths_ns)
+    deaths_ns = sorted(event.time_ns for event in history.of(NodeDied) if event.dead_node in coordinators)
+    triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(CheckpointTriggered)}
+    completed = [
+        (triggered_ns.get((event.node, event.checkpoint), 0), event.time_ns)
+        for event in history.of(CheckpointCompleted)
+    ]
+    for given in given_ns:
+        died = next((each for each in deaths_ns if each >= given), None)
+        if died is not None and sum(given < begun and over < died for begun, over in completed) < OWED_CHECKPOINTS:
+            return True
+    return False
 
 
 def _judge_checkpoints(history: History, findings: Findings) -> None:

@@ -92,7 +92,7 @@ def _judge_reading(
     exempt = Exemptions(history)
     for audit in history.of(CheckpointAudited):
         done = completed.get((submissions.of(audit), audit.checkpoint))
-        if done is not None and not exempt.hold_at_end(*exempt.objects_of(audit)):
+        if done is not None and not exempt.hold(audit, *exempt.objects_of(audit)):
             findings.check("state-unreadable")
             if audit.problem:
                 message = f"checkpoint {audit.checkpoint} cannot be read back: {audit.problem}"

@@ -15,7 +15,7 @@ from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, le
 from holdfast.harness.oracles.models.fold_model import MASK
 from holdfast.harness.oracles.models.windows import Sums, Window, latest_watermark_ms, named, window_sums, windows_over
 from holdfast.harness.oracles.output.markers import latest_window
-from holdfast.harness.oracles.output.missing import Fate, ruling
+from holdfast.harness.oracles.output.missing import Fate, everything_is_due, ruling
 from holdfast.harness.oracles.output.visibility import sighting
 
 
@@ -70,6 +70,8 @@ def _judge_missing(
     history: History, findings: Findings, expected: Mapping[Window, Sums], seen: Mapping[Window, str]
 ) -> str:
     """Decide loss as far as it can be decided, and return why the rest is open."""
+    if not everything_is_due(history):
+        return ""
     owed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
     due = [window for window in expected if window[1] < owed]
     everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)

@@ -27,7 +27,7 @@ def judge_published(history: History, findings: Findings) -> None:
     exempt = Exemptions(history)
     for look in storage_looks(history):
         metadata = look.retained.get(look.observed.checkpoint)
-        if metadata is None or exempt.ever_held(metadata.path):
+        if metadata is None or exempt.hold(look.observed, metadata.path):
             continue
         findings.check("published-not-stored")
         if metadata.path not in look.observed.paths:
@@ -42,10 +42,10 @@ def judge_named(history: History, findings: Findings) -> None:
     for look in storage_looks(history):
         there = set(look.observed.paths)
         for metadata in look.retained.values():
-            if exempt.ever_held(metadata.path):
+            if exempt.hold(look.observed, metadata.path):
                 continue
             own = metadata.checkpoint == look.observed.checkpoint
-            paths = [file.path for file in metadata.files if not exempt.ever_held(file.path)]
+            paths = [file.path for file in metadata.files if not exempt.hold(look.observed, file.path)]
             named = [path for path in paths if not (own and path == metadata.path)]
             findings.check("named-not-stored", len(named))
             for path in named:
@@ -61,7 +61,7 @@ def _judge_contents(look: Look, exempt: Exemptions, findings: Findings) -> None:
     metadata = look.retained.get(look.observed.checkpoint)
     if metadata is None:
         return
-    found = {file.path: file for file in look.observed.files if not exempt.ever_held(file.path)}
+    found = {file.path: file for file in look.observed.files if not exempt.hold(look.observed, file.path)}
     for file in metadata.files:
         stored = found.get(file.path)
         if stored is None:

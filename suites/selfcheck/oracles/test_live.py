@@ -102,6 +102,28 @@ def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str,
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
+@pytest.mark.parametrize(("completing", "outcome"), [(1, Outcome.INCONCLUSIVE), (2, Outcome.FAIL)])
+def test_a_coordinator_that_went_on_for_two_checkpoints_had_the_command(completing: int, outcome: Outcome) -> None:
+    """A user cancels a job; its coordinator completes checkpoints, dies, and the job runs on."""
+    end = RunEnd(reached=False, reason="the job is not canceled", faults_landed=(False,))
+    checkpoints: list[Event] = []
+    for checkpoint in range(1, completing + 1):
+        triggered = CheckpointTriggered(checkpoint=checkpoint, participants=("source[0]",))
+        checkpoints += [triggered, CheckpointCompleted(checkpoint=checkpoint)]
+    history = story(
+        AttemptStarted(),
+        JobSwitched(status=R),
+        FaultInjected(0, "cancel", "coordinator[0]"),
+        checkpoints,
+        NodeDied(dead_node="coordinator", cause="kill"),
+        JobSwitched(status=R),
+        faults=(FaultSpec("cancel", Target(Role.COORDINATOR)),),
+        expected=ExpectedEnd.CANCELED,
+        end=end,
+    )
+    assert BY_NAME["LIVE"].judge(history).outcome is outcome
+
+
 def message(history: History) -> str:
     return next(each.message for each in BY_NAME["LIVE"].judge(history).anomalies if each.clause == "end-not-reached")
 

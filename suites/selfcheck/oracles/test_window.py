@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Claims
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.oracles.window import WindowOracle
@@ -34,6 +36,15 @@ def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> N
         "window 0 of key 'b' has no row, and the watermark has passed it"
     ]
     assert ORACLE.judge(told(*FIRST, *SECOND, end=STOPPED)).outcome is Outcome.PASS
+
+
+def test_nothing_is_due_of_a_job_that_was_to_fail() -> None:
+    history = told(*FIRST)
+    history.plan = replace(history.plan, expected_end=ExpectedEnd.FAILED)
+    assert ORACLE.judge(history).outcome is Outcome.PASS
+    history = told(FIRST[0], FIRST[0])
+    history.plan = replace(history.plan, expected_end=ExpectedEnd.FAILED)
+    assert {each.clause for each in ORACLE.judge(history).anomalies} == {"window-repeated"}
 
 
 def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:

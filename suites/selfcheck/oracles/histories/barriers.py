@@ -239,6 +239,11 @@ def stalls_behind_a_task_that_is_quick_again() -> History:
     return _stalls(0, SLOW_TASK, 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5)
 
 
+@bad("source-stalled")
+def stalls_while_only_the_coordinator_is_paused() -> History:
+    return _stalls(0, FaultInjected(fault=0, fault_kind="pause", target="coordinator[0]"))
+
+
 @near("source-position")
 def waits_behind_a_slow_task() -> History:
     return _stalls(0, SLOW_TASK)

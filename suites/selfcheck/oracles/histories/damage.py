@@ -270,6 +270,22 @@ def another_than_the_damaged_cannot_be_read_back() -> History:
     return story(*_read_back(state_file(2)))
 
 
+def _read_back_early(*then: Line) -> History:
+    """Read back as soon as it has completed, in vain."""
+    return story(whole(1), CheckpointAudited(checkpoint=1, problem="cannot be read"), *then)
+
+
+@restore_bad("audit-failed")
+def cannot_be_read_back_before_the_damage() -> History:
+    return _read_back_early(damaged(state_file(1), 5))
+
+
+@restore_near("audit-failed")
+def the_damaged_cannot_be_read_back_and_is_mended() -> History:
+    first = whole(1), damaged(state_file(1), 5), CheckpointAudited(checkpoint=1, problem="cannot be read")
+    return story(*first, mended(state_file(1), 10), whole(2), CheckpointAudited(checkpoint=2, problem=""))
+
+
 @state_near("state-unreadable")
 def state_of_the_damaged_cannot_be_read_back() -> History:
     read = state.read_back(summary(state.A), summary(state.B))
@@ -279,6 +295,11 @@ def state_of_the_damaged_cannot_be_read_back() -> History:
 @state_bad("state-unreadable")
 def state_of_another_cannot_be_read_back() -> History:
     return story(*_read_back(state_file(2)))
+
+
+@state_bad("state-unreadable")
+def state_cannot_be_read_back_before_the_damage() -> History:
+    return _read_back_early(damaged(state_file(1), 5))
 
 
 @snapshot_near("aborted-file-left")

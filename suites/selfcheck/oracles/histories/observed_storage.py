@@ -93,6 +93,11 @@ def the_second_is_not_there() -> History:
     return told(looked([*looked(whole(1), 1, *both(1)), *whole(2)], 2, *both(1), state(2)))
 
 
+@bad_published("published-not-stored")
+def is_not_there_before_the_harness_damages_it() -> History:
+    return told(looked(whole(1), 1, state(1)), damaged(metadata(1), 1))
+
+
 @near_published("published-not-stored")
 def is_there_when_it_completes() -> History:
     return told(looked(whole(1), 1, *both(1)))
@@ -135,6 +140,11 @@ def loses_a_file_of_the_older_one() -> History:
 def loses_it_before_it_is_dropped() -> History:
     first = [*looked(whole(1), 1, *both(1)), *whole(2), dropped(1)]
     return story(looked(first, 2, *both(2), metadata(1), unrecorded=1))
+
+
+@bad_named("named-not-stored")
+def names_a_file_that_nobody_wrote_before_the_harness_damages_it() -> History:
+    return story(looked(whole(1), 1, metadata(1)), damaged(state(1), 1))
 
 
 @near_named("named-not-stored")
