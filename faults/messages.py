@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 
 from holdfast.faults.landing import injection, since
 from holdfast.harness.model.capability import Capability
@@ -13,6 +14,7 @@ from holdfast.harness.model.events import (
     FinishReceived,
     MessageDisturbed,
     NotificationReceived,
+    SplitsAssigned,
     SplitsReceived,
     TriggerReceived,
 )
@@ -32,6 +34,8 @@ RECEPTIONS: Mapping[str, type[Event]] = {
     MessageKind.DECLINE: DeclineReceived,
 }
 """By message, the event that its receiver records; of others it records none."""
+SENDINGS: Mapping[str, type[Event]] = {MessageKind.ASSIGN_SPLITS: SplitsAssigned}
+"""By message that is sent again under the same name until it is confirmed, the event that its sender records."""
 _DEFAULT_MESSAGE = MessageKind.COMPLETE
 _DEFAULT_DELAY_MS = 50
 _MILLISECOND_NS = 1_000_000
@@ -81,14 +85,14 @@ class MessageFault:
         """What is done, from the words of a plan.
 
         Raises:
-            ValueError: there is no such message.
+            ValueError: there is no such message, or so small a number says nothing.
         """
         parameters = spec.parameters
         return Disturbance(
             message=_kind("message", str(parameters.get("message", _DEFAULT_MESSAGE))),
             way=self.way,
-            occurrences=int(parameters.get("occurrences", 1)),
-            delay_ms=int(parameters.get("delay_ms", self.default_delay_ms)),
+            occurrences=_at_least(0, "occurrences", int(parameters.get("occurrences", 1))),
+            delay_ms=_at_least(self.least_delay_ms, "delay_ms", int(parameters.get("delay_ms", self.default_delay_ms))),
             overtaken_by=frozenset(
                 _kind("overtaken_by", word) for word in str(parameters.get("overtaken_by", "")).split()
             ),
@@ -96,7 +100,7 @@ class MessageFault:
             subtask=str(parameters.get("subtask", "")),
         )
 
-    default_delay_ms = 0
+    default_delay_ms = least_delay_ms = 0
 
 
 class DelayMessages(MessageFault):
@@ -112,11 +116,12 @@ class DelayMessages(MessageFault):
     colour = "#8c510a"
     leaves = "nothing: every message arrives, or its connection is lost before"
     default_delay_ms = _DEFAULT_DELAY_MS
+    least_delay_ms = 1
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
         """It was not received before the delay was over."""
         due_ns = event.time_ns + event.delay_ms * _MILLISECOND_NS
-        return all(not event.time_ns <= received.time_ns < due_ns for received in _receptions(history, event))
+        return _received(history, event, due_ns) <= _sent_again(history, event, due_ns)
 
 
 class DoubleMessages(MessageFault):
@@ -133,8 +138,8 @@ class DoubleMessages(MessageFault):
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
         """It was received at least twice, and after it was sent."""
-        received = [each for each in _receptions(history, event) if each.time_ns >= event.time_ns]
-        return event.message not in RECEPTIONS or len(received) > 1
+        copies = _received(history, event) - _sent_again(history, event)
+        return event.message not in RECEPTIONS or copies > 1
 
 
 class LoseMessages(MessageFault):
@@ -147,9 +152,7 @@ class LoseMessages(MessageFault):
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
         """It was not received since; what had the same name before, or is sent again later, is another one."""
-        return event.with_connection or not any(
-            event.time_ns <= received.time_ns for received in _receptions(history, event)
-        )
+        return event.with_connection or _received(history, event) <= _sent_again(history, event)
 
 
 def _acted(history: History, fault: int, wanted: Disturbance) -> Iterator[MessageDisturbed]:
@@ -160,6 +163,21 @@ def _acted(history: History, fault: int, wanted: Disturbance) -> Iterator[Messag
         alike = (event.message, event.way, event.delay_ms) == (wanted.message, wanted.way, wanted.delay_ms)
         if alike and wanted.worker in (-1, event.worker):
             yield event
+
+
+def _received(history: History, event: MessageDisturbed, until_ns: float = inf) -> int:
+    """How often a message with the name of a disturbed one was received since, and before a time."""
+    return sum(event.time_ns <= each.time_ns < until_ns for each in _receptions(history, event))
+
+
+def _sent_again(history: History, event: MessageDisturbed, until_ns: float = inf) -> int:
+    """How often a message with the name of a disturbed one was sent after it, and before a time."""
+    kind = SENDINGS.get(event.message)
+    return sum(
+        (sent.attempt, getattr(sent, "subtask", "")) == (event.attempt, event.subtask)
+        and event.time_ns < sent.time_ns < until_ns
+        for sent in (() if kind is None else history.of(kind))
+    )
 
 
 def _receptions(history: History, event: MessageDisturbed) -> Iterator[Event]:
@@ -176,6 +194,12 @@ def _receptions(history: History, event: MessageDisturbed) -> Iterator[Event]:
             and getattr(received, "completed", completed) == completed
         ):
             yield received
+
+
+def _at_least(least: int, parameter: str, value: int) -> int:
+    if value < least:
+        raise ValueError(f"{parameter} is {value}; allowed is {least} or more: change it.")
+    return value
 
 
 def _kind(parameter: str, word: str) -> MessageKind:

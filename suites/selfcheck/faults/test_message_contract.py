@@ -48,6 +48,22 @@ def test_what_the_contract_allows_is_accepted() -> None:
     assert not any(refused("lose-messages", {"message": kind.value}) for kind in MessageKind)
 
 
+@pytest.mark.parametrize(
+    ("kind", "parameters", "sentence"),
+    [
+        ("delay-messages", {"delay_ms": 0}, "delay_ms is 0; allowed is 1 or more: change it."),
+        ("delay-messages", {"delay_ms": -50}, "delay_ms is -50; allowed is 1 or more: change it."),
+        ("double-messages", {"delay_ms": -1}, "delay_ms is -1; allowed is 0 or more: change it."),
+        ("lose-messages", {"occurrences": -2}, "occurrences is -2; allowed is 0 or more: change it."),
+    ],
+)
+def test_a_disturbance_that_would_do_nothing_is_refused(
+    kind: str, parameters: Mapping[str, int | str], sentence: str
+) -> None:
+    """A delay of nothing counted as one that had landed."""
+    assert refused(kind, {"message": "complete", **parameters}) == f"faults[0].parameters: {sentence}"
+
+
 def test_what_goes_beyond_it_is_refused_in_one_sentence() -> None:
     assert refused("double-messages", {"message": "deploy"}) == (
         "faults[0] (double-messages) goes beyond the message contract of system 'reference': a deploy message is "

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import AckOutcome, AckReceived, Event, MessageDisturbed, NotificationReceived
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    Event,
+    MessageDisturbed,
+    NotificationReceived,
+    SplitsAssigned,
+    SplitsReceived,
+)
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.faults.scene import WORKER, at, landed
@@ -93,6 +101,40 @@ class TestLoseMessages:
 
         assert landed(spec, [lost, heard(completed=False)])
         assert not landed(spec, [lost, heard(completed=True)])
+
+
+def assignment(way: str, delay_ms: int = 0) -> list[Event]:
+    """Splits are assigned at 109 ms, which a fault acts on; and again at 115 ms."""
+    sent = [SplitsAssigned(attempt=1, subtask="source[0]", splits=(0,)) for _ in range(2)]
+    event = MessageDisturbed(
+        attempt=1, message="assign-splits", way=way, worker=0, subtask="source[0]", delay_ms=delay_ms
+    )
+    return [at(109, "coordinator.0", sent[0]), at(110, "coordinator.0", event), at(115, "coordinator.0", sent[1])]
+
+
+def assigned(time_ms: float) -> Event:
+    return at(time_ms, "worker-0.0", SplitsReceived(attempt=1, subtask="source[0]", splits=(0,)))
+
+
+class TestMessagesThatAreSentAgain:
+    """What is sent again is another message: it hides no loss, and is no copy."""
+
+    def spec(self, kind: str) -> FaultSpec:
+        delay = {"delay_ms": 20} if kind == "delay-messages" else {}
+        return FaultSpec(kind, COORDINATOR, parameters={"message": "assign-splits", **delay})
+
+    def test_of_two_one_was_lost(self) -> None:
+        assert landed(self.spec("lose-messages"), [*assignment("lose"), assigned(116)])
+        assert not landed(self.spec("lose-messages"), [*assignment("lose"), assigned(111), assigned(116)])
+
+    def test_the_first_was_late_and_the_second_was_not(self) -> None:
+        late = assignment("delay", 20)
+        assert landed(self.spec("delay-messages"), [*late, assigned(116), assigned(130)])
+        assert not landed(self.spec("delay-messages"), [*late, assigned(111), assigned(116)])
+
+    def test_the_second_is_no_copy_of_the_first(self) -> None:
+        assert not landed(self.spec("double-messages"), [*assignment("double"), assigned(111), assigned(116)])
+        assert landed(self.spec("double-messages"), [*assignment("double"), *map(assigned, (111, 112, 116))])
 
 
 @pytest.mark.parametrize("kind", ["delay-messages", "double-messages", "lose-messages"])
