@@ -145,7 +145,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         restarts: execution attempts after the first.
         landed: landed faults by attack, such as `kill worker`.
         windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, or that its case
-            demands, such as `restored-state`, whether it was hit; also others that were hit.
+            demands, such as `restored-state`, whether it was hit; also others that were hit, if the run counts.
         claims: what the system under test claimed under this plan, in words.
         wall_ms: what the run cost.
         stalled_ms: how long, of that, processes of the run waited for a processor; 0 where nobody measured it.

@@ -37,7 +37,9 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         if aimed := window(spec):
             windows[aimed] = windows.get(aimed, False) or bool(hit)
     hits = windows_hit(history)
-    windows |= {each.value: each in hits for each in sorted({*demanded, *hits})}
+    # What nobody demands is no window that a run missed, or hit without counting.
+    shown = {*demanded} if run.outcome is Outcome.INCONCLUSIVE else {*demanded, *hits}
+    windows |= {each.value: each in hits for each in sorted(shown)}
     return RunResult(
         id=run_id(case, run.tier, number),
         case=case,

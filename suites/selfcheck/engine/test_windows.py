@@ -8,6 +8,7 @@ from itertools import count
 import pytest
 
 from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.cases.standing import case_result
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.cases.tally import Tally
@@ -37,6 +38,7 @@ from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.journal import Status
 from holdfast.harness.model.plan import Gate, Schedule
 from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import MEANINGS, REMEDIES, Window, missed_in_words
 from holdfast.suites.selfcheck.engine.results import case, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import WORKER, Checkpoints, Item, ScriptedSystem, kill, plan, played
@@ -153,6 +155,15 @@ def test_a_case_and_its_rules_stay_open_until_a_run_that_counts_hits_the_window(
     assert "no run hit restored-state, in which a life began from state" in row.reason
     card = certificate([row], [found], [runs], "RT", ())
     assert card.windows_missed == ("restored-state",)
+
+
+def test_a_window_that_nobody_demands_leaves_no_case_open() -> None:
+    """A run that does not count hit it, and another did not: the case was open for want of it."""
+    events: list[Item] = [(5.0, attempt(1, None)), (10.0, DIED), (20.0, attempt(2, 1))]
+    run, _ = played(ScriptedSystem(Checkpoints(until_ms=400), events), plan(kill(after_acknowledged=99)))
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert run_result(run, "area/case", 0, 1.0).windows == {}
+    assert run_result(run, "area/case", 0, 1.0, [Window.RESTORED_STATE]).windows == {"restored-state": True}
 
 
 def test_cases_that_recover_demand_what_shows_a_recovery() -> None:
