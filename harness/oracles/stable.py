@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from msgspec import structs
-
 from holdfast.harness.model.events import CheckpointCompleted, Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
-from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, left_open
 from holdfast.harness.oracles.models.options import interval_ms
 from holdfast.harness.oracles.traces.stalls import TOO_BUSY, Stalls
 
@@ -53,10 +51,7 @@ class StableOracle:
         looks = _Looks(history, findings)
         if looks.note:
             findings.inform(looks.note)
-        verdict = findings.verdict(history)
-        if looks.open and verdict.outcome is Outcome.PASS:
-            return structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=looks.open)
-        return verdict
+        return left_open(findings.verdict(history), looks.open)
 
 
 def _judge_second_read(history: History, findings: Findings) -> None:

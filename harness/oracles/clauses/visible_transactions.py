@@ -60,7 +60,7 @@ def _judge_unit(
 ) -> None:
     unit = units[-1]
     findings.check("committed-twice")
-    if units[0].name != unit.name and AGAIN not in unit.name:
+    if units[0].name != unit.name and not unit.name.startswith(units[0].name + AGAIN):
         message = f"{transaction.name} is visible as {units[0].name} and as {unit.name}"
         findings.violated("committed-twice", message, _line(unit))
     findings.check("visible-without-commit")

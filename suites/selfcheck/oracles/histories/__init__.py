@@ -43,6 +43,7 @@ from holdfast.suites.selfcheck.oracles.histories import (
     third_job,
     trend,
     txn,
+    visible_transactions,
     window,
 )
 
@@ -87,5 +88,6 @@ __all__ = [
     "third_job",
     "trend",
     "txn",
+    "visible_transactions",
     "window",
 ]
