@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.harness.engine.exploration.shrink import shows, shrink
+from holdfast.harness.engine.exploration.shrink import attempted, shows, shrink
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance import plans
 from holdfast.suites.selfcheck.engine.scripted import (
     WORKER,
     Checkpoints,
@@ -66,3 +69,10 @@ def test_drawn_plans_can_be_shrunk_to_nothing() -> None:
     small = shrink(drawn, lambda candidate: True, tries=1_000)
     assert (small.faults, small.options, small.topology.parallelism) == ((), {}, 1)
     assert set(small.workload.parameters.values()) == {0}
+
+
+def test_a_smaller_plan_that_breaks_the_harness_is_none() -> None:
+    """Without its partition the poison is one of nothing; that ended a certification before its report."""
+    poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"partition": 1, "offset": 0})
+    asked = plans.plan(poison, records={"records": 20, "partitions": 1})
+    assert attempted(asked, registry.system("reference"), registry.toolbox()) is None
