@@ -120,6 +120,15 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
             "S/state/table.json is no table of rows: Expected `int`, got `float` - at `$.rows[0][1]`.",
         ),
         (
+            READY + "pathlib.Path('table.json').write_text('{\"a\": ' * 100_000); sys.exit('no depth')",
+            "S/state/table.json is no table of rows: maximum recursion depth exceeded",
+        ),
+        (
+            READY
+            + "pathlib.Path('table.json').write_bytes(b'{\"rows\": [[\"\\xff\", 2, [1, 1], 7]]}'); sys.exit('torn')",
+            "S/state/table.json is no table of rows: ",
+        ),
+        (
             READY + "pathlib.Path('table.json').write_text('{\"rows\": [[\"even\", 2, [1], 7]]}')" + LISTEN,
             "S/state/table.json counts 1 of 2 partitions for 'even'.",
         ),
