@@ -24,7 +24,8 @@ from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.models.layout import widest_layout
 from holdfast.harness.oracles.models.lineage import owed_rows
 from holdfast.harness.oracles.output.identity_rows import listed
-from holdfast.harness.oracles.output.missing import everything_is_due
+from holdfast.harness.oracles.output.markers import marked_partitions
+from holdfast.harness.oracles.output.missing import Fate, ruling
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 
 _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexKind.ITERATION, VertexKind.SINK})
@@ -53,8 +54,7 @@ class FeedbackOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         restored = {event.restored_checkpoint for event in history.of(AttemptStarted)} - {None}
-        owing = history.end.reached and everything_is_due(history)
-        if not (owing and restored and self.applies(history)):
+        if not (restored and self.applies(history) and _is_decided(history)):
             return findings.verdict()
         owed = owed_rows(history.plan.job, history.inputs)
         shown = {(row.partition, row.offset) for row in cast(Iterator[IdentityRow], history.output.rows())}
@@ -77,6 +77,13 @@ class FeedbackOracle:
                 "was to be expected"
             )
         return findings.verdict()
+
+
+def _is_decided(history: History) -> bool:
+    """Whether what is missing is lost: the end is reported, or the marker of every partition has its effect."""
+    if ruling(history, marked=False).fate is Fate.LOST:
+        return True
+    return ruling(history, marked=True).fate is Fate.LOST and all(marked_partitions(history))
 
 
 class _Batch(NamedTuple):

@@ -28,8 +28,7 @@ class Stalls:
 
     def within_ns(self, start_ns: int, end_ns: int) -> int:
         """For how long at most something that had to be done between two times can have waited for a processor."""
-        total_ns = covered_ns = 0
-        covered_ns = start_ns
+        total_ns, covered_ns = 0, start_ns
         for place in range(bisect_right(self._stretches, (start_ns,)), len(self._stretches)):
             stretch_end_ns, since_ns, stalled_ns = self._stretches[place]
             if stretch_end_ns - self._longest_ns >= end_ns:

@@ -14,7 +14,7 @@ from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.feedback import FeedbackOracle
 from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, crashed, what_was_in_the_loop
+from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, comes_back, crashed, what_was_in_the_loop
 from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
@@ -44,6 +44,11 @@ def test_without_a_restart_from_a_checkpoint_nothing_is_decided() -> None:
 @pytest.mark.parametrize("fields", [{"end": STOPPED}, {"expected": ExpectedEnd.FAILED}], ids=["stopped", "failed"])
 def test_a_run_that_did_not_drain_its_input_decides_nothing(fields: dict[str, Any]) -> None:
     history = story(AttemptStarted(), AttemptStarted(restored_checkpoint=1), job=ITERATION, **fields)
+    assert ORACLE.judge(history).outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_its_marker_nothing_is_lost_for_certain() -> None:
+    history = crashed(*ROWS[:5], before=[*TWO, comes_back(0), comes_back(1)], end=STOPPED)
     assert ORACLE.judge(history).outcome is Outcome.INCONCLUSIVE
 
 

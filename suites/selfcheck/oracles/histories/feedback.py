@@ -15,15 +15,15 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
     SourceEmitted,
 )
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.lossy_jobs import ITERATION
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
-from holdfast.suites.selfcheck.oracles.output_builder import identities, units
+from holdfast.suites.selfcheck.oracles.output_builder import STOPPED, identities, marked, units
 
 bad, near = exhibits("FEEDBACK")
 
 IN, LOOP = "source[0]->loop[0]", "loop[0]->loop[0]"
-ROWS = [f"0:{offset}" for offset in range(6)]
+ROWS = [f"0:{offset}" for offset in range(7)]
 
 
 def enters(number: int, position: int) -> list[Event]:
@@ -40,8 +40,8 @@ def comes_back(position: int) -> BatchProcessed:
     return BatchProcessed(channel=LOOP, position=position, records=2)
 
 
-def crashed(*shown: str, before: Sequence[Event], checkpoint: int = 1) -> History:
-    """What happens before the checkpoint; then a crash, and what is left is read again."""
+def crashed(*shown: str, before: Sequence[Event], checkpoint: int = 1, end: RunEnd | None = None) -> History:
+    """What happens before the checkpoint; then a crash, and what is left is read again. A marker is the last record."""
     return story(
         AttemptStarted(),
         before,
@@ -52,9 +52,10 @@ def crashed(*shown: str, before: Sequence[Event], checkpoint: int = 1) -> Histor
         comes_back(0),
         job=ITERATION,
         parallelism=1,
-        inputs=input_log(6),
+        inputs=marked(input_log(6)),
         units=units(identities(*shown)),
         claimed=AT_MOST_ONCE,
+        end=end,
     )
 
 
@@ -63,7 +64,13 @@ TWO = [*enters(0, 0), *enters(1, 1)]
 
 @bad("lost-outside-loop")
 def one_that_was_read_again() -> History:
-    return crashed(*ROWS[:5], before=[*TWO, comes_back(0), comes_back(1)])
+    return crashed(*ROWS[:5], *ROWS[6:], before=[*TWO, comes_back(0), comes_back(1)])
+
+
+@bad("lost-outside-loop")
+def one_before_a_visible_marker() -> History:
+    """The system under test does not report its end, and never will."""
+    return crashed(*ROWS[:5], *ROWS[6:], before=[*TWO, comes_back(0), comes_back(1)], end=STOPPED)
 
 
 @bad("lost-outside-loop")
