@@ -13,7 +13,7 @@ from rich.text import Text
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import Journal, Status, Title
-from holdfast.reports import finding, notes, recovery, text, verdict, view
+from holdfast.reports import finding, notes, recovery, text, verdict, view, windows
 
 TITLE_STYLES = {
     Title.CERTIFIED: "bold green",
@@ -31,7 +31,7 @@ HEADINGS = {
     Status.ERROR: "error",
     Status.FAIL: "FAIL",
 }
-SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES = 3, 4, 5, 6, 4
+SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES, SHOWN_WINDOWS = 3, 4, 5, 6, 4, 6
 MOST_OF_A_SENTENCE = 140
 """Characters of a sentence that lists what is missing."""
 _NOT_RUN = {Status.UNTESTED, Status.NOT_APPLICABLE}
@@ -217,14 +217,17 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     if certificate.failure_bound is not None:
         bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
         _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
-    if word := verdict.on_its_word(certificate):
-        _print_wrapped(console, word)
+    for sentence in (verdict.on_its_word(certificate), windows.hit(journal, 0 if verbose else SHOWN_WINDOWS)):
+        if sentence:
+            _print_wrapped(console, sentence)
     recoveries = recovery.groups(journal)
     for group in recoveries if verbose else recoveries[:SHOWN_RECOVERIES]:
         each = "; ".join(f"{row.system} {row.in_words}" for row in group)
         _print_wrapped(console, f"recovery from {group[0].attack} on tier {group[0].tier}: {each}")
     if len(recoveries) > SHOWN_RECOVERIES and not verbose:
         _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
+    if absent := view.not_applicable(journal):
+        _print_wrapped(console, absent)
     for tier in journal.tiers:
         if not tier.ran:
             named = tier.reason.startswith(f"tier {tier.tier}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Anomaly, Verdict
 
@@ -139,3 +140,15 @@ def anomalies(run: RunResult) -> Iterator[tuple[Verdict, Anomaly]]:
     for verdict in run.verdicts:
         for anomaly in verdict.anomalies:
             yield verdict, anomaly
+
+
+def not_applicable(journal: Journal) -> str:
+    """How many cases do not apply to the system under test, in one sentence; empty if all apply."""
+    absent = [case for case in journal.cases if case.status is Status.NOT_APPLICABLE]
+    if not absent:
+        return ""
+    applying = {case.case.partition("/")[0] for case in journal.cases if case.status is not Status.NOT_APPLICABLE}
+    areas = {case.case.partition("/")[0] for case in absent} - applying
+    whole = f", among them all of {plural(len(areas), 'area')}" if areas else ""
+    verb = "does" if len(absent) == 1 else "do"
+    return f"{len(absent):,} of {plural(len(journal.cases), 'case')} {verb} not apply to this system{whole}"

@@ -55,7 +55,7 @@ class CaseProgress:
         self._line_s = 0.0
         self._areas: dict[str, _Area] = {}
         self._demanded: dict[tuple[str, Tier], int] = {}
-        self._ran: Counter[tuple[str, Tier]] = Counter()
+        self._counted: Counter[tuple[str, Tier]] = Counter()
         self._total = self._over = self._runs = 0
         self._seen: set[tuple[str, str]] = set()
 
@@ -73,21 +73,21 @@ class CaseProgress:
         for case, tier in cases:
             self._areas.setdefault(_area(case.id), _Area()).open += 1
             self._demanded[case.id, tier] = case.runs
-            self._left.expect(tier, case.runs)
+            self._left.expect(case.id, tier, case.runs)
         self._progress.update(self._task, total=self._total)
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
-        self._left.expect(tier, demanded - self._demanded.get((case, tier), 0))
         self._demanded[case, tier] = demanded
+        self._left.began(tier, self._now_s)
+        self._expect(case, tier)
         self._tell(f"{case} on {tier}")
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
         key = result.case, result.tier
         self._runs += 1
-        self._ran[key] += 1
-        if self._ran[key] > self._demanded.get(key, 0):
-            self._left.expect(result.tier, 1)
+        self._counted[key] += result.outcome is not Outcome.INCONCLUSIVE
         self._left.ran(result.tier, self._now_s)
+        self._expect(*key)
         if kept is not None and kept.finding is not None and kept.finding.cause is not None:
             kind = kept.finding.cause.name, kept.finding.damage or ""
             if kind not in self._seen:
@@ -107,7 +107,8 @@ class CaseProgress:
         key = result.case, result.tier
         if key not in self._demanded:
             return
-        self._left.expect(result.tier, self._ran[key] - self._demanded.pop(key))
+        del self._demanded[key]
+        self._left.expect(*key, 0)
         self._over += 1
         self._progress.update(self._task, completed=self._over)
         name = _area(result.case)
@@ -116,6 +117,11 @@ class CaseProgress:
         if not area.open and area.ran:
             self._say(area.line(name))
         self._tell("")
+
+    def _expect(self, case: str, tier: Tier) -> None:
+        """Runs of an open case that still must count: a run that does not count is repeated, so one at least."""
+        demanded = self._demanded.get((case, tier), 0)
+        self._left.expect(case, tier, max(1, demanded - self._counted[case, tier]))
 
     @property
     def _now_s(self) -> float:

@@ -22,17 +22,21 @@ class TimeLeft:
     def __init__(self, *, side_by_side: bool, budget_s: float | None) -> None:
         self._side_by_side = side_by_side
         self._budget_s = budget_s
-        self._wanted: Counter[Tier] = Counter()
+        self._to_come: dict[tuple[str, Tier], int] = {}
         self._done: Counter[Tier] = Counter()
         self._began_s: dict[Tier, float] = {}
 
-    def expect(self, tier: Tier, runs: int) -> None:
-        """So many runs more are to come; fewer if it is negative."""
-        self._wanted[tier] += runs
+    def expect(self, case: str, tier: Tier, runs: int) -> None:
+        """So many runs of a case are to come, whatever was expected before."""
+        self._to_come[case, tier] = runs
+
+    def began(self, tier: Tier, now_s: float) -> None:
+        """A case begins on a tier, `now_s` after the start of the certification."""
+        self._began_s.setdefault(tier, now_s)
 
     def ran(self, tier: Tier, now_s: float) -> None:
         """A run is over, `now_s` after the start of the certification."""
-        self._began_s.setdefault(tier, now_s)
+        self.began(tier, now_s)
         self._done[tier] += 1
 
     def estimate_s(self, now_s: float) -> float:
@@ -41,13 +45,14 @@ class TimeLeft:
         Args:
             now_s: since the start of the certification.
         """
-        left = [self._of(tier, now_s) for tier, runs in self._wanted.items() if runs > self._done[tier]]
         if self._budget_s is not None:
             return max(self._budget_s - now_s, 0.0)
-        return max(left, default=0.0) if self._side_by_side else sum(left)
+        left: dict[Tier, float] = {}
+        for (_, tier), runs in self._to_come.items():
+            left[tier] = left.get(tier, 0.0) + runs * self._each_s(tier, now_s)
+        return max(left.values(), default=0.0) if self._side_by_side else sum(left.values())
 
-    def _of(self, tier: Tier, now_s: float) -> float:
-        left, done = self._wanted[tier] - self._done[tier], self._done[tier]
-        spent_s = now_s - self._began_s.get(tier, now_s)
-        each_s = spent_s / (done - 1) if done > 1 else TYPICAL_RUN_S[tier]
-        return left * each_s
+    def _each_s(self, tier: Tier, now_s: float) -> float:
+        """What one run costs, where several at a time cost less each."""
+        done = self._done[tier]
+        return (now_s - self._began_s[tier]) / done if done else TYPICAL_RUN_S[tier]

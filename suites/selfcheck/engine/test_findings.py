@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from holdfast.harness.commands.time_left import TYPICAL_RUN_S, TimeLeft
 from holdfast.harness.engine.cases.standing import case_result
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.certification.findings import findings
@@ -186,19 +185,3 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     assert finding.next is not None
     assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000 --trust"
     assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000 --trust"
-
-
-def test_the_time_left_follows_from_what_runs_took() -> None:
-    left = TimeLeft(side_by_side=False, budget_s=None)
-    left.expect(Tier.SIM, 11)
-    left.expect(Tier.PROCESS, 2)
-    assert left.estimate_s(0.0) == pytest.approx(11 * TYPICAL_RUN_S[Tier.SIM] + 2 * TYPICAL_RUN_S[Tier.PROCESS])
-    left.ran(Tier.SIM, 1.0)
-    left.ran(Tier.SIM, 3.0)
-    assert left.estimate_s(3.0) == pytest.approx(9 * 2.0 + 2 * TYPICAL_RUN_S[Tier.PROCESS])
-
-
-def test_a_budget_is_the_time_left() -> None:
-    left = TimeLeft(side_by_side=True, budget_s=30.0)
-    left.expect(Tier.SIM, 11)
-    assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)

@@ -11,10 +11,12 @@ from rich.console import Console
 
 from holdfast.harness.commands import progress
 from holdfast.harness.commands.progress import CaseProgress
+from holdfast.harness.commands.time_left import TYPICAL_RUN_S, TimeLeft
 from holdfast.harness.engine.cases.standing import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status
+from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.results import case, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 from holdfast.suites.selfcheck.engine.test_findings import LOSS, kept
@@ -81,3 +83,56 @@ def test_quiet_is_quiet() -> None:
     observer.ran(result(case=ONE.id), kept(0, LOSS, case=ONE.id))
     ended(observer)
     assert stream.getvalue() == ""
+
+
+def test_runs_that_do_not_count_are_still_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+    observer.begin(ONE.id, Tier.SIM, 1)
+    observer.begin(OTHER.id, Tier.SIM, 2)
+    now_s[0] = 10.0
+    observer.ran(result(case=ONE.id), None)
+    ended(observer)
+    for at_s in (20.0, 30.0, 40.0, 50.0):
+        now_s[0] = at_s
+        observer.ran(result(case=OTHER.id, outcome=Outcome.INCONCLUSIVE), None)
+    lines = [line for line in stream.getvalue().splitlines() if "of 2 cases" in line]
+    assert [line.rpartition(", ")[2] for line in lines] == ["about 20 s left"] * 2
+    observer.ran(result(case=OTHER.id), None)
+    now_s[0] = 70.0
+    observer.ran(result(case=OTHER.id, outcome=Outcome.INCONCLUSIVE), None)
+    assert stream.getvalue().endswith("1 of 2 cases, 7 runs, about 10 s left\n")
+
+
+def test_a_case_that_is_over_takes_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = [0.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+    observer.begin(ONE.id, Tier.SIM, 1)
+    for at_s in (10.0, 20.0, 30.0, 40.0):  # three more than it demands
+        now_s[0] = at_s
+        observer.ran(result(case=ONE.id, outcome=Outcome.INCONCLUSIVE), None)
+    now_s[0] = 60.0
+    ended(observer)
+    assert stream.getvalue().splitlines()[-1] == "1 of 2 cases, 4 runs, about 15 s left"
+
+
+def test_the_time_left_follows_from_what_runs_took() -> None:
+    left = TimeLeft(side_by_side=False, budget_s=None)
+    left.expect("area/one", Tier.SIM, 11)
+    left.expect("area/one", Tier.PROCESS, 2)
+    assert left.estimate_s(0.0) == pytest.approx(11 * TYPICAL_RUN_S[Tier.SIM] + 2 * TYPICAL_RUN_S[Tier.PROCESS])
+    left.began(Tier.SIM, 1.0)
+    for at_s in (1.1, 5.0):  # two workers: the first two runs end almost together
+        left.ran(Tier.SIM, at_s)
+    left.expect("area/one", Tier.SIM, 9)
+    assert left.estimate_s(5.0) == pytest.approx(9 * 2.0 + 2 * TYPICAL_RUN_S[Tier.PROCESS])
+
+
+def test_a_budget_is_the_time_left() -> None:
+    left = TimeLeft(side_by_side=True, budget_s=30.0)
+    left.expect("area/one", Tier.SIM, 11)
+    assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)

@@ -105,3 +105,28 @@ def test_control_characters_do_not_reach_the_terminal() -> None:
     shown = said(journals.hostile(), verbose=True)
     assert "\x1b" not in shown
     assert "\x00" not in shown
+
+
+def test_windows_are_shown_and_those_never_hit_come_first() -> None:
+    value = journals.refused()
+    hits = {"kill worker before commit": 9, **{f"window {number}": number for number in range(1, 8)}, "sent-again": 6}
+    card = msgspec.structs.replace(value.certificate, windows_hit=hits, windows_missed=("a rare one", "read-again"))
+    value = msgspec.structs.replace(value, certificate=card)
+    shown = " ".join(said(value).split())
+    assert "windows that no run hit: read-again, a rare one; windows hit: sent-again in 6 runs, kill worker" in shown
+    assert "before commit in 9, window 7 in 7, window 6 in 6, window 5 in 5, window 4 in 4, and 3 more" in shown
+    assert "window 1 in 1" in " ".join(said(value, verbose=True).split())
+    assert "windows" not in said(journals.empty())
+
+
+def test_cases_that_do_not_apply_are_one_line() -> None:
+    value = journals.refused()
+    first, *others = value.cases
+    absent = [
+        msgspec.structs.replace(first, case=name, status=Status.NOT_APPLICABLE)
+        for name in ("samples/one", "samples/two", f"{first.case.partition('/')[0]}/one")
+    ]
+    shown = " ".join(said(msgspec.structs.replace(value, cases=(first, *others, *absent))).split())
+    total = len(value.cases) + 3
+    assert f"3 of {total} cases do not apply to this system, among them all of 1 area" in shown
+    assert "apply to this system" not in said(value)
