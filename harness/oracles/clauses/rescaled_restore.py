@@ -124,12 +124,15 @@ def _judge_state(
     off = (value - value_now) % MODULUS or (digest - digest_now) % MODULUS
     keys, keys_now = sum(each.keys for each in recorded), sum(each.keys for each in held)
     strange = not copies_now <= copies or (alike and len(copies) > 1)
-    if (records, keys) != (now, keys_now) or off or strange:
-        message = (
-            f"{vertex} starts with {plural(now, 'record')} of {plural(keys_now, 'key')}, "
-            f"{records} of {keys} were recorded"
-        )
-        findings.violated("rescaled-state-differs", message, *before, *after)
+    wrong = ""
+    if (records, keys) != (now, keys_now):
+        wrong = f"{plural(now, 'record')} of {plural(keys_now, 'key')}, {records} of {keys} were recorded"
+    elif off:
+        wrong = "as many records and keys as were recorded, with another sum or digest"
+    elif strange:
+        wrong = "copies of broadcast state that differ from each other, or from those that were recorded"
+    if wrong:
+        findings.violated("rescaled-state-differs", f"{vertex} starts with {wrong}", *before, *after)
     shown = [each.entries for each in held if each.entries is not None]
     if len(shown) != len(held):
         return
