@@ -12,6 +12,7 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     ChannelStateRestored,
     ChannelStateTaken,
+    CheckpointCompleted,
     NodeDied,
     SourceEmitted,
     StateFound,
@@ -44,8 +45,17 @@ def _found(history: History) -> Iterator[Window]:
 
 
 def _restored_attempts(history: History) -> set[int]:
-    """The attempts, or lives of a program, that began from persisted state; a task of theirs ran if tasks are seen."""
-    attempts = {event.attempt for event in history.of(AttemptStarted) if event.restored_checkpoint is not None}
+    """The attempts, or lives of a program, that began from persisted state; a task of theirs ran if tasks are seen. A
+    checkpoint that completed before anything was read holds none."""
+    held = {
+        event.checkpoint for event in history.of(CheckpointCompleted) if any(event.positions) or not event.positions
+    }
+    empty = {event.checkpoint for event in history.of(CheckpointCompleted)} - held
+    attempts = {
+        event.attempt
+        for event in history.of(AttemptStarted)
+        if event.restored_checkpoint is not None and event.restored_checkpoint not in empty
+    }
     tasks = history.of(TaskStarted)
     if tasks:
         attempts &= {event.attempt for event in tasks if event.restored_checkpoint is not None}

@@ -72,6 +72,7 @@ DIED = NodeDied(dead_node="worker-0.0", cause="kill")
 HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, 3)]),
     (Window.RESTORED_STATE, [attempt(2, 3), TaskStarted(attempt=2, subtask="sum[0]", restored_checkpoint=3)]),
+    (Window.RESTORED_STATE, [CheckpointCompleted(checkpoint=1, positions=(0, 4)), attempt(2, 1)]),
     (Window.RESTORED_STATE, [life(1, 0, 0), life(2, 0, 7)]),
     (Window.READ_AGAIN, [attempt(1, None), read(1, 0, 9), attempt(2, 3), read(2, 6, 12)]),
     (Window.READ_AGAIN, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 6, 9)]),
@@ -103,6 +104,11 @@ NEAR: list[tuple[Window, list[Event]]] = [
         [precommitted(), TransactionAborted(node="worker-0.0", subtask=SINK, transaction="t"), DIED],
     ),
     (Window.TRANSACTION_IN_DOUBT, [precommitted("worker-1.0"), DIED]),
+    (Window.RESTORED_STATE, [attempt(1, None), CheckpointCompleted(checkpoint=1, positions=(0, 0)), attempt(2, 1)]),
+    (
+        Window.READ_AGAIN,
+        [read(1, 0, 5), CheckpointCompleted(checkpoint=1, positions=(0, 0)), attempt(2, 1), read(2, 0, 5)],
+    ),
     (Window.OVERTAKING, [ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=EMPTY)]),
     (
         Window.RESTORED_IN_FLIGHT,
