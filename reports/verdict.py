@@ -25,16 +25,21 @@ def sentence(journal: Journal) -> str:
     findings = sum(each.status is Status.FAIL for each in journal.findings)
     if journal.certificate.title is Title.CERTIFIED:
         return f"Every MUST rule passed or does not apply; of {total}, {passed} passed."
+    absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
     if journal.certificate.title is Title.REFUSED:
-        causes = f"{plural(findings, 'finding')}: " if findings else ""
-        return f"{causes}of {total}, {found[Status.FAIL]} refuted, {passed} passed{_shadowed(journal)}."
+        no_rule = " outside the rules of the catalogue" if not found[Status.FAIL] else ""
+        causes = f"{plural(findings, 'finding')}{no_rule}: " if findings else ""
+        unrun = f", {found[Status.UNTESTED]} did not run" if found[Status.UNTESTED] else ""
+        refuted = f"{found[Status.FAIL]} refuted, {passed} passed{_shadowed(journal)}"
+        return f"{causes}of {total}, {refuted}{absent}{unrun}."
     if journal.certificate.title is Title.INCONCLUSIVE:
+        if journal.tiers and not any(tier.ran for tier in journal.tiers) and not journal.interrupted:
+            return f"The system under test was not run, so nothing is decided: of {total}, {passed} passed{absent}."
         undecided = found[Status.INCONCLUSIVE] + found[Status.ERROR]
         cut = "The certification was interrupted" if journal.interrupted else "Nothing was refuted"
         still = f", {undecided} ran and stay open" if undecided else ""
         return f"{cut}: of {total}, {passed} passed{still}."
     open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
-    absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
     return f"Nothing that ran was refuted: of {total}, {passed} passed{absent}, {open_count} did not run."
 
 

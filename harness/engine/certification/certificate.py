@@ -101,6 +101,8 @@ def certificate(
     drawn_failed = any(tally.drawn_failed for tally in tallies)
     missing = _missing(rules, results, subject)
     title = _title(rules, results, missing, subject)
+    if title is not Title.REFUSED and not any(tally.runs for tally in tallies):
+        title = Title.INCONCLUSIVE  # Only negative controls ran, if anything did.
     decided = [each for each in rules if each.concerns(subject) and each.status in (Status.PASS, Status.FAIL)]
     return Certificate(
         title=Title.INCONCLUSIVE if interrupted and title is not Title.REFUSED else title,

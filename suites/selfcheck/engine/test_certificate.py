@@ -311,3 +311,10 @@ def test_what_a_negative_control_did_is_not_counted_for_the_accused(
     assert statuses == {asked.id: Status.PASS, wrong.id: Status.PASS}
     assert sum(tier.runs for tier in journal.tiers) == asked.runs
     assert journal.certificate.title is Title.PARTIAL
+
+
+def test_a_system_that_was_not_run_is_inconclusive() -> None:
+    """Under a short time limit only a negative control ran: its pass made the certificate PARTIAL."""
+    control = case_result(CASE, Tier.SIM, 1, tally(result()), ORACLES, {})
+    assert certificate([], [control], [], "RT", ()).title is Title.INCONCLUSIVE
+    assert certificate([], [control], [tally(result())], "RT", ()).title is Title.PARTIAL

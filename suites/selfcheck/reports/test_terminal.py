@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from holdfast.harness.model.journal import Journal, Recovery, Status
+from holdfast.harness.model.journal import Journal, Recovery, Status, Title
 from holdfast.reports import view
 from holdfast.reports.terminal import SHOWN_RECOVERIES, render_summary
 from holdfast.suites.selfcheck.reports import journals
@@ -130,3 +130,19 @@ def test_cases_that_do_not_apply_are_one_line() -> None:
     total = len(value.cases) + 3
     assert f"3 of {total} cases do not apply to this system, among them all of 1 area" in shown
     assert "apply to this system" not in said(value)
+
+
+def test_a_finding_that_refutes_no_rule_is_explained() -> None:
+    value = journals.refused()
+    rules = tuple(msgspec.structs.replace(each, status=Status.UNTESTED) for each in value.rules)
+    shown = " ".join(said(msgspec.structs.replace(value, rules=rules)).split())
+    assert " outside the rules of the catalogue: of " in shown
+    assert "outside the rules" not in " ".join(said(value).split())
+
+
+def test_a_system_that_was_not_run_is_named_so() -> None:
+    value = journals.partial()
+    card = msgspec.structs.replace(value.certificate, title=Title.INCONCLUSIVE)
+    tiers = tuple(msgspec.structs.replace(each, ran=False, reason="the time limit was reached") for each in value.tiers)
+    shown = " ".join(said(msgspec.structs.replace(value, certificate=card, tiers=tiers)).split())
+    assert "The system under test was not run, so nothing is decided: of " in shown
