@@ -210,7 +210,7 @@ def _drawn(journal: Journal) -> list[RunResult]:
     """The runs that get a timeline: those of the findings, then failed runs before others."""
     explained = {each.run: number for number, each in enumerate(journal.findings)}
     rank = {Outcome.FAIL: 0, Outcome.INCONCLUSIVE: 1, Outcome.PASS: 2}
-    held = [run for run in journal.runs if run.timeline is not None]
+    held = [run for run in journal.runs if run.timeline is not None and run.timeline.lanes]
     held.sort(key=lambda run: (explained.get(run.id, len(explained)), rank[run.outcome]))
     return held[:MOST_TIMELINES]
 

@@ -37,7 +37,7 @@ def sentence(journal: Journal) -> str:
             return f"The system under test was not run, so nothing is decided: of {total}, {passed} passed{absent}."
         undecided = found[Status.INCONCLUSIVE] + found[Status.ERROR]
         cut = "The certification was interrupted" if journal.interrupted else "Nothing was refuted"
-        still = f", {undecided} ran and stay open" if undecided else ""
+        still = f", {undecided} ran and {'stays' if undecided == 1 else 'stay'} open" if undecided else ""
         return f"{cut}: of {total}, {passed} passed{still}."
     open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
     return f"Nothing that ran was refuted: of {total}, {passed} passed{absent}, {open_count} did not run."

@@ -152,4 +152,4 @@ def _first_cause(tally: Tally) -> str:
     if not tally.causes:
         return "the campaign ended early"
     cause, times = tally.causes.most_common(1)[0]
-    return f"most often ({times}): {cause}"
+    return f"{'each time' if times == tally.inconclusive else 'most often'} ({times}): {cause}"

@@ -181,7 +181,7 @@ def test_what_stays_open_is_told_with_its_reason_and_once() -> None:
     assert (finding.status, finding.damage) == (Status.INCONCLUSIVE, None)
     assert finding.what == "Not decided: fault 0 (kill) never acted"
     assert finding.when == "in area/one on sim and 1 more case: 2 of 2 runs did not count, 3 must"
-    assert finding.why == "0 of 3 runs counted; most often (2): fault n (kill) never acted"
+    assert finding.why == "0 of 3 runs counted; each time (2): fault n (kill) never acted"
     assert finding.next is not None
     assert finding.next.line() == "holdfast replay folder/runs/area-case-sim-0000 --trust"
     assert finding.next.line("out") == "holdfast replay out/folder/runs/area-case-sim-0000 --trust"

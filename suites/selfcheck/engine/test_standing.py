@@ -33,7 +33,7 @@ def stands(runs: Tally, demanded: int = 1, **fields: object) -> CaseResult:
         (tally(result(), result(failing())), 2, Status.FAIL, Status.FAIL, "CUT/order in 1 of 2 runs, first in area-"),
         (tally(missed(), result(failing())), 2, Status.FAIL, Status.FAIL, "CUT/order in 1 of 2 runs"),
         (tally(result(PASSING, failing("TXN", "lost"))), 1, Status.FAIL, Status.PASS, ""),
-        (tally(result(), missed()), 2, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "1 of 2 runs counted; most often (1)"),
+        (tally(result(), missed()), 2, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "1 of 2 runs counted; each time (1)"),
         (tally(), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "0 of 1 run counted; the campaign ended early"),
         (tally(result(HALF)), 1, Status.PASS, Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 run"),
         (tally(result(windows=AIMED)), 1, Status.INCONCLUSIVE, Status.INCONCLUSIVE, "no run hit kill worker before"),

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.model.appearance import STATUS_WORDS
-from holdfast.harness.model.journal import Certificate, Journal, Title
+from holdfast.harness.model.journal import Certificate, Journal, Timeline, Title
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.reports import text, view
 from holdfast.reports.html import HtmlReporter, page
@@ -256,3 +256,18 @@ def test_a_night_fits_in_three_megabytes(tmp_path: Path) -> None:
     assert len(value.runs) == 400
     assert sum(run.timeline is not None for run in value.runs) == 40
     assert HtmlReporter().render(value, tmp_path).stat().st_size < 3_000_000
+
+
+def test_a_run_in_which_nothing_came_up_has_no_empty_timeline() -> None:
+    value = journals.partial()
+    run = next(each for each in value.runs if each.timeline is not None)
+    bare = msgspec.structs.replace(run, timeline=Timeline(duration_ms=1.0, lanes=()))
+    one, none = (msgspec.structs.replace(value, runs=(each,)) for each in (run, bare))
+    assert "Timeline of run" in page(one)
+    assert "Timeline of run" not in page(none)
+
+
+def test_drawn_plans_that_did_not_count_are_not_denied() -> None:
+    """Thirty drawn runs that did not count were reported as `No plan was drawn`."""
+    value = journals.empty()
+    assert "No drawn plan counted, so nothing bounds the failure probability." in page(value)
