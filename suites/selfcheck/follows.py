@@ -227,7 +227,13 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "snapshots-chain-twice": ("CHAIN/snapshot-apart", "CUT/stale-acted"),
     "revokes-completed": ("RETAIN/too-many-retained", "LOUD/started-older", *EXTRA, *STUCK),
     "source-repeats-one": ("RESTORE/position-differs", *EXTRA, *STUCK),
-    "reads-from-earliest": ("CUT/source-position", "RESTORE/position-differs", "LIVE/end-not-reached", *LOST),
+    "reads-from-earliest": (
+        "CUT/source-position",
+        "RESTORE/position-differs",
+        "RESTORE/read-elsewhere",
+        "LIVE/end-not-reached",
+        *LOST,
+    ),
     "ignores-lost-record": ("LIVE/end-not-reached",),
     "source-skips-one": ("RESTORE/position-differs", "GOLDEN/final-value", "LIVE/input-not-drained", *LOST),
     "starts-empty": (

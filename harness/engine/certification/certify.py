@@ -360,8 +360,9 @@ class Certification:
 
     def _applies(self, case: Case, tier: Tier) -> bool:
         try:
-            accused = accused_of(case, self._system, self._first_seed)
-            return not why_not_applicable(case, accused, tier, self._tools)
+            with foreign(f"system {self._request.system!r}"):
+                accused = accused_of(case, self._system, self._first_seed)
+                return not why_not_applicable(case, accused, tier, self._tools)
         except NotApplicable:
             return False
         except Exception:

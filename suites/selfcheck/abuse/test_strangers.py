@@ -47,7 +47,11 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
         ("json-lines", "exec yes", "answered 'y', which is no message of the protocol"),
         (f"{BROKEN}:impatient", "exec sleep 1000", "said nothing for 300 ms, and owes a message that it is ready."),
         ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "answered 'nonsense'"),
-        ("json-lines", "echo out of luck >&2; exit 7", "ended (exit code 7) before it said ready: out of luck"),
+        (
+            "json-lines",
+            "echo out of luck >&2; exit 7",
+            "ended before it said ready, in life 1 (exit code 7: out of luck).",
+        ),
     ],
 )
 def test_a_program_that_is_of_no_use(
