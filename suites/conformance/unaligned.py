@@ -100,11 +100,12 @@ def switching(timeout: str, *faults: FaultSpec) -> Plan:
 
 SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
 SLOW_COPY = plan(
-    slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 12, 1_500),
+    slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 20, 1_500),
     job=BROADCAST,
     options={**UNALIGNED, **FEW_BUFFERS},
-    records=BUSY,
+    records={**BUSY, "records": 600, "partitions": 6},
 )
+"""So many partitions that keyed records queue in front of the slow sum on processes, too."""
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
 TWO_GATES = plan(
     slow(LATE_GATE, 40, 1_500),
