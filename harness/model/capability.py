@@ -38,6 +38,8 @@ class Capability(StrEnum):
     """A job can be cancelled and suspended, and another submitted, from a retained checkpoint or empty."""
     RESCALE = "rescale"
     """The other job may be of another parallelism."""
+    WRONG_CLOCK = "wrong-clock"
+    """The wall clock of a process can be set, and made to run fast or slow."""
     SLOW_TASK = "slow-task"
     """A batch can be made to keep a subtask busy for a while."""
     UNALIGNED_CHECKPOINTS = "unaligned-checkpoints"
@@ -81,6 +83,8 @@ class Capability(StrEnum):
     """A record of the input can be made to fail its operator whenever it is processed."""
     TRUNCATE_INPUT = "truncate-input"
     """The source system can be made to have removed the oldest records of its partitions."""
+    LIST_PART = "list-part"
+    """The source system can be made to leave partitions out when it lists them."""
     SURGE_INPUT = "surge-input"
     """Input can be made to arrive faster than the workload says."""
     ACKNOWLEDGES_INPUT = "acknowledges-input"
@@ -96,7 +100,7 @@ class Guarantee(StrEnum):
 
 
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the accused claims. A guarantee that is refuted without having been claimed is information, not failure.
+    """What the system under test claims. The refutation of a guarantee that it does not claim is no failure.
 
     Attributes:
         state: guarantees on how often an input was applied to state.

@@ -7,7 +7,6 @@ from enum import StrEnum
 
 import msgspec
 
-from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
@@ -38,6 +37,17 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     oracle: str
     clauses: tuple[str, ...]
     mutant: str
+
+    @property
+    def wrong_system(self) -> str:
+        """The wrong system as a user types it, such as `reference+A3`; empty for a hand-made history."""
+        kind, colon, name = self.mutant.partition(":")
+        return f"reference+{self.mutant}" if not colon else name if kind == "system" else ""
+
+    @property
+    def hand_made(self) -> str:
+        """Name of the hand-made history; empty for a wrong system."""
+        return self.mutant.removeprefix("history:") if self.mutant.startswith("history:") else ""
 
 
 PlanGenerator = Callable[[int], Plan]
@@ -76,7 +86,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expected: Outcome = Outcome.PASS
     tiers: tuple[Tier, ...] = (Tier.SIM,)
     windows: tuple[Window, ...] = ()
-    needs: frozenset[Capability] = frozenset()
+    needs: frozenset[str] = frozenset()
     mutant_plan: Plan | PlanGenerator | None = None
     refutes: frozenset[str] = frozenset()
     pictures: tuple[str, ...] = ()

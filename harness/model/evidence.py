@@ -1,4 +1,4 @@
-"""How a fact about the accused is known."""
+"""How a fact about the system under test is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Evidence(StrEnum):
     """Where an event comes from, strongest first; an oracle without the evidence it needs is UNOBSERVED."""
 
     NATIVE = "native"
-    """The accused told us itself, at the step it happened in."""
+    """The system under test reported it itself, at the step it happened in."""
     DERIVED = "derived"
     """Read from its logs, its REST interface or its checkpoint files."""
     BOUNDARY = "boundary"

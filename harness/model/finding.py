@@ -10,6 +10,7 @@ import shlex
 import msgspec
 
 from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.oracle_title import in_words
 from holdfast.harness.model.status import Status
 
 
@@ -18,6 +19,7 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         oracle, clause: which.
+        title: of the oracle; empty if it has none, or is not known here.
         meaning: the clause in words; empty if its oracle is not known here.
         message: the first anomaly in plain words.
         witness: of the first anomaly, as lines, earliest first.
@@ -34,11 +36,17 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at_ms: float | None = None
     times: int = 1
     damage: Damage | None = None
+    title: str = ""
 
     @property
     def name(self) -> str:
         """`ORACLE/clause`."""
         return f"{self.oracle}/{self.clause}"
+
+    @property
+    def label(self) -> str:
+        """The same beside the title of its oracle, for people."""
+        return in_words(self.title, self.name)
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,4 +1,4 @@
-"""What happened to the accused: inputs, output and events, ready to be judged."""
+"""What happened to the system under test: inputs, output and events, ready to be judged."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class History:
 
     Args:
         plan: what was run.
-        claims: what the accused claims under this plan.
+        claims: what the system under test claims under this plan.
         inputs: everything it was fed.
         output: what the committed reader saw.
         events: in an order that respects (node, sequence) and every message edge; see `causal_order`.

@@ -214,6 +214,26 @@ REDUCED = Job(
 """Bounded, with an operator that holds rows back until its input ends."""
 
 
+TWO_PIPELINES = Job(
+    name="two-pipelines",
+    vertices=tuple(
+        Vertex(f"{side}-{kind}", kind)
+        for side in ("left", "right")
+        for kind in (VertexKind.SOURCE, VertexKind.MAP, VertexKind.SINK)
+    ),
+    edges=tuple(
+        edge
+        for side in ("left", "right")
+        for edge in (
+            Edge(f"{side}-source", f"{side}-map", Partitioning.REBALANCE),
+            Edge(f"{side}-map", f"{side}-sink", Partitioning.FORWARD),
+        )
+    ),
+    contract=Contract.RECORDS,
+)
+"""Two streams that share nothing but their workers."""
+
+
 def bounded(job: Job, *sources: str) -> Job:
     """The job with an input that ends.
 
@@ -238,3 +258,5 @@ JOBS = COMMON_JOBS | {
 """By name, all that can be drawn to run on and on."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
+REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}
+"""By name, those with several regions, of which one can restart alone."""

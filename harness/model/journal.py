@@ -12,6 +12,8 @@ import msgspec
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.own_deaths import OwnDeaths
+from holdfast.harness.model.place import Place
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
@@ -155,6 +157,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         timeline: kept for failures and a choice of passing runs.
         details: file with its checkpoints and pictures, relative to the report; empty: there is none.
         finding: what broke, if the run failed.
+        died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
+        on_its_word: oracles of which the verdict rests on the word of the system under test alone.
         shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
@@ -189,6 +193,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     recoveries: tuple[Recovery, ...] = ()
     details: str = ""
     finding: Finding | None = None
+    died_at_once: OwnDeaths | None = None
+    on_its_word: tuple[str, ...] = ()
     shrunk_from: str = ""
 
 
@@ -237,6 +243,7 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         failed_runs: ids of runs that refuted it.
         failed_cases: its cases that failed by a clause that does not decide it.
         observed_by: those of `oracles` that some run decided by what was seen from outside the system under test.
+        places: where its cases, clauses, wrong variants and the step of the reference that keeps it are written down.
     """
 
     rule: Rule
@@ -249,6 +256,7 @@ class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     failed_runs: tuple[str, ...] = ()
     failed_cases: tuple[str, ...] = ()
     observed_by: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def on_its_word(self) -> bool:
@@ -318,6 +326,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             counts in `cases` are complete.
         certificate: the card.
         findings: what is refuted and what is open, worst first, identical ones once.
+        oracle_titles: by name of an oracle, what it is called before people.
     """
 
     version: int = RESULTS_VERSION
@@ -340,3 +349,4 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     runs: tuple[RunResult, ...]
     certificate: Certificate
     findings: tuple[Finding, ...] = ()
+    oracle_titles: dict[str, str] = {}

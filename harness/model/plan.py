@@ -34,7 +34,7 @@ class WorkloadSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Gate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An effect that the accused is held in front of.
+    """An effect that the system under test is held in front of.
 
     Attributes:
         effect: name of the effect, from the adapter's `gates`, such as `acknowledge` or `commit`.
@@ -58,7 +58,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         after_acknowledged: the system has acknowledged input this often since its present life began: checkpoints that
             completed, or acknowledgements of a program.
         after_restored: this many lives of the system have begun from persisted state: attempts that restored a
-            checkpoint, or starts of a program whose table was not empty.
+            checkpoint that holds something, or starts of a program whose table was not empty.
         at_event: an event of this kind happens after the conditions above hold.
         gate: then arm this gate and act when it is reached.
         at_time_ms: then at this virtual time.
@@ -120,7 +120,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         safety_ms: the safety phase ends at the latest then.
         liveness_ms: from the heal until the expected end.
         settle_ms: how long output is watched after the expected end. The engine lengthens it, and the liveness phase,
-            to what the options of the plan need (oracles.models.settle_window), so no timeout can change output later.
+            to what the options of the plan need (oracles.output.settle_window), so no timeout can change output later.
     """
 
     safety_ms: int = 5_000
@@ -133,7 +133,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     Attributes:
         version: schema version.
-        system: the accused with its variant, such as `reference` or `reference+D1`.
+        system: the system under test with its variant, such as `reference` or `reference+D1`.
         job: what runs.
         topology: how wide.
         options: Flink's keys with values as Flink writes them; the job's program sets them.

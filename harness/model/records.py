@@ -57,7 +57,7 @@ class Partition(msgspec.Struct, frozen=True):
 
 
 class InputLog(msgspec.Struct, frozen=True):
-    """Everything the accused is fed.
+    """Everything the system under test is fed.
 
     Attributes:
         keys: distinct keys as text.
@@ -176,7 +176,7 @@ class CommittedRows(msgspec.Struct, frozen=True):
     """What the committed reader saw become visible at once: one committed file, transaction or table version.
 
     Attributes:
-        name: of the unit in the accused's output, such as a file name.
+        name: of the unit in the system's output, such as a file name.
         poll: the reader's poll at which it was first seen, from 0.
         rows: in the order that the unit holds them; all of one type. Large outputs are columnar.
         final: seen only by the second read, after the settle window.

@@ -44,7 +44,7 @@ class Decidability(StrEnum):
     TRACE = "T"
     """An event trace is needed."""
     BEHAVIOUR = "B"
-    """Outputs alone decide, so the accused may be a black box."""
+    """Outputs alone decide, so the system under test may be a black box."""
     STATISTICAL = "S"
     """A campaign with stated power is needed."""
 

@@ -12,8 +12,8 @@ from holdfast.harness.model.history import History
 _SEEN_BY_ALL = (FileWritten, FileDeleted)
 
 
-def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Event]]:
-    """What coordinators said after a successor of theirs had claimed its epoch, each with the first such claim."""
+def superseded(history: History) -> dict[str, CoordinatorClaimed]:
+    """The coordinators that lost their job while they lived, each with the first claim of a successor."""
     dead = {died.dead_node: died for died in history.of(NodeDied)}
     ended: dict[str, CoordinatorClaimed] = {}
     claims: list[CoordinatorClaimed] = []
@@ -25,6 +25,12 @@ def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Ev
                 ended.setdefault(former.node, claim)
         ended.pop(claim.node, None)
         claims.append(claim)
+    return ended
+
+
+def sayings_of_superseded(history: History) -> list[tuple[CoordinatorClaimed, Event]]:
+    """What coordinators said after a successor of theirs had claimed its epoch, each with the first such claim."""
+    ended = superseded(history)
     if not ended:
         return []
     behind = {node: history.position(claim) for node, claim in ended.items()}

@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One part of the accused.
+    """One part of the system under test.
 
     Attributes:
         role: which kind of part.
@@ -34,3 +34,8 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         return f"{self.role.value}[{self.index}]"
+
+
+COORDINATOR = Target(Role.COORDINATOR)
+STORAGE = Target(Role.STORAGE)
+SOURCE_SYSTEM = Target(Role.SOURCE_SYSTEM)

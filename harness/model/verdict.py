@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from enum import StrEnum
 
 import msgspec
@@ -73,6 +74,12 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checked: dict[str, int] = {}
     reason: str = ""
     information: tuple[str, ...] = ()
+
+    def rests_on(self, clauses: Set[str]) -> bool:
+        """Whether it decided something, and by nothing else than these clauses, as `ORACLE/clause`."""
+        decided = {clause for clause, times in self.checked.items() if times}
+        decided |= {anomaly.clause for anomaly in self.anomalies}
+        return bool(decided) and clauses >= {f"{self.oracle}/{clause}" for clause in decided}
 
     @property
     def had_nothing_to_decide(self) -> bool:

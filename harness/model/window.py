@@ -19,6 +19,9 @@ class Window(StrEnum):
     TRANSACTION_IN_DOUBT = "transaction-in-doubt"
     OVERTAKING = "overtaking"
     RESTORED_IN_FLIGHT = "restored-in-flight"
+    RESTART_STRUCK = "restart-struck"
+    REGION_RESTARTED = "region-restarted"
+    REGION_STRUCK = "region-struck"
 
 
 MEANINGS = {
@@ -29,6 +32,9 @@ MEANINGS = {
     Window.TRANSACTION_IN_DOUBT: "a process died between the pre-commit of a transaction and its outcome",
     Window.OVERTAKING: "a barrier overtook records, which were stored with the checkpoint",
     Window.RESTORED_IN_FLIGHT: "records that were in flight at a checkpoint were restored with it",
+    Window.RESTART_STRUCK: "a process died between a failure and the end of the restart from it",
+    Window.REGION_RESTARTED: "a region of the job restarted alone, while another went on",
+    Window.REGION_STRUCK: "after a region had restarted alone, a failure came before the next checkpoint was complete",
 }
 """By window, when a run hits it."""
 
@@ -40,6 +46,9 @@ REMEDIES = {
     Window.TRANSACTION_IN_DOUBT: "aim a kill between pre-commit and commit, or let output arrive for longer",
     Window.OVERTAKING: "let records queue in front of a slow task when a checkpoint begins",
     Window.RESTORED_IN_FLIGHT: "kill a process after a checkpoint whose barriers overtook records",
+    Window.RESTART_STRUCK: "kill another process at the event failure_counted",
+    Window.REGION_RESTARTED: "kill one worker of a job of several regions",
+    Window.REGION_STRUCK: "kill a second worker soon after a region restarted alone",
 }
 """By window, what would hit it."""
 

@@ -1,18 +1,18 @@
-"""A fault: one way to break a system, written once against Controls."""
+"""A fault: one way to break a system, written once against the mechanism that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls import Mechanism
 
 
 class UndoRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ class UndoRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spec: FaultSpec
 
 
-class Fault(Protocol):
+class Fault(Protocol[Mechanism]):
     """Registered under `holdfast.faults` by kind.
 
     Attributes:
@@ -40,6 +40,7 @@ class Fault(Protocol):
         leaves: what it leaves undecided, in words that the report shows: such as `the outcome of what was under way`,
             or `nothing: ` and why.
         lasting: whether it has a duration; a kill has none.
+        control: the protocol of the mechanism that it needs, one of `spi.controls` or of the author's own.
     """
 
     kind: str
@@ -48,21 +49,23 @@ class Fault(Protocol):
     colour: str
     leaves: str
     lasting: bool
+    control: type[Mechanism]
 
-    def needs(self, spec: FaultSpec) -> Capability:
-        """The capability that this fault needs of the system, given its target."""
+    def needs(self, spec: FaultSpec) -> str:
+        """The capability that this fault needs of the system, given its target: a `Capability`, or a word of the
+        author's own that the system declares."""
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+    def inject(self, control: Mechanism, spec: FaultSpec) -> None:
         """Act. Called once, after the undo was written down.
 
         Raises:
             OSError: it could not act (the target was gone already, say); the run goes on and the fault has not landed.
         """
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+    def undo(self, control: Mechanism, spec: FaultSpec) -> None:
         """Undo; must be idempotent, and do nothing where the target is gone."""
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+    def healed(self, control: Mechanism, spec: FaultSpec) -> bool:
         """Whether the undo has taken effect. Polled by the engine until a bound."""
 
     def landed(self, history: History, fault: int) -> bool | None:
@@ -84,4 +87,14 @@ class ContractBound(Protocol):
         """
 
 
-FaultFactory = Callable[[], Fault]
+@runtime_checkable
+class InputBound(Protocol):
+    """What a fault has beside Fault that names a part of the input."""
+
+    def beyond_input(self, spec: FaultSpec, inputs: InputLog) -> str:
+        """Why the input has no such part, as `parameters.partition is 7; allowed is 0 to 1: change it.`; empty if it
+        has."""
+
+
+AnyFault = Fault[Any]
+FaultFactory = Callable[[], AnyFault]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from holdfast.harness.model.events import Event
@@ -18,6 +18,9 @@ class Oracle(Protocol):
         invariant: one sentence, in the present tense.
         clauses: clause name to one sentence on what violates it. A verdict names no other.
         evidence: event kinds that it needs; a system that does not supply them makes its rules UNOBSERVED.
+
+    One with an attribute `title`, a few words in lower case such as `consistent cut`, is called so before people,
+    beside its name, which is what stored runs, rules and other programs know it by.
 
     One with an attribute `observed`, a set of clauses, states which of them it decides by what was seen from outside:
     input, committed output, storage, faults. Any other is decided on the word of the system under test, unless an
@@ -38,3 +41,8 @@ class Oracle(Protocol):
     def judge(self, history: History) -> Verdict:
         """Judge a run. Must not modify the history, order two nodes by timestamps, or raise on a strange history:
         an exception counts as inconclusive."""
+
+
+def titles_of(oracles: Iterable[Oracle]) -> dict[str, str]:
+    """By name, the titles of those that have one."""
+    return {oracle.name: title for oracle in oracles if (title := getattr(oracle, "title", ""))}

@@ -48,7 +48,7 @@ class Sink(Protocol):
 
 
 class CommittedReader(Protocol):
-    """Reads committed output only, from outside the accused; the harness runs it in a process of its own."""
+    """Reads committed output only, from outside the system under test; the harness runs it in a process of its own."""
 
     def poll(self) -> Sequence[CommittedRows]:
         """Units that are visible now and were not at the last poll."""

@@ -1,4 +1,4 @@
-"""The accused, as the engine sees it."""
+"""The system under test, as the engine sees it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from holdfast.harness.model.capability import Capability, Claims
+from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.configuration import EffectiveConfiguration
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import MessageContract
+from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.state_machine import StateMachine
@@ -39,11 +40,24 @@ class OptionAccount(msgspec.Struct, frozen=True):
 
 
 class GateReached(msgspec.Struct, frozen=True):
-    """The accused stands in front of the effect of an armed gate. `precision` is `exact`, `boundary` or `polled`."""
+    """The system under test waits at an armed gate. `precision` is `exact`, `boundary` or `polled`."""
 
     gate: int
     node: str
     precision: str = "exact"
+
+
+class DiedAtOnce(OSError):
+    """The system under test ended by itself before it did anything, however often it was started.
+
+    Args:
+        sentence: what happened.
+        deaths: how often, and with which last words.
+    """
+
+    def __init__(self, sentence: str, deaths: OwnDeaths) -> None:
+        super().__init__(sentence)
+        self.deaths = deaths
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -95,8 +109,9 @@ class Deployment(Protocol):
             What happened, in order: gates reached, and events of the kinds in WATCHED. Empty when the time is up.
 
         Raises:
-            OSError: the accused fell silent, answered garbage or died before it registered; one sentence. The run is
-                then inconclusive for that reason.
+            OSError: the system fell silent, answered garbage or died before it registered; one sentence, and the reason
+                why the run is inconclusive. DiedAtOnce if it ended by itself before it did anything: after a few runs
+                of a case that end alike, no further one begins.
         """
 
     def record(self, event: Event) -> None:
@@ -127,24 +142,25 @@ class Deployment(Protocol):
 
 
 class System(Protocol):
-    """One accused with its adapter. Registered under `holdfast.systems` as a zero-argument factory, or `module:name`.
+    """One system under test with its adapter. An entry point in the group `holdfast.systems`, or `module:name`, names
+    a factory without arguments.
 
     Attributes:
         name: as the user types it; a variant follows a plus sign (`reference+D1`).
         subject: what is certified: RT, SB, ST, SRC or SNK.
-        tiers: where it can run.
-        capabilities: what it can do; anything else is not asked of it.
+        capabilities: by tier where it can run, what it can do there: each a `Capability`, or a word that a fault of a
+            third party needs; anything else is not asked of it. What needs a mechanism is declared where the
+            deployment offers that (`Deployment.controls`).
         gates: names of the effects that a gate can hold.
         profile: the version profile whose defaults are in force, such as `flink-2.x`.
-        supplied_by_author: parts of the judgement that came with the accused, such as its committed reader.
+        supplied_by_author: parts of the judgement that came with the system under test, such as its committed reader.
         strict: rules that are SHOULD for others and marked `must_for_reference` are MUST for it; False unless it is
             there to show that all mechanisms can be had at once.
     """
 
     name: str
     subject: str
-    tiers: frozenset[Tier]
-    capabilities: frozenset[Capability]
+    capabilities: Mapping[Tier, frozenset[str]]
     gates: frozenset[str]
     profile: str
     supplied_by_author: tuple[str, ...]
@@ -178,6 +194,11 @@ class System(Protocol):
         """
 
 
+def declared(system: System) -> frozenset[str]:
+    """What a system can do on some tier."""
+    return frozenset().union(*system.capabilities.values())
+
+
 @runtime_checkable
 class Sweeper(Protocol):
     """What an adapter may have beside System, where a run can outlive a harness that was killed."""
@@ -208,7 +229,7 @@ class ConfigurationAware(Protocol):
 
 @runtime_checkable
 class SelfDescribing(Protocol):
-    """What an adapter may have beside System, where the parts of the accused go through named states."""
+    """What an adapter may have beside System, where the parts of the system under test go through named states."""
 
     def state_machines(self) -> Sequence[StateMachine]:
         """The tables that its diagrams are drawn from."""
@@ -225,10 +246,7 @@ class VariantIsProgram(Protocol):
 
 @runtime_checkable
 class TierAware(Protocol):
-    """What an adapter may have beside System, where not everything can be had on every tier."""
-
-    def lacks(self, tier: Tier) -> frozenset[Capability]:
-        """What it declares, and cannot do there."""
+    """What an adapter may have beside System, where not every plan can run on every tier."""
 
     def objection(self, plan: Plan, tier: Tier) -> str:
         """Why this plan cannot run there, though others can, in one sentence; empty if it can."""

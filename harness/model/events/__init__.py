@@ -1,4 +1,4 @@
-"""The one table of event kinds: what the history of an accused can say.
+"""The one table of event kinds: everything that a history can record.
 
 Rules of this package:
 - A kind is a class in the file of its subject, and stands in the table here; everybody imports it from here. Its tag is
@@ -86,7 +86,7 @@ from holdfast.harness.model.events.snapshot import (
     SnapshotTaken,
     TriggerReceived,
 )
-from holdfast.harness.model.events.splits import SplitsAssigned, SplitsLeft, SplitsReceived
+from holdfast.harness.model.events.splits import SplitsAssigned, SplitsLeft, SplitsListed, SplitsReceived
 from holdfast.harness.model.events.state import BroadcastSummary, ChannelContent, FileReference, StateSummary
 from holdfast.harness.model.events.statistics import (
     CheckpointCounts,
@@ -130,7 +130,7 @@ AnyEvent = (
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
     | CheckpointRetained | NotificationSent
-    | SplitsAssigned | SplitsReceived | SplitsLeft
+    | SplitsAssigned | SplitsReceived | SplitsLeft | SplitsListed
     | TaskStarted | InputRead | SourceEmitted | RecordFailed
     | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
     | BatchSent | BatchProcessed | BarrierSent | BarrierReceived | CancellationSent | CancellationReceived
@@ -180,7 +180,8 @@ __all__ = [
     "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
     "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecoveryFailed",
     "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
-    "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsReceived",
+    "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed",
+    "SplitsReceived",
     "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed",
     "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TransactionAborted",
     "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",

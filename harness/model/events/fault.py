@@ -10,10 +10,17 @@ class NodeStarted(Event, tag="node_started"):
 
 
 class NodeDied(Event, tag="node_died"):
-    """It ended; recorded by the harness under a node of its own, because the dead write nothing."""
+    """It ended; recorded by the harness under a node of its own, because the dead write nothing.
+
+    Attributes:
+        dead_node: the life that is over.
+        cause: `kill`, or what is known of it.
+        by_error: nobody ended it: it has an error of its own (an unhandled exception, an exit code, a crash).
+    """
 
     dead_node: str
     cause: str
+    by_error: bool = False
 
 
 class FaultInjected(Event, tag="fault_injected"):

@@ -5,6 +5,12 @@ from __future__ import annotations
 from holdfast.harness.model.events.event import Event
 
 
+class SplitsListed(Event, tag="splits_listed"):
+    """What a source system answered when it was to list its splits; a later answer may hold more of them, or fewer."""
+
+    splits: tuple[int, ...]
+
+
 class SplitsAssigned(Event, tag="splits_assigned"):
     """An enumerator sent splits to a reader; `attempt` is the reader's."""
 

@@ -32,7 +32,12 @@ class SourceEmitted(Event, tag="source_emitted"):
 
 class InputRead(Event, tag="input_read"):
     """The source system handed records of a partition to a subtask for the first time in an attempt, from this offset
-    on; recorded by the harness, whose source system it is."""
+    on; recorded by the harness, whose source system it is.
+
+    On the simulator only. On real tiers nobody outside sees where a subtask reads: a log file is mapped into memory,
+    and the kernel notes accesses by pages of 512 records; a consumer reads ahead, commits no offsets of its own, and
+    its requests name no attempt; a socket hands out whatever comes next. There a statement about positions rests on
+    the word of the system under test. Records that it skips or repeats show in the committed output all the same."""
 
     subtask: str
     partition: int

@@ -1,0 +1,178 @@
+"""The options of a job: one line for each, and the only place in the code where its key is spelled.
+
+Rules of this file:
+- A constant is a key of Flink 2.x. It begins with `holdfast.` where Flink has a call in code and no key.
+- The line says how a value is written, what is in force where nobody says otherwise, and the rule that says so.
+- Nothing here says what an option does, nor what is refused: the system under test and the oracles each do that.
+- The defaults are what an oracle expects. The reference runtime has its own, so a wrong one there does not go unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+FLINK_1_14, FLINK_2 = "flink-1.14", "flink-2.x"
+"""The versions whose defaults differ."""
+UNLIMITED = 2**31 - 1
+"""Of attempts and failures: Integer.MAX_VALUE."""
+
+
+class Kind(StrEnum):
+    """How the values of an option are written."""
+
+    DURATION = "duration"
+    """`10 s`, `5 min`; a bare number counts milliseconds."""
+    SIZE = "size"
+    """`20 kb`; a bare number counts bytes."""
+    NUMBER = "number"
+    """A whole number."""
+    ATTEMPTS = "attempts"
+    """A whole number, or `infinite`."""
+    DECIMAL = "decimal"
+    """`1.5`."""
+    FLAG = "flag"
+    """`true` or `false`; empty: not given."""
+    NAME = "name"
+    """One of some names in lower case, such as `exactly-once`; empty: not given."""
+    CONSTANT = "constant"
+    """One of some names in upper case, such as `EXACTLY_ONCE`."""
+    TEXT = "text"
+    """A path or URI; empty: not given."""
+
+
+class Option(msgspec.Struct, frozen=True):
+    """What is known about an option.
+
+    Attributes:
+        key: of Flink 2.x.
+        kind: of value.
+        default: what is in force in flink-2.x where nobody says otherwise.
+        rule: the rule that says so.
+        older: deprecated spellings that are still read.
+        default_1_14: the default of flink-1.14, where it differs.
+    """
+
+    key: str
+    kind: Kind
+    default: str
+    rule: str
+    older: tuple[str, ...] = ()
+    default_1_14: str | None = None
+
+
+_listed: list[Option] = []
+
+
+def _option(
+    key: str, kind: Kind, default: str, rule: str, older: tuple[str, ...] = (), default_1_14: str | None = None
+) -> str:
+    _listed.append(Option(key, kind, default, rule, older, default_1_14))
+    return key
+
+
+_CHECKPOINTING = "execution.checkpointing"
+_FIXED, _RATE = "restart-strategy.fixed-delay", "restart-strategy.failure-rate"
+_EXPONENTIAL = "restart-strategy.exponential-delay"
+_DEBLOAT = "taskmanager.network.memory.buffer-debloat"
+_BOTH_LOCAL = ("state.backend.local-recovery",)
+"""One flag of 1.14 that is two options now."""
+
+PROFILE = _option("holdfast.profile", Kind.NAME, FLINK_2, "CFG-04")
+# --- triggering, barriers, coordination ---
+INTERVAL = _option(f"{_CHECKPOINTING}.interval", Kind.DURATION, "0 ms", "TRG-01")
+MODE = _option(f"{_CHECKPOINTING}.mode", Kind.CONSTANT, "EXACTLY_ONCE", "BAR-07")
+FORCED = _option("holdfast.force-checkpointing", Kind.FLAG, "false", "ITR-01")
+TIMEOUT = _option(f"{_CHECKPOINTING}.timeout", Kind.DURATION, "10 min", "CRD-04")
+MIN_PAUSE = _option(f"{_CHECKPOINTING}.min-pause", Kind.DURATION, "0 ms", "TRG-05")
+MAX_CONCURRENT = _option(f"{_CHECKPOINTING}.max-concurrent-checkpoints", Kind.NUMBER, "1", "TRG-04")
+TOLERABLE_FAILURES = _option(f"{_CHECKPOINTING}.tolerable-failed-checkpoints", Kind.NUMBER, "0", "CRD-09")
+FAIL_ON_ERRORS = _option("holdfast.fail-on-checkpointing-errors", Kind.FLAG, "", "CFG-04")
+RETENTION = _option(
+    f"{_CHECKPOINTING}.externalized-checkpoint-retention", Kind.CONSTANT, "NO_EXTERNALIZED_CHECKPOINTS", "RET-02"
+)
+RETAINED = _option(f"{_CHECKPOINTING}.num-retained", Kind.NUMBER, "1", "RET-01", ("state.checkpoints.num-retained",))
+UNALIGNED = _option(
+    f"{_CHECKPOINTING}.unaligned.enabled", Kind.FLAG, "false", "UNA-01", (f"{_CHECKPOINTING}.unaligned",)
+)
+UNALIGNED_FORCED = _option(f"{_CHECKPOINTING}.unaligned.forced", Kind.FLAG, "false", "ITR-01")
+ALIGNMENT_TIMEOUT = _option(
+    f"{_CHECKPOINTING}.aligned-checkpoint-timeout",
+    Kind.DURATION,
+    "0 ms",
+    "UNA-04",
+    (f"{_CHECKPOINTING}.alignment-timeout",),
+)
+SKIPPED_IN_FLIGHT = _option(
+    f"{_CHECKPOINTING}.recover-without-channel-state.checkpoint-id", Kind.NUMBER, "-1", "UNA-09"
+)
+AFTER_FINISH = _option(
+    f"{_CHECKPOINTING}.checkpoints-after-tasks-finish",
+    Kind.FLAG,
+    "true",
+    "FIN-01",
+    (f"{_CHECKPOINTING}.checkpoints-after-tasks-finish.enabled",),
+    default_1_14="false",
+)
+INLINE_THRESHOLD = _option(
+    f"{_CHECKPOINTING}.data-inline-threshold", Kind.SIZE, "20 kb", "STO-04", ("state.storage.fs.memory-threshold",)
+)
+WRITE_BUFFER = _option(
+    f"{_CHECKPOINTING}.write-buffer-size", Kind.NUMBER, "4096", "STO-04", ("state.storage.fs.write-buffer-size",)
+)
+# --- state and its storage ---
+BACKEND = _option("state.backend.type", Kind.NAME, "hashmap", "CFG-07", ("state.backend",))
+ASYNCHRONOUS = _option("state.backend.async", Kind.FLAG, "true", "ASY-07")
+INCREMENTAL = _option(f"{_CHECKPOINTING}.incremental", Kind.FLAG, "false", "INC-01", ("state.backend.incremental",))
+STORAGE = _option(f"{_CHECKPOINTING}.storage", Kind.NAME, "jobmanager", "CFG-05", ("state.checkpoint-storage",))
+DIRECTORY = _option(f"{_CHECKPOINTING}.dir", Kind.TEXT, "", "CFG-05", ("state.checkpoints.dir",))
+SAVEPOINT_DIRECTORY = _option(f"{_CHECKPOINTING}.savepoint-dir", Kind.TEXT, "", "CFG-05", ("state.savepoints.dir",))
+LOCAL_BACKUP = _option(f"{_CHECKPOINTING}.local-backup.enabled", Kind.FLAG, "false", "LOC-01", _BOTH_LOCAL)
+LOCAL_RECOVERY = _option("execution.state-recovery.from-local", Kind.FLAG, "false", "LOC-01", _BOTH_LOCAL)
+LOCAL_DIRECTORIES = _option(
+    f"{_CHECKPOINTING}.local-backup.dirs", Kind.TEXT, "", "LOC-01", ("taskmanager.state.local.root-dirs",)
+)
+MEMORY_LIMIT = _option("holdfast.storage.memory-limit", Kind.SIZE, "5 mb", "SBK-07")
+RECOVERY_PATH = _option("execution.state-recovery.path", Kind.TEXT, "", "RET-03", ("execution.savepoint.path",))
+# --- restart ---
+STRATEGY = _option("restart-strategy.type", Kind.NAME, "none", "RST-01", ("restart-strategy",))
+FIXED_ATTEMPTS = _option(f"{_FIXED}.attempts", Kind.NUMBER, "1", "RST-03")
+FIXED_DELAY = _option(f"{_FIXED}.delay", Kind.DURATION, "1 s", "RST-03")
+RATE_FAILURES = _option(f"{_RATE}.max-failures-per-interval", Kind.NUMBER, "1", "RST-04")
+RATE_INTERVAL = _option(f"{_RATE}.failure-rate-interval", Kind.DURATION, "1 min", "RST-04")
+RATE_DELAY = _option(f"{_RATE}.delay", Kind.DURATION, "1 s", "RST-04")
+EXPONENTIAL_INITIAL = _option(f"{_EXPONENTIAL}.initial-backoff", Kind.DURATION, "1 s", "RST-06")
+EXPONENTIAL_MAX = _option(f"{_EXPONENTIAL}.max-backoff", Kind.DURATION, "1 min", "RST-06", default_1_14="5 min")
+EXPONENTIAL_MULTIPLIER = _option(
+    f"{_EXPONENTIAL}.backoff-multiplier", Kind.DECIMAL, "1.5", "RST-06", default_1_14="2.0"
+)
+EXPONENTIAL_RESET = _option(f"{_EXPONENTIAL}.reset-backoff-threshold", Kind.DURATION, "1 h", "RST-06")
+EXPONENTIAL_JITTER = _option(f"{_EXPONENTIAL}.jitter-factor", Kind.DECIMAL, "0.1", "RST-06")
+EXPONENTIAL_ATTEMPTS = _option(f"{_EXPONENTIAL}.attempts-before-reset-backoff", Kind.ATTEMPTS, "infinite", "RST-06")
+FAILOVER = _option("jobmanager.execution.failover-strategy", Kind.NAME, "region", "REC-06")
+HEARTBEAT_INTERVAL = _option("heartbeat.interval", Kind.DURATION, "10 s", "CFG-04")
+HEARTBEAT_TIMEOUT = _option("heartbeat.timeout", Kind.DURATION, "50 s", "CFG-04")
+# --- job and network ---
+CHAINING = _option("pipeline.operator-chaining.enabled", Kind.FLAG, "true", "BAR-12", ("pipeline.operator-chaining",))
+STARTUP = _option("scan.startup.mode", Kind.NAME, "earliest-offset", "REC-04")
+SPLIT_ASSIGNMENT = _option("source.split-assignment", Kind.NAME, "static", "E2E-05")
+DELIVERY = _option("sink.delivery-guarantee", Kind.NAME, "exactly-once", "E2E-01")
+GUARANTEE = _option("holdfast.guarantee", Kind.NAME, "", "E2E-01")
+BATCH_RECORDS = _option("source.max-batch-records", Kind.NUMBER, "65536", "CFG-04")
+BUFFERS_PER_CHANNEL = _option("taskmanager.network.memory.buffers-per-channel", Kind.NUMBER, "8", "BAR-11")
+DEBLOAT = _option(f"{_DEBLOAT}.enabled", Kind.FLAG, "false", "UNA-08")
+DEBLOAT_TARGET = _option(f"{_DEBLOAT}.target", Kind.DURATION, "1 s", "UNA-08")
+DEBLOAT_PERIOD = _option(f"{_DEBLOAT}.period", Kind.DURATION, "200 ms", "UNA-08")
+DEBLOAT_SAMPLES = _option(f"{_DEBLOAT}.samples", Kind.NUMBER, "20", "UNA-08")
+DEBLOAT_THRESHOLD = _option(f"{_DEBLOAT}.threshold-percentages", Kind.NUMBER, "25", "UNA-08")
+
+OPTIONS: Mapping[str, Option] = {each.key: each for each in _listed}
+"""Every option by its key."""
+OLDER: Mapping[str, tuple[str, ...]] = {
+    older: tuple(each.key for each in _listed if older in each.older) for option in _listed for older in option.older
+}
+"""By deprecated spelling, the options that it stands for."""
+TUNED: Mapping[str, str] = {"fixed-delay": _FIXED, "failure-rate": _RATE, "exponential-delay": _EXPONENTIAL}
+"""By restart strategy, what the keys of its own options begin with."""

@@ -1,0 +1,59 @@
+"""The storage of checkpoints: its operations fail and take long, and its files are damaged."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class StorageControl(Protocol):
+    """Single operations of the storage.
+
+    They are named by the adapter: `write-state`, `write-metadata`, `publish-metadata`, `read-metadata`, `read-state`,
+    `delete`, `pre-commit`, `commit`.
+    """
+
+    def fail(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
+        """Make the next calls of an operation fail.
+
+        Args:
+            operation: which.
+            occurrences: how many calls, from the next one; 0: until `restore`.
+            after_effect: the operation takes effect and the caller sees the error all the same (a lost ack).
+            answer_lost: it takes no effect, and the caller cannot know that.
+        """
+
+    def slow(self, operation: str, delay_ms: int, occurrences: int) -> None:
+        """Make the next calls of an operation take longer; occurrences as for `fail`."""
+
+    def restore(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> None:
+        """Undo one fault of an operation. Any other goes on until it is undone itself.
+
+        Args:
+            operation: which.
+            delay_ms: of the `slow` to undo; None: it is a `fail`.
+            after_effect, answer_lost: of the `fail`.
+        """
+
+    def whole(
+        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
+    ) -> bool:
+        """Whether no such fault of an operation acts any more; arguments as for `restore`."""
+
+
+class CheckpointFileControl(Protocol):
+    """The files of stored checkpoints."""
+
+    def damage(self, part: str, way: str) -> None:
+        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded before it acts, so that nobody is blamed
+        for what follows on that object.
+
+        Args:
+            part: `metadata` or `state`.
+            way: `remove`, `truncate` or `flip` (one bit).
+        """
+
+    def mend(self) -> None:
+        """Put back what was damaged, unless a newer checkpoint has taken its place; an ObjectMended records what became
+        of it."""
