@@ -1,11 +1,14 @@
-"""The oracles: one invariant per file.
+"""The oracles: one invariant per file, in folders named as the areas of the rules, with `output` and `liveness` beside.
 
-Below them lies what they are made of: `traces` (what happened, read off a history), `models` (what ought to happen),
-`output` (committed rows, counted) and `clauses` (parts of one oracle).
+An area holds what its oracles alone are made of: traces (what happened, read off a history), models (what ought to
+happen) and files that decide some clauses of one oracle. No area imports another one. Below the areas lies `output`
+(committed rows, judged and counted), and below that `shared`, what several areas use.
 
 Rules of this package:
 - An oracle reads a history and returns a verdict. It imports `harness.model` and nothing else of ours, keeps no state
   between two histories, and shares no code with any system that it judges.
+- Traces record, models predict, and neither accuses: that is for the oracle, or a file of its area that decides some of
+  its clauses. Who may not be blamed is worked out in `shared.exemptions`, and nowhere else.
 - A coordinator that was superseded while it lived tells of no job any more: only an oracle with `sees_superseded` is
   handed what it says from then on.
 - A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
@@ -22,33 +25,35 @@ Rules of this package:
 
 from __future__ import annotations
 
-from holdfast.harness.oracles.chain import ChainOracle
-from holdfast.harness.oracles.config import ConfigOracle
-from holdfast.harness.oracles.coord import CoordOracle
-from holdfast.harness.oracles.count import CountOracle
-from holdfast.harness.oracles.cut import CutOracle
-from holdfast.harness.oracles.exact import ExactOracle
-from holdfast.harness.oracles.feedback import FeedbackOracle
-from holdfast.harness.oracles.fence import FenceOracle
-from holdfast.harness.oracles.final import FinalOracle
-from holdfast.harness.oracles.live import LiveOracle
-from holdfast.harness.oracles.loud import LoudOracle
-from holdfast.harness.oracles.metrics import MetricsOracle
-from holdfast.harness.oracles.noloss import NoLossOracle
-from holdfast.harness.oracles.norepeat import NoRepeatOracle
-from holdfast.harness.oracles.pace import PaceOracle
-from holdfast.harness.oracles.queue import QueueOracle
-from holdfast.harness.oracles.reach import ReachOracle
-from holdfast.harness.oracles.region import RegionOracle
-from holdfast.harness.oracles.reread import RereadOracle
-from holdfast.harness.oracles.restore import RestoreOracle
-from holdfast.harness.oracles.retain import RetainOracle
-from holdfast.harness.oracles.snapshot import SnapshotOracle
-from holdfast.harness.oracles.stable import StableOracle
-from holdfast.harness.oracles.state import StateOracle
-from holdfast.harness.oracles.trend import TrendOracle
-from holdfast.harness.oracles.txn import TxnOracle
-from holdfast.harness.oracles.window import WindowOracle
+from holdfast.harness.oracles.asynchronous.snapshot import SnapshotOracle
+from holdfast.harness.oracles.barriers.chain import ChainOracle
+from holdfast.harness.oracles.barriers.cut import CutOracle
+from holdfast.harness.oracles.barriers.state import StateOracle
+from holdfast.harness.oracles.configuration.config import ConfigOracle
+from holdfast.harness.oracles.configuration.loud import LoudOracle
+from holdfast.harness.oracles.coordinator.coord import CoordOracle
+from holdfast.harness.oracles.coordinator.fence import FenceOracle
+from holdfast.harness.oracles.coordinator.reach import ReachOracle
+from holdfast.harness.oracles.coordinator.trend import TrendOracle
+from holdfast.harness.oracles.finished_tasks.final import FinalOracle
+from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
+from holdfast.harness.oracles.liveness.live import LiveOracle
+from holdfast.harness.oracles.liveness.message import MessageOracle
+from holdfast.harness.oracles.liveness.progress import ProgressOracle
+from holdfast.harness.oracles.observability.metrics import MetricsOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
+from holdfast.harness.oracles.output.noloss import NoLossOracle
+from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
+from holdfast.harness.oracles.output.stable import StableOracle
+from holdfast.harness.oracles.output.window import WindowOracle
+from holdfast.harness.oracles.recovery.region import RegionOracle
+from holdfast.harness.oracles.recovery.reread import RereadOracle
+from holdfast.harness.oracles.recovery.restore import RestoreOracle
+from holdfast.harness.oracles.restart.count import CountOracle
+from holdfast.harness.oracles.retention.retain import RetainOracle
+from holdfast.harness.oracles.sinks.txn import TxnOracle
+from holdfast.harness.oracles.triggering.pace import PaceOracle
+from holdfast.harness.oracles.unaligned.queue import QueueOracle
 
 ORACLES = (
     CutOracle(),
@@ -66,6 +71,8 @@ ORACLES = (
     LoudOracle(),
     ConfigOracle(),
     FinalOracle(),
+    MessageOracle(),
+    ProgressOracle(),
     LiveOracle(),
     CountOracle(),
     RegionOracle(),

@@ -17,7 +17,7 @@ import numpy as np
 from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import Digests, FoldRow, Integers
-from holdfast.harness.oracles.models.fold_model import MASK, FoldModel, Sums
+from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel, Sums
 
 CANDIDATES = 1 << 20
 """How many sums a search may form."""

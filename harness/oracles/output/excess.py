@@ -14,8 +14,8 @@ from operator import sub
 import msgspec
 
 from holdfast.harness.model.records import FoldRow
-from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.output.culprit import Share, explain, sums_of
+from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
 
 
 class Excess(msgspec.Struct, frozen=True):

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, Integers, Output
-from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
-from holdfast.harness.oracles.models.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.output.visibility import reordered, sighting
+from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.shared.lineage import is_plain, keyed_input
 
 NAMED = 3
 """How many rows of each kind a scan names."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
-from holdfast.harness.oracles.models.lineage import is_plain, owed_rows
 from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, Identity
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import reordered, sighting
+from holdfast.harness.oracles.shared.lineage import is_plain, owed_rows
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
@@ -32,7 +32,7 @@ def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> De
     """Count rows against the input that is owed one.
 
     Args:
-        inputs: what the accused was fed.
+        inputs: what the system under test was fed.
         output: rows of contract RECORDS.
         ordered: look for offsets that step back within a partition, too.
     """

@@ -12,13 +12,13 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
-from holdfast.harness.oracles.models.fold_model import FoldModel
 from holdfast.harness.oracles.output.culprit import Culprit, explain_row, named, with_remainder
 from holdfast.harness.oracles.output.delivery import Delivery
 from holdfast.harness.oracles.output.fold_rows import EXAMINED, Scan
 from holdfast.harness.oracles.output.identity_rows import listed
 from holdfast.harness.oracles.output.markers import counted_before_markers, lacks, marked_lanes, marked_partitions
 from holdfast.harness.oracles.output.missing import Fate, Ruling, ruling
+from holdfast.harness.oracles.shared.fold_model import FoldModel
 
 Witnessed = tuple[FoldRow, tuple[str, ...]]
 """The last row of a key, and its line."""

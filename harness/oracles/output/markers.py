@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import FoldRow, IdentityRow, WindowRow
-from holdfast.harness.oracles.models.fold_model import FoldModel
-from holdfast.harness.oracles.models.lineage import marker_rows
 from holdfast.harness.oracles.output.culprit import explain_row
 from holdfast.harness.oracles.output.delivery import Delivery
 from holdfast.harness.oracles.output.fold_rows import Scan
 from holdfast.harness.oracles.output.identity_rows import counted
+from holdfast.harness.oracles.shared.fold_model import FoldModel
+from holdfast.harness.oracles.shared.lineage import marker_rows
 
 
 def marked_partitions(history: History) -> list[bool]:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from holdfast.harness.model.events import JobStatus, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.models.options import NS_PER_MS
-from holdfast.harness.oracles.models.settle_window import blockages, needed_ms
+from holdfast.harness.oracles.output.settle_window import blockages, needed_ms
+from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 
 class Fate(StrEnum):

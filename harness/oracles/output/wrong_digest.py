@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from holdfast.harness.model.records import FoldRow
-from holdfast.harness.oracles.models.fold_model import MASK, FoldModel
+from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
 
 FEW = 4
 """Records of a row."""

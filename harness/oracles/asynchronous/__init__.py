@@ -1,0 +1,1 @@
+"""Asynchronous snapshots: what lies between the cut of a snapshot and its acknowledgement (RULES ASY)."""

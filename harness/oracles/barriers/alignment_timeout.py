@@ -1,0 +1,153 @@
+"""What CUT decides on the moment at which barriers begin to overtake (RULES UNA-04, UNA-08).
+
+It is the trigger of the checkpoint plus the alignment timeout, which may be nothing. Until then snapshots are aligned
+and barriers keep their place; from then on no barrier waits for the records in front of it. The time since the trigger
+is by definition the subtask's clock less the coordinator's; it orders nothing.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    CheckpointTriggered,
+    Event,
+    NotificationReceived,
+    SnapshotTaken,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.target import Role
+from holdfast.harness.model.topology import network_channels
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.clocks import Clocks
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.layout import widest_layout
+from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms, overtakes
+
+CLAUSES = {
+    "aligned-too-long": "a snapshot is aligned though the alignment timeout has passed since the trigger",
+    "overtook-early": "a barrier overtakes, or a snapshot takes along what is in flight, before that time",
+    "barrier-waits": "behind that time a barrier waits until the records in front of it have been processed",
+}
+WAY_MS = 5.0
+"""A barrier is on its way for so long at most, and records that went before it still come before it."""
+FEW = 2
+"""A batch may be in hand, and another was taken before the news came."""
+_HOLDING = frozenset({"cut", "slow"})
+
+
+def judge_alignment_timeout(history: History, findings: Findings) -> None:
+    """Look at every snapshot and barrier of a plan whose barriers may overtake. Where messages are forged or processes
+    stand still, nobody can know the time."""
+    exempt = Exemptions(history)
+    if overtakes(history.plan) and not exempt.forged_triggers:
+        _Timeout(history, exempt, findings)
+
+
+class _Timeout:
+    """One pass over a history.
+
+    Attributes:
+        waiting: by attempt and channel, the barrier that was sent last and has not come, with the batches processed
+            there since it could overtake.
+        aborted: attempt, subtask and checkpoint of which the subtask has heard that it was aborted. The barrier of such
+            a checkpoint is of no use: it keeps its place.
+    """
+
+    def __init__(self, history: History, exempt: Exemptions, findings: Findings) -> None:
+        plan = history.plan
+        self.findings = findings
+        self.clocks = Clocks(history, exempt)
+        self.timeout_ms = alignment_timeout_ms(plan)
+        self.triggered: dict[tuple[int, int], CheckpointTriggered] = {}
+        self.waiting: dict[tuple[int, str], tuple[BarrierSent, list[BatchProcessed]]] = {}
+        self.aborted: set[tuple[int, str, int]] = set()
+        channels = network_channels(plan.job, plan.topology)
+        disturbed = {
+            channels[fault.target.index]
+            for fault in plan.faults
+            if fault.target.role is Role.CHANNEL and fault.kind in _HOLDING
+        }
+        self.aside = widest_layout(plan).pointwise | disturbed
+        self.steady = not exempt.stopped_within_steps
+        replay(
+            history,
+            {
+                CheckpointTriggered: self._trigger,
+                SnapshotTaken: self._snapshot,
+                BarrierSent: self._sent,
+                BatchProcessed: self._processed,
+                BarrierReceived: self._received,
+                NotificationReceived: self._notified,
+            },
+        )
+
+    def _trigger(self, event: CheckpointTriggered) -> None:
+        self.triggered[event.attempt, event.checkpoint] = event
+
+    def _snapshot(self, event: SnapshotTaken) -> None:
+        triggered = self.triggered.get((event.attempt, event.checkpoint))
+        if triggered is None:
+            return
+        since = self.clocks.between(triggered, event)
+        if event.unaligned:
+            self.findings.check("aligned-too-long")
+            self._early(event, f"{event.subtask} takes snapshot {event.checkpoint} unaligned", event.checkpoint)
+        elif since.low > self.timeout_ms or not self.timeout_ms:
+            message = (
+                f"{event.subtask} takes snapshot {event.checkpoint} aligned {since} after its trigger, the timeout is "
+                f"{self.timeout_ms} ms"
+            )
+            self.findings.violated("aligned-too-long", message, triggered, event)
+        elif since.high < self.timeout_ms:
+            self.findings.check("overtook-early")
+
+    def _early(self, event: Event, what: str, checkpoint: int) -> None:
+        triggered = self.triggered[event.attempt, checkpoint]
+        since = self.clocks.between(triggered, event)
+        if since.high < self.timeout_ms:
+            message = f"{what} {since} after its trigger, the timeout is {self.timeout_ms} ms"
+            self.findings.violated("overtook-early", message, triggered, event)
+
+    def _sent(self, event: BarrierSent) -> None:
+        if event.channel not in self.aside and (event.attempt, event.checkpoint) in self.triggered:
+            self.waiting[event.attempt, event.channel] = event, []
+
+    def _processed(self, event: BatchProcessed) -> None:
+        waiting = self.waiting.get((event.attempt, event.channel))
+        if waiting is None or not self.steady:
+            return
+        sent, batches = waiting
+        if (event.attempt, event.channel.partition("->")[2], sent.checkpoint) in self.aborted:
+            return
+        triggered = self.triggered[sent.attempt, sent.checkpoint]
+        if (
+            self.clocks.between(triggered, event).low > self.timeout_ms + WAY_MS
+            and self.clocks.between(sent, event).low > WAY_MS
+        ):
+            batches.append(event)
+
+    def _notified(self, event: NotificationReceived) -> None:
+        if not event.completed:
+            self.aborted.add((event.attempt, event.subtask, event.checkpoint))
+
+    def _received(self, event: BarrierReceived) -> None:
+        if event.overtaking and (event.attempt, event.checkpoint) in self.triggered:
+            self._early(event, f"barrier {event.checkpoint} overtakes on {event.channel}", event.checkpoint)
+        waiting = self.waiting.get((event.attempt, event.channel))
+        if waiting is None or waiting[0].checkpoint != event.checkpoint:
+            return
+        sent, batches = self.waiting.pop((event.attempt, event.channel))
+        if not self.steady:
+            return
+        since_ns = event.time_ns - self.triggered[sent.attempt, sent.checkpoint].time_ns
+        self.findings.check("barrier-waits", since_ns > self.timeout_ms * NS_PER_MS)
+        if len(batches) > FEW:
+            message = (
+                f"{plural(len(batches), 'batch is', 'batches are')} processed on {event.channel} in "
+                f"front of barrier {event.checkpoint} when "
+                f"it may overtake"
+            )
+            self.findings.violated("barrier-waits", message, sent, *batches[:2], event)

@@ -1,0 +1,159 @@
+"""What CUT decides on the end of alignments that are given up, and on what comes too late (RULES BAR-10)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BatchProcessed,
+    CancellationReceived,
+    ChannelBlocked,
+    ChannelUnblocked,
+    Event,
+    NotificationReceived,
+    SnapshotTaken,
+    SourceEmitted,
+    SubtaskFinished,
+    TaskStopped,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings, replay
+
+CLAUSES = {
+    "alignment-outlives": "a channel stays blocked after a newer barrier, a marker or an abort ended its alignment",
+    "acts-after-stop": "a subtask that has finished, stopped or failed goes on in the same attempt",
+    "stale-acted": "a subtask blocks a channel, or takes a snapshot, for a checkpoint that it had done with",
+}
+
+
+class _Subtask:
+    """One subtask in one attempt.
+
+    Attributes:
+        blocked: by channel, the checkpoint that it is blocked for.
+        ending: what ended an alignment whose channels are not all unblocked yet.
+        done: the highest checkpoint that it took or gave up.
+        stale: whether something of one that was done with has come.
+    """
+
+    __slots__ = ("blocked", "done", "ending", "stale")
+
+    def __init__(self) -> None:
+        self.blocked: dict[str, int] = {}
+        self.ending: tuple[Event, int] | None = None
+        self.done = -1
+        self.stale = False
+
+
+class Blocking:
+    """One pass over a history: a subtask ends an alignment before it does anything else."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self._findings = findings
+        self._subtasks: dict[tuple[int, str], _Subtask] = {}
+        self._gone: dict[tuple[int, str], SubtaskFinished | TaskStopped] = {}
+        replay(
+            history,
+            {
+                ChannelBlocked: self._blocked,
+                ChannelUnblocked: self._unblocked,
+                BarrierReceived: self._barrier,
+                CancellationReceived: self._barrier,
+                NotificationReceived: self._notified,
+                SnapshotTaken: self._snapshot,
+                BatchProcessed: self._processed,
+                TaskStopped: self._stopped,
+                SubtaskFinished: self._finished,
+                TriggerReceived: self._triggered,
+                SourceEmitted: lambda event: self._lives(event, event.subtask),
+            },
+        )
+
+    def _of(self, event: Event, subtask: str) -> _Subtask:
+        key = event.attempt, subtask
+        known = self._subtasks.get(key)
+        if known is None:
+            known = self._subtasks[key] = _Subtask()
+        return known
+
+    def _settle(self, subtask: _Subtask) -> None:
+        """The next thing happens: what had to be unblocked is."""
+        if subtask.ending is None:
+            return
+        event, checkpoint = subtask.ending
+        subtask.ending = None
+        self._findings.check("alignment-outlives")
+        left = [channel for channel, of in subtask.blocked.items() if of <= checkpoint]
+        if left:
+            message = f"{', '.join(left)} stays blocked for a checkpoint up to {checkpoint}, which was given up"
+            self._findings.violated("alignment-outlives", message, event)
+
+    def _lives(self, event: Event, subtask: str) -> None:
+        """Who has stopped in an attempt does nothing more in it."""
+        if not self._gone:
+            return
+        self._findings.check("acts-after-stop")
+        stopped = self._gone.get((event.attempt, subtask))
+        if stopped is not None:
+            self._findings.violated("acts-after-stop", f"{subtask} goes on after its end", stopped, event)
+
+    def _finished(self, event: SubtaskFinished) -> None:
+        self._gone[event.attempt, event.subtask] = event
+
+    def _barrier(self, event: BarrierReceived | CancellationReceived) -> None:
+        self._lives(event, event.channel.partition("->")[2])
+        subtask = self._of(event, event.channel.partition("->")[2])
+        self._settle(subtask)
+        marker = isinstance(event, CancellationReceived)
+        if event.checkpoint <= subtask.done:
+            subtask.stale = True
+            self._findings.check("stale-acted")
+            return
+        ended = event.checkpoint if marker else event.checkpoint - 1
+        if any(of <= ended for of in subtask.blocked.values()):
+            subtask.ending = event, ended
+        if marker and not any(of > ended for of in subtask.blocked.values()):
+            subtask.done = max(subtask.done, ended)
+
+    def _triggered(self, event: TriggerReceived) -> None:
+        self._lives(event, event.subtask)
+        if event.checkpoint <= self._of(event, event.subtask).done:
+            self._findings.check("stale-acted")
+
+    def _notified(self, event: NotificationReceived) -> None:
+        self._lives(event, event.subtask)
+        subtask = self._of(event, event.subtask)
+        self._settle(subtask)
+        if event.completed:
+            return
+        if any(of <= event.checkpoint for of in subtask.blocked.values()):
+            subtask.ending = event, event.checkpoint
+        subtask.done = max(subtask.done, event.checkpoint)
+
+    def _blocked(self, event: ChannelBlocked) -> None:
+        subtask = self._of(event, event.channel.partition("->")[2])
+        if event.checkpoint <= subtask.done:
+            message = f"{event.channel} is blocked for checkpoint {event.checkpoint}, which its receiver had done with"
+            self._findings.violated("stale-acted", message, event)
+        subtask.blocked[event.channel] = event.checkpoint
+
+    def _unblocked(self, event: ChannelUnblocked) -> None:
+        self._of(event, event.channel.partition("->")[2]).blocked.pop(event.channel, None)
+
+    def _snapshot(self, event: SnapshotTaken) -> None:
+        self._lives(event, event.subtask)
+        subtask = self._of(event, event.subtask)
+        if event.checkpoint <= subtask.done:
+            message = f"{event.subtask} takes snapshot {event.checkpoint}, which it had done with"
+            self._findings.violated("stale-acted", message, event)
+        subtask.done = max(subtask.done, event.checkpoint)
+
+    def _processed(self, event: BatchProcessed) -> None:
+        self._lives(event, event.channel.partition("->")[2])
+        subtask = self._subtasks.get((event.attempt, event.channel.partition("->")[2]))
+        if subtask is not None and subtask.ending is not None:
+            self._settle(subtask)
+
+    def _stopped(self, event: TaskStopped) -> None:
+        self._gone[event.attempt, event.subtask] = event
+        self._subtasks.pop((event.attempt, event.subtask), None)

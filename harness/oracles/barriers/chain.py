@@ -1,0 +1,186 @@
+"""CHAIN: operators that are chained are one task for records and barriers, and each of them one in a checkpoint (RULES
+BAR-12). What their states and rows must be does not depend on it: that is for CUT and EXACT, chained or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    BarrierReceived,
+    BarrierSent,
+    BatchProcessed,
+    BatchSent,
+    CheckpointCompleted,
+    Event,
+    MetadataPublished,
+    SnapshotTaken,
+    SourceEmitted,
+    SubtaskFinished,
+    TaskStopped,
+    TriggerReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.layout import Layout, Layouts, widest_layout
+
+Crossing = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
+
+
+class ChainOracle:
+    """Follows chains through their checkpoints."""
+
+    name = "CHAIN"
+    title = "operator chaining"
+    invariant = "A chain takes each barrier once, for all its operators, and every operator is in the checkpoint."
+    clauses: Mapping[str, str] = {
+        "crossed": "a batch or a barrier goes through a channel between two operators of a chain",
+        "without-barrier": "an operator to which no chain hands barriers takes a snapshot for one that it did not get",
+        "snapshot-apart": "a chain takes or emits records between the snapshots of its operators for one checkpoint",
+        "snapshot-twice": "an operator takes two snapshots for one checkpoint",
+        "operator-missing": "a completed checkpoint does not hold the state of every operator",
+    }
+    evidence: tuple[type[Event], ...] = (SnapshotTaken, BarrierReceived, BatchProcessed, MetadataPublished)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        layouts = Layouts(history)
+        _Trace(history, widest_layout(history.plan), findings)
+        completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
+        for published in history.of(MetadataPublished):
+            if published.checkpoint in completed:
+                findings.check("operator-missing")
+                operators = len(layouts.of(published).subtasks)
+                if published.states != operators:
+                    message = (
+                        f"checkpoint {published.checkpoint} holds the state of {published.states} of {operators} "
+                        "operators"
+                    )
+                    findings.violated("operator-missing", message, published)
+        return findings.verdict(history)
+
+
+class _Chain:
+    """A chain in one attempt.
+
+    Attributes:
+        members: those that have not ended: they are in a checkpoint without a snapshot.
+        taken: the snapshots for the checkpoint that some of its operators have taken and some have not.
+        broken: an operator of it stopped.
+    """
+
+    __slots__ = ("broken", "members", "taken")
+
+    def __init__(self, members: tuple[str, ...]) -> None:
+        self.members = set(members)
+        self.taken: list[SnapshotTaken] = []
+        self.broken = False
+
+
+class _Trace:
+    """One pass over a history; what one event decides is judged on the way."""
+
+    def __init__(self, history: History, layout: Layout, findings: Findings) -> None:
+        self.layout = layout
+        self.findings = findings
+        self.chain_of = {member: members for members in layout.chains for member in members}
+        self.called = {member for members in layout.chains for member in members if not layout.inputs[member]}
+        self.called.difference_update(layout.sources)
+        self.chains: dict[tuple[int, str], _Chain] = {}
+        self.barriers: set[tuple[int, str, int]] = set()
+        self.snapshots: dict[tuple[int, str, int], SnapshotTaken] = {}
+        replay(
+            history,
+            {
+                SnapshotTaken: self._snapshot_taken,
+                SourceEmitted: self._source_emitted,
+                BatchSent: self._left,
+                BatchProcessed: self._arrived,
+                BarrierSent: self._crossed,
+                BarrierReceived: self._barrier_received,
+                TriggerReceived: self._trigger_received,
+                SubtaskFinished: self._finished,
+                TaskStopped: self._task_stopped,
+            },
+        )
+
+    def _chain(self, attempt: int, subtask: str) -> _Chain | None:
+        members = self.chain_of.get(subtask)
+        if members is None:
+            return None
+        known = self.chains.get((attempt, members[0]))
+        if known is None:
+            known = self.chains[attempt, members[0]] = _Chain(members)
+        return known
+
+    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+        findings, place = self.findings, (event.attempt, event.subtask, event.checkpoint)
+        findings.check("snapshot-twice")
+        if place in self.snapshots:
+            message = f"{event.subtask} takes snapshot {event.checkpoint} twice"
+            findings.violated("snapshot-twice", message, self.snapshots[place], event)
+        self.snapshots[place] = event
+        if event.subtask in self.called:
+            findings.check("crossed")
+        elif self.layout.inputs.get(event.subtask):
+            findings.check("without-barrier")
+            if place not in self.barriers:
+                message = f"{event.subtask} takes snapshot {event.checkpoint} without having received its barrier"
+                findings.violated("without-barrier", message, event)
+        chain = self._chain(event.attempt, event.subtask)
+        if chain is None or chain.broken:
+            return
+        if chain.taken and chain.taken[0].checkpoint != event.checkpoint:
+            self._accuse(chain, event)
+        chain.taken.append(event)
+        if len(chain.taken) == len(chain.members):
+            findings.check("snapshot-apart")
+            chain.taken = []
+
+    def _accuse(self, chain: _Chain, event: Event) -> None:
+        """The chain goes on although some of its operators owe a snapshot."""
+        owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
+        message = f"the chain goes on before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
+        self.findings.violated("snapshot-apart", message, *chain.taken, event)
+        chain.taken = []
+
+    def _goes_on(self, subtask: str, event: Event) -> None:
+        chain = self._chain(event.attempt, subtask)
+        if chain is not None and chain.taken and not chain.broken:
+            self._accuse(chain, event)
+
+    def _source_emitted(self, event: SourceEmitted) -> None:
+        self._goes_on(event.subtask, event)
+
+    def _left(self, event: BatchSent) -> None:
+        self._crossed(event)
+        self._goes_on(event.channel.partition("->")[0], event)
+
+    def _arrived(self, event: BatchProcessed) -> None:
+        self._crossed(event)
+        self._goes_on(event.channel.partition("->")[2], event)
+
+    def _barrier_received(self, event: BarrierReceived) -> None:
+        self._crossed(event)
+        self.barriers.add((event.attempt, event.channel.partition("->")[2], event.checkpoint))
+
+    def _trigger_received(self, event: TriggerReceived) -> None:
+        self.barriers.add((event.attempt, event.subtask, event.checkpoint))
+
+    def _crossed(self, event: Crossing) -> None:
+        if event.channel in self.layout.inside:
+            message = f"{event.channel} is inside a chain, and something goes through it"
+            self.findings.violated("crossed", message, event)
+
+    def _finished(self, event: SubtaskFinished) -> None:
+        chain = self._chain(event.attempt, event.subtask)
+        if chain is not None:
+            chain.members.discard(event.subtask)
+
+    def _task_stopped(self, event: TaskStopped) -> None:
+        chain = self._chain(event.attempt, event.subtask)
+        if chain is not None:
+            chain.broken = True

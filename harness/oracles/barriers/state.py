@@ -1,0 +1,140 @@
+"""STATE: what completed checkpoints hold, read back from storage, is the fold of the input before them, as far as its
+windows are not over (RULES BAR-05, REC-03, REC-07).
+
+It needs no trace of channels and barriers, so it also judges systems that are known by their checkpoints alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import (
+    ChannelStateRestored,
+    CheckpointAudited,
+    CheckpointCompleted,
+    Event,
+    SnapshotTaken,
+    SubtaskAudited,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import STATEFUL, VertexKind
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.barriers.held_state import judge_held, judge_places
+from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.lineage import is_plain
+from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_by
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+_JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.WINDOW_SUM])
+_Checkpoint = tuple[int, int]
+"""Number of the job, and the checkpoint."""
+
+_CLAUSES: Mapping[str, str] = {
+    "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
+    "state-missing": "the state of a checkpoint lacks a record before its source positions",
+    "key-wrong": "all keys together hold what they must, and one of them not the sum of its own records",
+    **CLAUSES,
+    "state-unreadable": "the state of a completed checkpoint cannot be read back",
+}
+
+
+class StateOracle:
+    """Decides what keyed sums, and those of event-time windows, say that were read back from storage."""
+
+    name = "STATE"
+    title = "stored state"
+    invariant = "State read back from a completed checkpoint holds each record before its source positions once."
+    clauses = _CLAUSES
+    evidence: tuple[type[Event], ...] = (CheckpointCompleted, CheckpointAudited, SubtaskAudited)
+    observed = frozenset(_CLAUSES)
+
+    def applies(self, history: History) -> bool:
+        """Sums of what reaches them as it is, and nothing held back in front of them."""
+        job = history.plan.job
+        kinds = [vertex.kind for vertex in job.of_kind(*STATEFUL, VertexKind.MINI_BATCH)]
+        return bool(history.claims.state) and is_plain(job) and kinds in _JUDGED
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        submissions = Submissions(history)
+        completed = {(submissions.of(event), event.checkpoint): event for event in history.of(CheckpointCompleted)}
+        _judge_reading(history, submissions, completed, findings)
+        if any(event.skipped for event in history.of(ChannelStateRestored)):
+            return findings.verdict(history)  # Something was left out on purpose
+        unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
+        audited: dict[tuple[_Checkpoint, str], list[SubtaskAudited]] = {}
+        layouts = Layouts(history)
+        for subtask in history.of(SubtaskAudited):
+            if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
+                checkpoint = submissions.of(subtask), subtask.checkpoint
+                audited.setdefault((checkpoint, subtask.node), []).append(subtask)
+        fold: StateFold | None = None
+        for (checkpoint, _), subtasks in audited.items():
+            done = completed.get(checkpoint)
+            if done is not None and len(subtasks) == len(layouts.of(done).sums):
+                fold = fold or StateFold(history.inputs, history.plan.digest_key)
+                _judge_state(history, fold, done, subtasks, findings)
+        return findings.verdict(history)
+
+
+def _judge_reading(
+    history: History,
+    submissions: Submissions,
+    completed: Mapping[_Checkpoint, CheckpointCompleted],
+    findings: Findings,
+) -> None:
+    if Guarantee.NO_LOSS not in history.claims.state:
+        return
+    exempt = Exemptions(history)
+    for audit in history.of(CheckpointAudited):
+        done = completed.get((submissions.of(audit), audit.checkpoint))
+        if done is not None and not exempt.hold(audit, *exempt.objects_of(audit)):
+            findings.check("state-unreadable")
+            if audit.problem:
+                message = f"checkpoint {audit.checkpoint} cannot be read back: {audit.problem}"
+                findings.violated("state-unreadable", message, done, audit)
+
+
+def _judge_state(
+    history: History,
+    fold: StateFold,
+    done: CheckpointCompleted,
+    subtasks: Sequence[SubtaskAudited],
+    findings: Findings,
+) -> None:
+    positions = dict(enumerate(done.positions))
+    states = [subtask.state for subtask in subtasks if subtask.state is not None]
+    if len(states) != len(subtasks) or not fold.covers(positions):
+        return
+    where = f"checkpoint {done.checkpoint}, read back from storage,"
+    witness = (done, *subtasks)
+    if history.plan.job.of_kind(VertexKind.WINDOW_SUM):
+        judge_open_windows(history, fold, done, states, where, witness, findings)
+        return
+    exact = judge_held(history, fold, fold.below(positions), held_by(states), where, witness, findings)
+    shown = [state.entries for state in states if state.entries is not None]
+    if not exact or len(shown) != len(states):
+        return
+    held: dict[str, int] = {}
+    for entries in shown:
+        for key, value in entries.items():
+            held[key] = (held.get(key, 0) + value) % MODULUS
+    judge_places(held, _by_key(history.inputs, done.positions), "key {!r}".format, where, witness, findings)
+
+
+def _by_key(inputs: InputLog, positions: Sequence[int]) -> dict[str, int]:
+    """By key that has a record before the positions, the sum of its values modulo 2**64."""
+    sums, seen = np.zeros(len(inputs.keys), np.uint64), np.zeros(len(inputs.keys), bool)
+    firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
+    for partition, first, end in zip(inputs.partitions, firsts, positions, strict=True):
+        key = partition.key[first:end]
+        np.add.at(sums, key, partition.value[first:end].astype(np.uint64))
+        seen[key] = True
+    return {inputs.keys[code]: int(sums[code]) for code in np.flatnonzero(seen).tolist()}

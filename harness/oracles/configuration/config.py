@@ -1,0 +1,87 @@
+"""CONFIG: in force for a job is what its program, its cluster and its profile say (RULES CFG, RST-07, E2E-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.capability import guarantee_name
+from holdfast.harness.model.configuration import NoteKind
+from holdfast.harness.model.events import Event, JobConfigured
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.configuration.configuration_model import ConfigurationModel, keepable
+from holdfast.harness.oracles.findings import Findings
+
+
+class ConfigOracle:
+    """Compares what the system under test reports with its own table of options."""
+
+    name = "CONFIG"
+    title = "effective options"
+    invariant = "In force is what code, file and profile say, in this order; what gives way or cannot act is told."
+    clauses: Mapping[str, str] = {
+        "value-wrong": "an option has another value than code, file and profile give it",
+        "origin-wrong": "the value of an option is said to come from elsewhere",
+        "warning-wrong": "something gives way without a warning, or a warning has no ground",
+        "lint-wrong": "something that cannot act is not pointed out, or what can act is",
+        "claimed-too-much": "more is claimed than sources, state and sinks can keep together",
+    }
+    evidence: tuple[type[Event], ...] = (JobConfigured,)
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        told = history.of(JobConfigured)
+        if not told:
+            return findings.verdict(history)
+        _judge_claims(history, findings)
+        try:
+            model = ConfigurationModel(history.plan)
+        except ValueError:  # It should have been refused, and LOUD says so.
+            return findings.verdict(history)
+        for event in told:
+            _judge_settings(event, model, findings)
+            _judge_notes(event, model, NoteKind.WARNING, "warning-wrong", findings)
+            _judge_notes(event, model, NoteKind.LINT, "lint-wrong", findings)
+        return findings.verdict(history)
+
+
+def _judge_settings(event: JobConfigured, model: ConfigurationModel, findings: Findings) -> None:
+    told = {setting.key: setting for setting in event.configuration.settings}
+    for key, expected in model.settings.items():
+        setting = told.get(key)
+        findings.check("value-wrong")
+        if setting is None or setting.value != expected.value:
+            found = f"is {setting.value!r}" if setting else "is not told"
+            findings.violated("value-wrong", f"{key} {found}, it must be {expected.value!r}", event)
+            continue
+        findings.check("origin-wrong")
+        if setting.origin is not expected.origin:
+            message = f"{key} = {setting.value!r} is said to be of {setting.origin}, it is of {expected.origin}"
+            findings.violated("origin-wrong", message, event)
+
+
+def _judge_notes(
+    event: JobConfigured, model: ConfigurationModel, kind: NoteKind, clause: str, findings: Findings
+) -> None:
+    told = {note.name for note in event.configuration.notes if note.kind is kind}
+    expected = {name for each, name in model.notes if each is kind}
+    findings.check(clause)
+    for name in sorted(expected - told):
+        findings.violated(clause, f"no {kind} says {name}", event)
+    for name in sorted(told - expected):
+        findings.violated(clause, f"a {kind} says {name}, which is not so", event)
+
+
+def _judge_claims(history: History, findings: Findings) -> None:
+    most = keepable(history.plan)
+    findings.check("claimed-too-much")
+    for what, claimed, kept in (
+        ("state", history.claims.state, most.state),
+        ("output", history.claims.output, most.output),
+    ):
+        if not claimed <= kept:
+            message = f"{guarantee_name(claimed)} is claimed for {what}, at most {guarantee_name(kept)} can be kept"
+            findings.violated("claimed-too-much", message)

@@ -1,0 +1,259 @@
+"""The state machine that COORD holds a coordinator's trace against. It knows what must hold; it accuses nobody.
+
+All orders are taken from coordinators: the lives of a coordinator follow each other, so their events are ordered
+although their nodes differ.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointTriggered,
+    DeclineReceived,
+    Event,
+    FinishReceived,
+    JobSubmitted,
+    MetadataPublished,
+    OperatorFinished,
+    TriggerSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.coordinator.attempt_trace import AttemptTrace
+from holdfast.harness.oracles.coordinator.notice_trace import NoticeTrace
+from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.options import checkpoints_after_finish, number
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+NOTHING = -1
+"""Stands for no checkpoint, below all ids."""
+
+
+class Checkpoint:
+    """What the coordinator did with one checkpoint.
+
+    Attributes:
+        triggered: None if it was never seen to begin.
+        acked: participants whose ack was counted.
+        full_ns: when the last of them was, or None.
+        declined: a decline that came while acks were missing.
+        durable: its metadata was published.
+        ended: its first end.
+    """
+
+    __slots__ = ("acked", "declined", "durable", "ended", "full_ns", "triggered")
+
+    def __init__(self, triggered: CheckpointTriggered | None) -> None:
+        self.triggered = triggered
+        self.acked: set[str] = set()
+        self.full_ns: int | None = None
+        self.declined: DeclineReceived | None = None
+        self.durable = False
+        self.ended: CheckpointCompleted | CheckpointAborted | None = None
+
+
+class CoordinatorModel:
+    """The state machine. Each method takes one event; what it says of the event it says of the state before it.
+
+    Attributes:
+        checkpoints: by job and id; ids of one job may be those of another.
+        node: the coordinator's present life.
+        limit: how many checkpoints may be pending.
+        goes_on: checkpoints are taken when some tasks have finished.
+        finished: subtasks that the coordinator knows to have finished.
+        ending: operators have begun to finish.
+        highest: the trigger with the highest id of this job.
+        pending: ids of the present attempt that have not ended.
+        failing: the job has failed over and the next attempt has not started.
+        notices: of how checkpoints end.
+        attempts: of the job.
+        to_subsume: pending ones that are older than what has just completed, with that.
+        slot_awaits: the abort since which nothing was triggered, although the attempt ran on.
+        restored: a new job that has not drawn an id yet.
+        latest: highest id that completed or was restored.
+        durable: ids whose metadata is published.
+        completions: by node, the sequence of its last CheckpointCompleted.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.limit = number(history.plan, profile.MAX_CONCURRENT, 1)
+        self.goes_on = checkpoints_after_finish(history.plan)
+        self._layouts = Layouts(history)
+        self._job_of = Submissions(history).of
+        self.finished: set[str] = set()
+        self.ending = False
+        self.checkpoints: dict[tuple[int, int], Checkpoint] = {}
+        self.node = ""
+        self.highest: CheckpointTriggered | None = None
+        self.pending: set[int] = set()
+        self.failing = False
+        self.notices = NoticeTrace()
+        self.attempts = AttemptTrace(self._layouts)
+        self.slot_awaits: CheckpointAborted | None = None
+        self.to_subsume: dict[int, CheckpointCompleted] = {}
+        self.restored: JobSubmitted | None = None
+        self.latest = NOTHING
+        self.durable: set[int] = set()
+        self.completions: dict[str, int] = {}
+
+    def known(self, event: Event, checkpoint: int) -> Checkpoint | None:
+        """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""
+        return self.checkpoints.get((self._job_of(event), checkpoint))
+
+    def of(self, event: MetadataPublished | CheckpointCompleted | CheckpointAborted) -> Checkpoint:
+        """What is known of the checkpoint of an event."""
+        key = self._job_of(event), event.checkpoint
+        known = self.checkpoints.get(key)
+        if known is None:
+            known = self.checkpoints[key] = Checkpoint(None)
+        return known
+
+    # --- checkpoints ---
+
+    def drawn(self, event: CheckpointDrawn) -> None:
+        """The first id of a job is drawn, or another one."""
+        self.restored = None
+
+    def triggered(self, event: CheckpointTriggered) -> None:
+        """A checkpoint begins, and uses a slot."""
+        self.to_subsume.clear()
+        self.node = event.node
+        if self.highest is None or event.checkpoint > self.highest.checkpoint:
+            self.highest = event
+        self.checkpoints[self._job_of(event), event.checkpoint] = Checkpoint(event)
+        self.pending.add(event.checkpoint)
+        self.slot_awaits = None
+
+    def may_begin(self, event: TriggerSent) -> bool:
+        """Whether a subtask begins checkpoints by itself: nothing that runs sends to it."""
+        return self._layouts.of(event).upstream.get(event.subtask, set()) <= self.finished
+
+    def operator_finished(self, event: OperatorFinished) -> None:
+        """The job comes to its end."""
+        self.ending = True
+
+    def finish_received(self, event: FinishReceived) -> None:
+        """The coordinator hears that a subtask has finished."""
+        self.finished.add(event.subtask)
+        if not self.goes_on:
+            self.slot_awaits = None
+
+    def acknowledged(self, event: AckReceived) -> str:
+        """An ack arrives; why it must not be counted, empty if it must."""
+        self.went_on(event)
+        checkpoint = self.known(event, event.checkpoint)
+        objection = self._objection(checkpoint, event)
+        if objection or checkpoint is None or checkpoint.triggered is None:
+            return objection
+        if event.outcome is AckOutcome.SUCCESS:
+            checkpoint.acked.add(event.subtask)
+            if len(checkpoint.acked) == len(checkpoint.triggered.participants):
+                checkpoint.full_ns = event.time_ns
+        return ""
+
+    def declined(self, event: DeclineReceived) -> None:
+        """A decline arrives, which counts while acks are missing."""
+        self.went_on(event)
+        checkpoint = self.known(event, event.checkpoint)
+        if checkpoint is None or checkpoint.ended is not None or checkpoint.full_ns is not None:
+            return
+        triggered = checkpoint.triggered
+        if triggered is not None and self.attempts.present(triggered, event.subtask) == event.attempt:
+            checkpoint.declined = checkpoint.declined or event
+
+    def published(self, event: MetadataPublished) -> None:
+        """A checkpoint is durable."""
+        self.of(event).durable = True
+        self.durable.add(event.checkpoint)
+
+    def completed(self, event: CheckpointCompleted) -> None:
+        """A checkpoint completes: those before it that wait for acks are over."""
+        self.went_on(event)
+        self._end(event)
+        for older in self.pending:
+            known = self.known(event, older)
+            if older < event.checkpoint and known is not None and known.full_ns is None:
+                self.to_subsume[older] = event
+        self.latest = max(self.latest, event.checkpoint)
+        self.completions[event.node] = event.sequence
+
+    def aborted(self, event: CheckpointAborted) -> None:
+        """A checkpoint is given up: an attempt that runs on hears of it, and has a slot again."""
+        checkpoint = self.of(event)
+        self.to_subsume.pop(event.checkpoint, None)
+        if not self._end(event) or self.failing:
+            return
+        if checkpoint.triggered is not None:
+            self.notices.owe(event, checkpoint.triggered.participants)
+        if checkpoint.full_ns is None and (self.goes_on or not self.finished):
+            self.slot_awaits = event
+
+    def _end(self, event: CheckpointCompleted | CheckpointAborted) -> bool:
+        """Whether this is the first end of the checkpoint."""
+        checkpoint = self.of(event)
+        self.pending.discard(event.checkpoint)
+        if checkpoint.ended is not None:
+            return False
+        checkpoint.ended = event
+        return True
+
+    def went_on(self, event: Event) -> None:
+        """The coordinator reacts to something: whatever it did before is done."""
+        self.to_subsume.clear()
+        self.notices.went_on(event)
+
+    def _objection(self, checkpoint: Checkpoint | None, ack: AckReceived) -> str:
+        """Why an ack must not be counted; empty if it must."""
+        if checkpoint is None or checkpoint.triggered is None:
+            return "which was never triggered"
+        if ack.attempt != self.attempts.present(checkpoint.triggered, ack.subtask):
+            return f"although it comes from attempt {ack.attempt}"
+        if checkpoint.ended is not None or checkpoint.triggered.node != ack.node:
+            return "which is over"
+        if ack.subtask in checkpoint.acked:
+            return "the second time"
+        return "" if ack.subtask in checkpoint.triggered.participants else "although it takes no part"
+
+    # --- attempts ---
+
+    def submitted(self, event: JobSubmitted) -> None:
+        """A new job knows no checkpoint but the one that it restores. Its coordinator may say it twice."""
+        self.failed_over()
+        self.to_subsume.clear()
+        self.pending.clear()
+        self.durable.clear()
+        self.highest = None
+        self.latest = NOTHING if event.checkpoint is None else event.checkpoint
+        self.restored = event
+
+    def failed_over(self) -> None:
+        """The tasks of the attempt are gone."""
+        self.failing = True
+        self.slot_awaits = None
+
+    def attempt_started(self, event: AttemptStarted) -> None:
+        """The next attempt begins, with no checkpoint pending."""
+        self.to_subsume.clear()
+        self.failed_over()
+        self.failing = False
+        self.node = event.node
+        self.pending.clear()
+        self.attempts.started(event)
+        self.finished.difference_update(self.attempts.members(event))
+        self.latest = max(self.latest, restored_id(event))
+
+    def may_restore(self, event: AttemptStarted) -> bool:
+        """Whether an attempt restores the latest completed checkpoint. What was published without having completed,
+        since the coordinator died in between, may be restored."""
+        restored = restored_id(event)
+        return restored == self.latest or (restored > self.latest and restored in self.durable)
+
+
+def restored_id(event: AttemptStarted) -> int:
+    """The checkpoint that an attempt restores, or NOTHING."""
+    return NOTHING if event.restored_checkpoint is None else event.restored_checkpoint

@@ -1,0 +1,288 @@
+"""What COORD decides on the way of each checkpoint from its id to its end, and of each attempt (RULES CRD, REC-01).
+
+Every event is held against the state of the model before it, and then taken by the model.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointTriggered,
+    DeclineReceived,
+    Event,
+    FailureCounted,
+    FinishReceived,
+    JobStatus,
+    JobSubmitted,
+    JobSwitched,
+    MetadataPublished,
+    NotificationSent,
+    OperatorFinished,
+    TaskStarted,
+    TriggerSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.coordinator.coordinator_model import NOTHING, Checkpoint, CoordinatorModel, restored_id
+from holdfast.harness.oracles.findings import Findings, replay
+
+_DECLINES = frozenset(
+    {
+        FailureReason.DECLINED,
+        FailureReason.ASYNCHRONOUS_PART,
+        FailureReason.TASK_NOT_READY,
+        FailureReason.TASK_CLOSING,
+        FailureReason.END_OF_STREAM,
+        FailureReason.CANCELLATION_BARRIER,
+    }
+)
+
+
+def judge_lifecycle(history: History, findings: Findings) -> CoordinatorModel:
+    """Hold a coordinator's trace against the model; what the model knows in the end."""
+    return _Lifecycle(history, findings).model
+
+
+class _Lifecycle:
+    """One pass over a history."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.model = CoordinatorModel(history)
+        self.durability_seen = bool(history.of(MetadataPublished))
+        replay(
+            history,
+            {
+                CheckpointTriggered: self._triggered,
+                TriggerSent: self._trigger_sent,
+                AckReceived: self._acknowledged,
+                DeclineReceived: self._declined,
+                MetadataPublished: self.model.published,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                NotificationSent: self._notified,
+                FinishReceived: self.model.finish_received,
+                OperatorFinished: self.model.operator_finished,
+                FailureCounted: self._failed_over,
+                JobSubmitted: self._submitted,
+                JobSwitched: self._switched,
+                CheckpointDrawn: self._drawn,
+                AttemptStarted: self._attempt_started,
+                TaskStarted: self._task_started,
+            },
+        )
+        self._settle_notices()
+
+    # --- checkpoints ---
+
+    def _drawn(self, event: CheckpointDrawn) -> None:
+        """The first id of a job that restores a checkpoint of an earlier one."""
+        restored = self.model.restored
+        self.model.drawn(event)
+        if restored is None or restored.checkpoint is None:
+            return
+        self.findings.check("wrong-first-id")
+        if event.checkpoint != restored.checkpoint + 1:
+            message = f"a job that restores checkpoint {restored.checkpoint} begins with id {event.checkpoint}"
+            self.findings.violated("wrong-first-id", message, restored, event)
+
+    def _triggered(self, event: CheckpointTriggered) -> None:
+        model, findings, checkpoint = self.model, self.findings, event.checkpoint
+        self._settle_subsumed(event)
+        if model.highest is not None:
+            findings.check("ids-not-increasing")
+            if checkpoint <= model.highest.checkpoint:
+                message = f"checkpoint {checkpoint} is triggered after checkpoint {model.highest.checkpoint}"
+                findings.violated("ids-not-increasing", message, model.highest, event)
+        if model.slot_awaits is not None:
+            findings.check("slot-not-freed")
+        model.triggered(event)
+        findings.check("too-many-pending")
+        if len(model.pending) > model.limit and event.origin is not CheckpointOrigin.FORCED:
+            message = f"checkpoints {sorted(model.pending)} are pending at once, {model.limit} may be"
+            findings.violated("too-many-pending", message, event)
+
+    def _trigger_sent(self, event: TriggerSent) -> None:
+        self.findings.check("triggered-not-a-source")
+        if not self.model.may_begin(event):
+            message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
+            self.findings.violated("triggered-not-a-source", message, event)
+
+    def _acknowledged(self, event: AckReceived) -> None:
+        self._settle_subsumed(event)
+        objection = self.model.acknowledged(event)
+        if objection:
+            self.findings.check("ack-counted-wrongly")
+            if event.outcome is AckOutcome.SUCCESS:
+                message = f"the ack of {event.subtask} for checkpoint {event.checkpoint} is counted, {objection}"
+                self.findings.violated("ack-counted-wrongly", message, event)
+
+    def _declined(self, event: DeclineReceived) -> None:
+        self._settle_subsumed(event)
+        self.model.declined(event)
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        findings = self.findings
+        self._settle_subsumed(event)
+        checkpoint = self.model.of(event)
+        triggered = checkpoint.triggered
+        findings.check("completed-without-ack")
+        missing = sorted(set(triggered.participants) - checkpoint.acked) if triggered else []
+        if missing and triggered:
+            message = f"checkpoint {event.checkpoint} completes without an ack of {', '.join(missing)}"
+            findings.violated("completed-without-ack", message, triggered, event)
+        elif triggered is None and self.model.highest is not None:
+            message = f"checkpoint {event.checkpoint} completes without having been triggered"
+            findings.violated("completed-without-ack", message, event)
+        if self.durability_seen:
+            findings.check("told-before-durable")
+            if not checkpoint.durable:
+                message = f"checkpoint {event.checkpoint} completes before its metadata is published"
+                findings.violated("told-before-durable", message, event)
+        if checkpoint.declined is not None:
+            message = f"checkpoint {event.checkpoint} completes though {checkpoint.declined.subtask} declined it"
+            findings.violated("completed-after-decline", message, checkpoint.declined, event)
+        self._judge_end(checkpoint, event)
+        self.model.completed(event)
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        checkpoint = self.model.of(event)
+        if checkpoint.declined is not None:
+            self.findings.check("completed-after-decline")
+        if event.reason == FailureReason.TASK_FAILURE:
+            self.findings.check("pending-at-restart")
+        if event.checkpoint in self.model.to_subsume:
+            self.findings.check("not-subsumed")
+        self._judge_reason(checkpoint, event)
+        self._judge_end(checkpoint, event)
+        self.model.aborted(event)
+
+    def _judge_end(self, checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> None:
+        self.findings.check("two-ends")
+        if checkpoint.ended is not None:
+            message = f"checkpoint {event.checkpoint} ends twice"
+            self.findings.violated("two-ends", message, checkpoint.ended, event)
+
+    def _judge_reason(self, checkpoint: Checkpoint, event: CheckpointAborted) -> None:
+        """Reasons that leave a trace: a decline, a completion of a later one, a failure of the job."""
+        findings, declined = self.findings, checkpoint.declined
+        if event.reason in _DECLINES:
+            findings.check("wrong-reason")
+            ended = event.reason == FailureReason.TASK_CLOSING and self.model.ending
+            if not ended and (declined is None or event.reason != declined.cause):
+                said = "nobody declined it" if declined is None else f"{declined.subtask} said: {declined.cause}"
+                message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {said}"
+                findings.violated("wrong-reason", message, *([declined] if declined else []), event)
+        elif event.reason == FailureReason.SUBSUMED:
+            findings.check("wrong-reason")
+            if event.checkpoint > self.model.latest:
+                message = f"checkpoint {event.checkpoint} is aborted as subsumed, and no later one has completed"
+                findings.violated("wrong-reason", message, event)
+
+    def _settle_subsumed(self, event: Event) -> None:
+        """The coordinator goes on: what it had to subsume, it has."""
+        for older, newer in self.model.to_subsume.items():
+            if newer.node == event.node:
+                message = f"checkpoint {older} stays pending though checkpoint {newer.checkpoint} has completed"
+                self.findings.violated("not-subsumed", message, newer, event)
+
+    # --- notices ---
+
+    def _notified(self, event: NotificationSent) -> None:
+        findings = self.findings
+        last = self.model.notices.sent(event)
+        if last is not None:
+            findings.check("notices-not-increasing")
+            if last.checkpoint >= event.checkpoint:
+                message = (
+                    f"{event.subtask} is told that checkpoint {event.checkpoint} is complete after checkpoint "
+                    f"{last.checkpoint}"
+                )
+                findings.violated("notices-not-increasing", message, last, event)
+        if event.completed and self.durability_seen:
+            findings.check("told-before-durable")
+            if event.checkpoint not in self.model.durable:
+                message = f"{event.subtask} is told that checkpoint {event.checkpoint} is complete, it is not durable"
+                findings.violated("told-before-durable", message, event)
+
+    def _settle_notices(self) -> None:
+        """Nobody will be told of an abort any more. An abort that the coordinator was interrupted in says nothing."""
+        for abort in self.model.notices.settle():
+            if abort.untold and not abort.went_on:
+                continue
+            self.findings.check("abort-not-told")
+            if abort.untold:
+                named = ", ".join(sorted(abort.untold))
+                message = f"checkpoint {abort.event.checkpoint} is aborted and {named} never told"
+                self.findings.violated("abort-not-told", message, abort.event)
+
+    # --- attempts ---
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        self._settle_notices()
+        self.model.submitted(event)
+
+    def _switched(self, event: JobSwitched) -> None:
+        if event.status is not JobStatus.RUNNING:
+            self._failed_over(event)
+
+    def _failed_over(self, event: Event) -> None:
+        self._settle_notices()
+        self.model.failed_over()
+
+    def _attempt_started(self, event: AttemptStarted) -> None:
+        self._judge_pending(event)
+        self._settle_notices()
+        self._judge_number(event)
+        self._judge_restored(event)
+        self.model.attempt_started(event)
+
+    def _judge_pending(self, event: AttemptStarted) -> None:
+        """What the coordinator itself triggered it has ended before it starts the next attempt; a publication may still
+        be under way."""
+        for pending in self.model.pending:
+            checkpoint = self.model.known(event, pending)
+            triggered = checkpoint.triggered if checkpoint is not None and checkpoint.full_ns is None else None
+            if triggered is not None and triggered.node == event.node:
+                message = f"attempt {event.attempt} starts while checkpoint {pending} is pending"
+                self.findings.violated("pending-at-restart", message, triggered, event)
+
+    def _judge_number(self, event: AttemptStarted) -> None:
+        last = self.model.attempts.last
+        if last is not None:
+            self.findings.check("started-late-attempt")
+            if event.attempt <= last.attempt:
+                message = f"attempt {event.attempt} starts after attempt {last.attempt}"
+                self.findings.violated("started-late-attempt", message, last, event)
+
+    def _judge_restored(self, event: AttemptStarted) -> None:
+        model = self.model
+        empty = not model.durable and model.latest == NOTHING and restored_id(event) == NOTHING
+        if model.attempts.last is not None or not empty:
+            self.findings.check("restored-not-latest")
+        if not model.may_restore(event):
+            latest = "no checkpoint has" if model.latest == NOTHING else f"checkpoint {model.latest} was the last that"
+            message = f"attempt {event.attempt} restores {_restored_name(event)}, {latest} completed"
+            self.findings.violated("restored-not-latest", message, event)
+
+    def _task_started(self, event: TaskStarted) -> None:
+        """A task restores what its attempt does."""
+        attempt = self.model.attempts.by_number.get(event.attempt)
+        if attempt is None or (attempt.restored_checkpoint is None and event.restored_checkpoint is None):
+            return
+        self.findings.check("tasks-restored-differently")
+        if attempt.restored_checkpoint != event.restored_checkpoint:
+            message = (
+                f"{event.subtask} restores {_restored_name(event)}, attempt {event.attempt} {_restored_name(attempt)}"
+            )
+            self.findings.violated("tasks-restored-differently", message, attempt, event)
+
+
+def _restored_name(event: AttemptStarted | TaskStarted) -> str:
+    """What is restored, in words."""
+    return "nothing" if event.restored_checkpoint is None else f"checkpoint {event.restored_checkpoint}"

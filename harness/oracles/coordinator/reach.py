@@ -1,0 +1,201 @@
+"""REACH: every file that a retained checkpoint names is there, as it was written (RULES CRD, STO)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Mapping
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    OVER,
+    AckSent,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDropped,
+    Event,
+    FileDeleted,
+    FileReference,
+    FileWritten,
+    JobSubmitted,
+    JobSwitched,
+    MetadataPublished,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.options import number
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+
+class ReachOracle:
+    """Follows the files of checkpoints whose metadata was published."""
+
+    name = "REACH"
+    title = "checkpoint files"
+    invariant = "At every step, every file named by a retained checkpoint exists with recorded length and checksum."
+    clauses: Mapping[str, str] = {
+        "file-missing": "a file of a retained checkpoint is deleted, or not in the storage at the end",
+        "file-differs": "a file has another length or checksum than the metadata that names it says",
+        **NAMED,
+        "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
+    }
+    evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
+    observed = frozenset({*NAMED, "file-missing", "file-differs"})
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        storage = _Storage(history)
+        for metadata in {event.path: event for event in history.of(MetadataPublished)}.values():
+            storage.judge(metadata, findings)
+        judge_named(history, storage.exempt, findings)
+        _Retention(history, findings)
+        return findings.verdict(history)
+
+
+class _Storage:
+    """What became of every path, and of every checkpoint.
+
+    Attributes:
+        listed: at the end of the run; None: nobody looked.
+        workers: nodes that only run tasks. Files of a completed checkpoint are not theirs to delete at any time.
+        exempt: objects that the harness damaged. Nobody can know a checkpoint, nor its files, without its metadata.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.exempt = Exemptions(history)
+        self.written: dict[str, list[FileWritten]] = {}
+        for written in history.of(FileWritten):
+            self.written.setdefault(written.file.path, []).append(written)
+        self.deleted = {event.path: event for event in reversed(history.of(FileDeleted))}
+        job = self.job_of = Submissions(history).of
+        self.dropped = {(job(event), event.checkpoint): event for event in reversed(history.of(CheckpointDropped))}
+        self.completed = {(job(event), event.checkpoint) for event in history.of(CheckpointCompleted)}
+        coordinators = {event.node for event in history.of(CheckpointCompleted)}
+        self.workers = {event.node for event in history.of(AckSent)} - coordinators
+        listings = history.of(StorageListed)
+        self.listed = {file.path: file for file in listings[-1].files} if listings else None
+
+    def judge(self, metadata: MetadataPublished, findings: Findings) -> None:
+        """The files of one checkpoint."""
+        checkpoint = metadata.checkpoint
+        identity = self.job_of(metadata), checkpoint
+        dropped = self.dropped.get(identity)
+        withdrawn = None if identity in self.completed else self.deleted.get(metadata.path)
+        for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
+            findings.check("file-missing")
+            deleted = self.deleted.get(path)
+            if deleted is None or self.exempt.hold(deleted, path, metadata.path):
+                gone = self.listed is not None and path not in self.listed
+                if gone and dropped is None and not self.exempt.hold_at_end(path, metadata.path):
+                    message = f"{path}, a file of checkpoint {checkpoint}, is not in the storage"
+                    findings.violated("file-missing", message, metadata)
+            elif self._too_early(deleted, dropped or withdrawn):
+                message = f"{path}, a file of checkpoint {checkpoint}, is deleted while the checkpoint is retained"
+                findings.violated("file-missing", message, metadata, deleted)
+        for file in metadata.files:
+            versions = self._versions(file.path)
+            findings.check("file-differs", len(versions))
+            for where, found in versions:
+                if found != file:
+                    message = (
+                        f"{file.path} has {found.length} bytes, checksum {found.checksum:#010x} {where}, and "
+                        f"{file.length} bytes, checksum {file.checksum:#010x} in checkpoint {checkpoint}"
+                    )
+                    findings.violated("file-differs", message, *self.written.get(file.path, ()), metadata)
+
+    def _too_early(self, deleted: FileDeleted, allowed: Event | None) -> bool:
+        """Whether a deletion was not covered by the drop of its checkpoint, or by the withdrawal of its metadata.
+
+        A coordinator writes the drop before it deletes, and its lives follow each other. No message orders a worker's
+        deletion against the drop.
+        """
+        if allowed is None or deleted.node in self.workers:
+            return True
+        if deleted.node == allowed.node:
+            return deleted.sequence < allowed.sequence
+        return self.history.position(deleted) < self.history.position(allowed)
+
+    def _versions(self, path: str) -> list[tuple[str, FileReference]]:
+        """What was seen under a path, and where."""
+        found = [("as written", event.file) for event in self.written.get(path, ())]
+        if self.listed is not None and path in self.listed and not self.exempt.hold_at_end(path):
+            found.append(("in the storage", self.listed[path]))
+        return found
+
+
+class _Retention:
+    """What must be retained: the newest checkpoints by id, of those that completed or whose metadata is published.
+
+    Published counts because a new coordinator finds what its predecessor could not complete any more. Only the
+    coordinators write these events, and their lives follow each other.
+
+    Attributes:
+        known: by id, the event that made it a recovery point. What was dropped stays, for it does not make an older
+            one newer; what was aborted after its publication goes.
+        ids: the same ids in ascending order.
+        over: the job is ending for good, and what becomes of its checkpoints is RETAIN's to judge.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
+        self.known: dict[int, Event] = {}
+        self.ids: list[int] = []
+        self.over = False
+        replay(
+            history,
+            {
+                JobSubmitted: self._submitted,
+                JobSwitched: self._switched,
+                MetadataPublished: self._published,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                CheckpointDropped: self._dropped,
+            },
+        )
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        """What earlier jobs have left is not this one's to drop."""
+        self.known.clear()
+        self.ids.clear()
+        self.over = False
+
+    def _switched(self, event: JobSwitched) -> None:
+        self.over = event.status in OVER
+
+    def _published(self, event: MetadataPublished) -> None:
+        if event.checkpoint not in self.known:
+            self._recoverable(event)
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        self._recoverable(event)
+
+    def _recoverable(self, event: MetadataPublished | CheckpointCompleted) -> None:
+        if event.checkpoint not in self.known:
+            insort(self.ids, event.checkpoint)
+        self.known[event.checkpoint] = event
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        if isinstance(self.known.get(event.checkpoint), MetadataPublished):
+            del self.known[event.checkpoint]
+            self.ids.remove(event.checkpoint)
+
+    def _dropped(self, event: CheckpointDropped) -> None:
+        recoverable = self.known.get(event.checkpoint)
+        if recoverable is None or self.over:
+            return
+        self.findings.check("dropped-too-early")
+        newer = len(self.ids) - bisect_right(self.ids, event.checkpoint)
+        if newer < self.retained:
+            message = (
+                f"checkpoint {event.checkpoint} is dropped, {self.retained} must be retained and only {newer} newer "
+                "are there"
+            )
+            self.findings.violated("dropped-too-early", message, recoverable, event)

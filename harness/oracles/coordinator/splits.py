@@ -1,0 +1,184 @@
+"""Splits that an enumerator assigns: each is in one part of every checkpoint, from its first listing on (RULES E2E-05,
+C4 of BUGS).
+
+What the source system lists is seen at its boundary. A listing may leave splits out, so a checkpoint must hold those
+that the same life of the coordinator was given in any listing before it triggered it, and those of the checkpoint that
+it went on from. Whoever is given a split was assigned it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from holdfast.harness.model.events import (
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    SnapshotTaken,
+    SplitsAssigned,
+    SplitsLeft,
+    SplitsListed,
+    SplitsReceived,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.options import NS_PER_MS
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+CLAUSES: Mapping[str, str] = {
+    "split-lost": "a checkpoint completes that holds a listed split neither with a reader nor with the enumerator",
+    "split-not-listed": "a job goes on after the heal and never lists its splits again, though one was left out",
+    "split-twice": "a checkpoint completes that holds a split more than once",
+    "split-mistaken": "a reader is given other splits than it was assigned in its attempt",
+    "split-assigned-again": "splits are assigned again and again to a reader that has them",
+}
+KNOWN_NS = 100 * NS_PER_MS
+"""After so long an enumerator knows what a reader has, where nothing else keeps the machine busy."""
+FEWEST_AGAIN = 4
+_LISTED_AFTER = 2
+"""So many checkpoints complete after the heal in a run that had the time to list its splits again."""
+Key = tuple[int, int]
+"""A job and one of its checkpoints: the next job uses ids again that the last one drew and never completed."""
+
+
+def judge_assignments(history: History, findings: Findings) -> None:
+    """Hold what readers were given against what they were assigned.
+
+    An enumerator sends what is not confirmed again, so a few times more are right. A coordinator that died may not have
+    written down what it assigned.
+    """
+    assigned: dict[tuple[int, str], list[SplitsAssigned]] = {}
+    for each in history.of(SplitsAssigned):
+        assigned.setdefault((each.attempt, each.subtask), []).append(each)
+    exempt = Exemptions(history)
+    died = {started.attempt for started in history.of(AttemptStarted) if started.node in exempt.dead}
+    seen: set[tuple[int, str, tuple[int, ...]]] = set()
+    for received in history.of(SplitsReceived):
+        known = assigned.get((received.attempt, received.subtask), [])
+        same = [each for each in known if each.splits == received.splits]
+        if not same and received.attempt in died:
+            continue
+        findings.check("split-mistaken")
+        if not same:
+            message = f"{received.subtask} is given splits {received.splits}, which it was not assigned"
+            findings.violated("split-mistaken", message, *known, received)
+        key = (received.attempt, received.subtask, received.splits)
+        if exempt.real_time or key in seen:
+            continue
+        seen.add(key)
+        known_ns = _known_ns(history, received)
+        if known_ns is None:
+            continue
+        findings.check("split-assigned-again")
+        again = [each for each in same if each.time_ns > known_ns]
+        if len(again) >= FEWEST_AGAIN:
+            message = f"splits {received.splits} are assigned {len(again)} times to {received.subtask}, which has them"
+            findings.violated("split-assigned-again", message, received, again[-1])
+
+
+def _known_ns(history: History, received: SplitsReceived) -> int | None:
+    """When, in nanoseconds, the enumerator knows what a reader has: a while later, and once it has taken a message
+    that the reader sent since, as an acknowledgement is. None: it took none of those."""
+    usual_ns = received.time_ns + KNOWN_NS
+    acked = {
+        sent.checkpoint
+        for sent in history.of(AckSent)
+        if (sent.attempt, sent.subtask) == (received.attempt, received.subtask) and sent.time_ns > received.time_ns
+    }
+    if not acked:
+        return usual_ns
+    taken_ns = [
+        taken.time_ns
+        for taken in history.of(AckReceived)
+        if (taken.attempt, taken.subtask) == (received.attempt, received.subtask) and taken.checkpoint in acked
+    ]
+    return max(usual_ns, min(taken_ns)) if taken_ns else None
+
+
+def judge_splits(history: History, findings: Findings) -> None:
+    """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
+    _judge_listings(history, findings)
+    job_of = Submissions(history).of
+    left: dict[Key, list[SplitsLeft]] = {}
+    for part in history.of(SplitsLeft):
+        left.setdefault((job_of(part), part.checkpoint), []).append(part)
+    if not left:
+        return
+    layouts = Layouts(history)
+    taken: dict[Key, list[SnapshotTaken]] = {}
+    for snapshot in history.of(SnapshotTaken):
+        checkpoint = job_of(snapshot), snapshot.checkpoint
+        if snapshot.subtask in layouts.of(snapshot).sources and checkpoint in left:
+            taken.setdefault(checkpoint, []).append(snapshot)
+    parts: dict[Key, Counter[int]] = {}
+    for completed in history.of(CheckpointCompleted):
+        checkpoint = job_of(completed), completed.checkpoint
+        snapshots = taken.get(checkpoint, [])
+        if checkpoint in left and {each.subtask for each in snapshots} == set(layouts.of(completed).sources):
+            held = Counter(split for snapshot in snapshots for split, _ in snapshot.positions)
+            held.update(split for part in left[checkpoint] for split in part.splits)
+            due = _due(history, left[checkpoint][-1], checkpoint[0], parts)
+            parts[checkpoint] = held
+            _judge(completed, left[checkpoint], held, due, findings)
+
+
+def _due(history: History, left: SplitsLeft, job: int, parts: dict[Key, Counter[int]]) -> Collection[int]:
+    """The splits that a checkpoint must hold: all of the input where nobody saw them listed."""
+    listings = history.of(SplitsListed)
+    if not listings:
+        return range(len(history.inputs.partitions))
+    triggers = [
+        event.sequence
+        for event in history.of(CheckpointTriggered)
+        if (event.node, event.checkpoint) == (left.node, left.checkpoint)
+    ]
+    triggered = min(triggers, default=left.sequence)
+    known = {
+        split
+        for listed in listings
+        if listed.node == left.node and listed.sequence < triggered
+        for split in listed.splits
+    }
+    for started in history.of(AttemptStarted):
+        if started.node == left.node and started.sequence < left.sequence and not started.subtasks:
+            known.update(parts.get((job, started.restored_checkpoint or 0), ()))
+    return known
+
+
+def _judge(
+    completed: CheckpointCompleted,
+    left: list[SplitsLeft],
+    held: Counter[int],
+    due: Collection[int],
+    findings: Findings,
+) -> None:
+    lost = sorted(split for split in due if not held[split])
+    twice = sorted(split for split, times in held.items() if times > 1)
+    findings.check("split-lost")
+    findings.check("split-twice")
+    if lost:
+        message = f"checkpoint {completed.checkpoint} holds splits {lost} nowhere"
+        findings.violated("split-lost", message, *left, completed)
+    if twice:
+        message = f"checkpoint {completed.checkpoint} holds splits {twice} more than once"
+        findings.violated("split-twice", message, *left, completed)
+
+
+def _judge_listings(history: History, findings: Findings) -> None:
+    """A job that goes on after the heal has listed every split by the end."""
+    listings, end = history.of(SplitsListed), history.end
+    if not listings or end.problem or history.plan.expected_end is not ExpectedEnd.RUNNING:
+        return
+    findings.check("split-not-listed")
+    after = [event for event in history.of(CheckpointCompleted) if event.time_ns >= end.healed_ns]
+    listed = {split for event in listings for split in event.splits}
+    missing = [split for split in range(len(history.inputs.partitions)) if split not in listed]
+    if missing and len(after) >= _LISTED_AFTER:
+        message = f"splits {missing} are in no listing, and {len(after)} checkpoints completed after the heal"
+        findings.violated("split-not-listed", message, listings[-1], after[-1])

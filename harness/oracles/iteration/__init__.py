@@ -1,0 +1,1 @@
+"""Iteration: what a restart does to the records in a loop (RULES ITR)."""

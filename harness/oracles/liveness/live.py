@@ -1,0 +1,198 @@
+"""LIVE: after the heal the plan's expected end is reached (RULES: every rule that says what happens in the end)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    ChannelBlocked,
+    ChannelUnblocked,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    FaultInjected,
+    JobStatus,
+    JobSwitched,
+    NotificationReceived,
+    TaskStopped,
+)
+from holdfast.harness.model.fault_fate import FaultFate
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.topology import channel_ends
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
+from holdfast.harness.oracles.liveness.own_deaths import own_deaths
+from holdfast.harness.oracles.shared.attempts import newest_attempts
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+OWED_CHECKPOINTS = 2
+"""New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
+
+
+_ENDING = frozenset({"cancel", "suspend"})
+
+
+class LiveOracle:
+    """Judges the liveness phase. Without protocol events only the expected end itself."""
+
+    name = "LIVE"
+    title = "progress after the heal"
+    invariant = "After the heal the expected end is reached, new checkpoints complete, and all input drains."
+    clauses: Mapping[str, str] = {
+        "end-not-reached": "the expected end is not reached within its bound",
+        "no-new-checkpoints": "a running job completes fewer than two checkpoints after the heal",
+        "input-not-drained": "the last completed checkpoint of a running job does not cover all input",
+        "channel-left-blocked": "a channel stays blocked although its checkpoint is over",
+    }
+    evidence: tuple[type[Event], ...] = ()
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.end.problem:
+            return findings.verdict(history)
+        if not history.end.reached and _not_brought_about(history):
+            return findings.verdict(history)
+        findings.check("end-not-reached")
+        if not history.end.reached:
+            _name_what_is_missing(history, findings)
+        for note in own_deaths(history) if history.end.reached else ():
+            findings.inform(note)
+        if history.plan.expected_end is ExpectedEnd.RUNNING:
+            if profile.INTERVAL in texts(history.plan) and history.of(CheckpointTriggered):
+                _judge_checkpoints(history, findings)
+            _judge_channels(history, findings)
+        return findings.verdict(history)
+
+
+def _name_what_is_missing(history: History, findings: Findings) -> None:
+    """The end is not reached: say what the job is, and which transaction or acknowledgement is missing."""
+    reason = history.end.reason or "the reason is not known"
+    expected = history.plan.expected_end
+    if expected not in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
+        findings.violated("end-not-reached", f"the job is not {expected}: {reason}")
+        return
+    waiting = waiting_for(history)
+    words = "; ".join([reason, *own_deaths(history), *(text for text, _ in waiting)])
+    findings.violated("end-not-reached", f"{status_in_words(history)}: {words}", *(event for _, event in waiting))
+
+
+def _not_brought_about(history: History) -> bool:
+    """An end that only the faults of the plan lead to is not due where one of them never acted on a job that ran, or
+    too late, nor where two kills were one failure to it, since they hit it before it ran again, nor where the
+    coordinator died with the command of the user that ends the job."""
+    if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
+        return False
+    switched = history.of(JobSwitched)
+    if not switched or switched[-1].status is not JobStatus.RUNNING:
+        return False
+    ran_ns = [event.time_ns for event in switched if event.status is JobStatus.RUNNING]
+    kills_ns = sorted(event.time_ns for event in history.of(FaultInjected) if event.fault_kind == "kill")
+    as_one = any(
+        not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
+        for first, second in pairwise(kills_ns)
+    )
+    missed = not {FaultFate.NEVER_ACTED, FaultFate.TOO_LATE}.isdisjoint(history.end.fault_fates)
+    return as_one or missed or _command_died(history)
+
+
+def _command_died(history: History) -> bool:
+    """Whether a command that ends the job had no effect, and the coordinator that was given it died before it can have
+    had its turn: one that begins and completes checkpoints meanwhile ignores the command."""
+    fates = dict(enumerate(history.end.fault_fates))
+    given_ns = [
+        event.time_ns
+        for event in history.of(FaultInjected)
+        if event.fault_kind in _ENDING and fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
+    ]
+    coordinators = {event.node for event in history.of(AttemptStarted)}
+    exempt = Exemptions(history)
+    triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(CheckpointTriggered)}
+    completed = [
+        (event.node, triggered_ns.get((event.node, event.checkpoint), 0), event.time_ns)
+        for event in history.of(CheckpointCompleted)
+    ]
+    for given in given_ns:
+        # A successor may go on with the job while this one, which stood still, is still to learn of it.
+        death = exempt.next_death(coordinators, given)
+        if death is None:
+            continue
+        over_ns, node = death
+        own = [begun for by, begun, ended in completed if by == node and begun > given and ended < over_ns]
+        if len(own) < OWED_CHECKPOINTS:
+            return True
+    return False
+
+
+def _judge_checkpoints(history: History, findings: Findings) -> None:
+    """Those since the heal: coordinator and harness share one clock, the simulator's or that of their machine."""
+    completed = history.of(CheckpointCompleted)
+    healed_ns = history.end.healed_ns
+    new = sum(event.time_ns >= healed_ns for event in completed)
+    findings.check("no-new-checkpoints")
+    if new < OWED_CHECKPOINTS:
+        message = f"{plural(new, 'checkpoint')} completed after the heal, {OWED_CHECKPOINTS} are owed"
+        findings.violated("no-new-checkpoints", message, *completed[-1:])
+    if not completed or not completed[-1].positions:
+        return
+    findings.check("input-not-drained")
+    last, lengths = completed[-1], history.inputs.lengths()
+    if last.positions != lengths:
+        message = f"checkpoint {last.checkpoint}, the last, stands at {last.positions} of {lengths}"
+        findings.violated("input-not-drained", message, last)
+
+
+def _judge_channels(history: History, findings: Findings) -> None:
+    """Channels of the last attempts of the last job, which uses ids of checkpoints again: the alignment of a checkpoint
+    that is over has ended everywhere."""
+    blocked = history.of(ChannelBlocked)
+    attempts = history.of(AttemptStarted)
+    if not blocked or not attempts:
+        return
+    present = newest_attempts(history, attempts)
+    job_of = Submissions(history).of
+    last = job_of(attempts[-1])
+    unblocked = {
+        (event.channel, event.checkpoint)
+        for event in history.of(ChannelUnblocked)
+        if event.attempt == present[channel_ends(event.channel)[1]]
+    }
+    stuck = [
+        event
+        for event in blocked
+        if event.attempt == present[channel_ends(event.channel)[1]]
+        and (event.channel, event.checkpoint) not in unblocked
+        and job_of(event) == last
+    ]
+    findings.check("channel-left-blocked", len(unblocked))
+    if not stuck:
+        return
+    completed = {event.checkpoint for event in history.of(CheckpointCompleted) if job_of(event) == last}
+    aborted = {event.checkpoint for event in history.of(CheckpointAborted) if job_of(event) == last}
+    newest = max(completed | aborted, default=-1)
+    dead = Exemptions(history).dead
+    stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == present[event.subtask]}
+    told = {
+        (event.subtask, event.checkpoint)
+        for event in history.of(NotificationReceived)
+        if event.attempt == present[event.subtask] and not event.completed
+    }
+    for event in stuck:
+        receiver = channel_ends(event.channel)[1]
+        # The checkpoint may be under way when the run is stopped, or the news of its end may be
+        over = event.checkpoint in completed or event.checkpoint < newest or (receiver, event.checkpoint) in told
+        if over and event.node not in dead and receiver not in stopped:
+            findings.check("channel-left-blocked")
+            message = f"{event.channel} stays blocked for checkpoint {event.checkpoint}, which is over"
+            findings.violated("channel-left-blocked", message, event)

@@ -1,0 +1,150 @@
+"""MESSAGE: control messages between the coordinator and subtasks, sent and received (RULES CRD, TRG-03, E2E-05)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.harness.model.events import (
+    MESSAGE_EDGES,
+    AckSent,
+    AttemptStarted,
+    DeclineSent,
+    Event,
+    FaultInjected,
+    MessageDisturbed,
+    NotificationSent,
+    SplitsAssigned,
+    SubtaskFinished,
+    TriggerSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.succession import of_the_job
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, line
+from holdfast.harness.oracles.liveness.last_state import LastState
+
+TO_TASKS: tuple[type[Event], ...] = (TriggerSent, NotificationSent, SplitsAssigned)
+TO_COORDINATOR: tuple[type[Event], ...] = (AckSent, DeclineSent, SubtaskFinished)
+OF_CONNECTIONS = frozenset(
+    {
+        "cut", "black-hole", "reset", "slow", "limit", "pause", "supersede", "delay-messages", "double-messages",
+        "lose-messages", "lose-notices", "lose-splits",
+    }
+)  # fmt: skip
+"""Kinds of faults after which a message may be lost, or late. A process that dies takes its connections with it."""
+_CHANNEL = "channel"
+"""How targets begin that carry records and no control messages."""
+FORGED = frozenset({"forge", "replay"})
+"""Kinds of faults that deliver what nobody sent."""
+
+
+class MessageOracle:
+    """Pairs what was sent with what was received.
+
+    That a message is lost is judged on the simulator only, where the end of the run, and the time since which nothing
+    was in the way, are read on one clock. That it was sent follows from message edges alone.
+    """
+
+    name = "MESSAGE"
+    title = "control messages"
+    invariant = "Whoever takes a message was sent it in that attempt, and on a standing connection each one arrives."
+    clauses: Mapping[str, str] = {
+        "never-sent": "a message is taken that nobody sent in that attempt",
+        "taken-twice": "a message is taken more often than it was sent in that attempt, and nothing doubled it",
+        "never-received": "a message between processes that live is never taken though its connection stands",
+    }
+    evidence: tuple[type[Event], ...] = (AttemptStarted,)
+    sees_superseded = True
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        state = LastState(of_the_job(history))
+        struck = {event.fault_kind for event in history.of(FaultInjected) if not event.target.startswith(_CHANNEL)}
+        standing = struck.isdisjoint(OF_CONNECTIONS)
+        judged = not (history.end.problem or state.exempt.real_time)
+        for sent, received, fields in MESSAGE_EDGES:
+            if sent not in TO_TASKS and sent not in TO_COORDINATOR:
+                continue
+            if sent is not SubtaskFinished and state.exempt.acted_kinds.isdisjoint(FORGED):
+                _judge_receptions(history, state, sent, received, fields, findings)
+            if judged:
+                _judge_losses(history, state, sent, received, fields, findings, standing=standing)
+        return findings.verdict(history)
+
+
+def _key(event: Any, fields: tuple[str, ...]) -> tuple[object, ...]:
+    return tuple(getattr(event, field) for field in fields)
+
+
+def _part(event: Any) -> tuple[str, int]:
+    """Whose message it is, and of which checkpoint; 0: of none."""
+    return event.subtask, getattr(event, "checkpoint", 0)
+
+
+def _disturbed(history: History) -> set[tuple[str, int]]:
+    """What faults delayed, doubled or lost messages of."""
+    return {_part(event) for event in history.of(MessageDisturbed)}
+
+
+def _judge_receptions(
+    history: History,
+    state: LastState,
+    sent: type[Event],
+    received: type[Event],
+    fields: tuple[str, ...],
+    findings: Findings,
+) -> None:
+    """Where events of sending are recorded; a superseded coordinator sends too. What the dead sent they may not have
+    got to write down, and on a machine it may be written late."""
+    if not history.supplies(sent):
+        return
+    written = not (state.exempt.dead and state.exempt.real_time)
+    untaken = Counter(_key(event, fields) for event in history.of(sent))
+    known = set(untaken)
+    disturbed = _disturbed(history)
+    receptions = history.of(received)
+    findings.check("never-sent", len(receptions))
+    findings.check("taken-twice", len(receptions))
+    for event in receptions:
+        key = _key(event, fields)
+        untaken[key] -= 1
+        if written and key not in known:
+            findings.violated("never-sent", f"nobody sent what was taken: {line(event)}", event)
+        elif written and untaken[key] < 0 and _part(event) not in disturbed:
+            findings.violated("taken-twice", f"it was sent once less: {line(event)}", event)
+
+
+def _judge_losses(
+    history: History,
+    state: LastState,
+    sent: type[Event],
+    received: type[Event],
+    fields: tuple[str, ...],
+    findings: Findings,
+    *,
+    standing: bool,
+) -> None:
+    """Of present attempts, so that the coordinator is the one that lives, and of subtasks that run, where they are to
+    take it; `standing`: no fault of the plan was one of connections. What a superseded coordinator sends is nobody's
+    to take, and what it took has arrived."""
+    taken = {_key(event, fields) for event in history.of(received)}
+    findings.check("never-received", len(taken))
+    if not state.coordinator or state.over:
+        return
+    disturbed = _disturbed(history)
+    for event in state.history.of(sent):
+        late = standing and state.is_long_ago(event.time_ns)
+        if _key(event, fields) in taken or not (late or state.is_due(event.time_ns)):
+            continue
+        subtask, _ = part = _part(event)
+        attempt, task = state.present(subtask), state.task(subtask)
+        if attempt is None or attempt.attempt != event.attempt or part in disturbed:
+            continue
+        node = event.node if sent in TO_COORDINATOR else task.node if task is not None else ""
+        if node and state.lives(node) and (standing or state.was_quiet(event.time_ns)):
+            findings.violated("never-received", f"nobody took what was sent: {line(event)}", event)

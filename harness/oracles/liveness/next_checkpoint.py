@@ -1,0 +1,186 @@
+"""From one checkpoint to the next: it is asked for, triggered, taken, acknowledged and ended, and commits end, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    BarrierReceived,
+    ChannelStateTaken,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointTriggered,
+    CommitFailed,
+    CommitTried,
+    DeclineSent,
+    EndOfPartitionReceived,
+    Event,
+    FailureCounted,
+    FinishReceived,
+    JobSwitched,
+    NotificationReceived,
+    SnapshotTaken,
+    TransactionAborted,
+    TransactionCommitted,
+)
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.liveness.last_state import LastState
+from holdfast.harness.oracles.shared.options import (
+    NS_PER_MS,
+    checkpoints_after_finish,
+    interval_ms,
+    milliseconds,
+)
+
+CLAUSES: Mapping[str, str] = {
+    "no-checkpoint-begun": "a running job with an interval begins no checkpoint any more, and none is under way",
+    "checkpoint-not-triggered": "an id is drawn for a checkpoint that is neither triggered nor aborted",
+    "snapshot-not-acknowledged": "a subtask takes its snapshot and neither acknowledges nor declines the checkpoint",
+    "checkpoint-not-ended": "a checkpoint has every acknowledgement and neither completes nor is aborted",
+    "commit-not-ended": "a sink is to commit a transaction, and it neither is committed nor fails",
+}
+ANSWER_NS = 100 * NS_PER_MS
+"""Time enough to write a snapshot where nothing is slow, for who never writes one again."""
+Part = tuple[int, str, int]
+"""Attempt, subtask and checkpoint."""
+
+
+def judge(state: LastState, findings: Findings) -> None:
+    """What was begun and has not ended, by whoever lives at the end."""
+    _judge_snapshots(state, findings)
+    _judge_commits(state, findings)
+    if state.coordinator and not state.over:
+        _judge_checkpoints(state, findings)
+        _judge_beginning(state, findings)
+
+
+def _judge_checkpoints(state: LastState, findings: Findings) -> None:
+    """Those of the last coordinator, since it last counted a failure or started an attempt."""
+    history = state.history
+    begun = [
+        event.sequence
+        for kind in (AttemptStarted, FailureCounted)
+        for event in history.of(kind)
+        if event.node == state.coordinator
+    ]
+    since = max(begun, default=-1)
+    ends: list[CheckpointCompleted | CheckpointAborted] = [
+        *history.of(CheckpointCompleted), *history.of(CheckpointAborted)
+    ]  # fmt: skip
+    ended = {event.checkpoint for event in ends if event.node == state.coordinator and event.sequence > since}
+    triggered = {event.checkpoint: event for event in history.of(CheckpointTriggered) if event.sequence > since}
+    for drawn in history.of(CheckpointDrawn):
+        if drawn.node != state.coordinator or drawn.sequence < since:
+            continue
+        findings.check("checkpoint-not-triggered")
+        if drawn.checkpoint not in triggered and drawn.checkpoint not in ended and state.is_due(drawn.time_ns):
+            message = f"id {drawn.checkpoint} is drawn, and no checkpoint is triggered"
+            findings.violated("checkpoint-not-triggered", message, drawn)
+    acknowledged: dict[int, dict[str, AckReceived]] = {}
+    for ack in history.of(AckReceived):
+        if ack.node == state.coordinator and ack.outcome is AckOutcome.SUCCESS and ack.sequence > since:
+            acknowledged.setdefault(ack.checkpoint, {})[ack.subtask] = ack
+    for checkpoint, acks in acknowledged.items():
+        event = triggered.get(checkpoint)
+        if event is None or event.node != state.coordinator or not acks.keys() >= set(event.participants):
+            continue
+        findings.check("checkpoint-not-ended")
+        last = max(acks.values(), key=lambda ack: ack.sequence)
+        if checkpoint not in ended and state.is_due(last.time_ns):
+            message = f"checkpoint {checkpoint} has every acknowledgement and does not end"
+            findings.violated("checkpoint-not-ended", message, event, last)
+
+
+def _judge_beginning(state: LastState, findings: Findings) -> None:
+    """Of a run that stands: since anything of a checkpoint happened at the coordinator, two intervals and pauses have
+    passed. Who takes none when some tasks have finished is not asked."""
+    history = state.history
+    interval_ns = (interval_ms(history.plan) + milliseconds(history.plan, profile.MIN_PAUSE, 0)) * NS_PER_MS
+    triggers = history.of(CheckpointTriggered)
+    findings.check("no-checkpoint-begun", len(triggers))
+    finished = bool(history.of(FinishReceived)) and not checkpoints_after_finish(history.plan)
+    if (
+        history.end.reached
+        or not interval_ns
+        or not state.runs
+        or state.switched is None
+        or finished
+        or state.all_finished
+    ):
+        return
+    last: Event = state.switched
+    for kind in (CheckpointDrawn, CheckpointTriggered, AckReceived, CheckpointCompleted, CheckpointAborted):
+        events = [event for event in history.of(kind)[-1:] if event.node == state.coordinator]
+        last = max((last, *events), key=lambda event: event.sequence)
+    nothing_is_under_way = isinstance(last, CheckpointCompleted | CheckpointAborted | JobSwitched)
+    if nothing_is_under_way and state.is_due(last.time_ns + 2 * interval_ns):
+        findings.violated("no-checkpoint-begun", "no checkpoint begins any more", last)
+
+
+def _judge_snapshots(state: LastState, findings: Findings) -> None:
+    """Those of subtasks that run on, since each last answered: a completed checkpoint makes older ones needless, and so
+    does an abort unless there was time for an answer before."""
+    history = state.history
+    answers: list[AckSent | DeclineSent] = [*history.of(AckSent), *history.of(DeclineSent)]
+    findings.check("snapshot-not-acknowledged", len(answers))
+    answered: dict[tuple[int, str], int] = {}
+    for answer in answers:
+        key = answer.attempt, answer.subtask
+        answered[key] = max(answered.get(key, 0), answer.checkpoint)
+    aborted_ns: dict[Part, int] = {}
+    for notice in history.of(NotificationReceived):
+        key = notice.attempt, notice.subtask
+        if notice.completed:
+            answered[key] = max(answered.get(key, 0), notice.checkpoint)
+        else:
+            aborted_ns[*key, notice.checkpoint] = notice.time_ns
+    for snapshot in history.of(SnapshotTaken):
+        key, task = (snapshot.attempt, snapshot.subtask), state.task(snapshot.subtask)
+        if task is None or task.attempt != snapshot.attempt or snapshot.checkpoint <= answered.get(key, 0):
+            continue
+        until_ns = aborted_ns.get((*key, snapshot.checkpoint), history.end.ended_ns)
+        if until_ns - snapshot.time_ns < ANSWER_NS or not state.is_due(snapshot.time_ns):
+            continue
+        if _in_flight_is_known(state, snapshot):
+            message = f"{snapshot.subtask} has taken its snapshot {snapshot.checkpoint} and does not acknowledge it"
+            findings.violated("snapshot-not-acknowledged", message, snapshot)
+
+
+def _in_flight_is_known(state: LastState, snapshot: SnapshotTaken) -> bool:
+    """Whether the barriers of a checkpoint are through at either side of a subtask, whichever way they took."""
+    history, layout = state.history, state.layout
+    part = snapshot.attempt, snapshot.subtask, snapshot.checkpoint
+    if any((event.attempt, event.subtask, event.checkpoint) == part for event in history.of(ChannelStateTaken)):
+        return True
+    if snapshot.subtask not in layout.inputs or layout.feedback:
+        return False
+    through = {
+        event.channel
+        for event in history.of(BarrierReceived)
+        if (event.attempt, event.checkpoint) == (snapshot.attempt, snapshot.checkpoint)
+    }
+    through |= {event.channel for event in history.of(EndOfPartitionReceived) if event.attempt == snapshot.attempt}
+    return through.issuperset((*layout.inputs[snapshot.subtask], *layout.outputs[snapshot.subtask]))
+
+
+def _judge_commits(state: LastState, findings: Findings) -> None:
+    """Those of subtasks that run on in the attempt in which they were told to."""
+    history = state.history
+    ends: list[TransactionCommitted | CommitFailed | TransactionAborted] = [
+        *history.of(TransactionCommitted), *history.of(CommitFailed), *history.of(TransactionAborted)
+    ]  # fmt: skip
+    ended = {(event.attempt, event.transaction) for event in ends}
+    findings.check("commit-not-ended", len(ended))
+    for tried in history.of(CommitTried):
+        task = state.task(tried.subtask)
+        if (tried.attempt, tried.transaction) in ended or task is None or task.attempt != tried.attempt:
+            continue
+        if state.is_due(tried.time_ns):
+            message = f"{tried.transaction} of {tried.subtask} is to be committed, and neither is nor fails"
+            findings.violated("commit-not-ended", message, tried)

@@ -1,0 +1,1 @@
+"""Observability: what a system reports of its checkpoints (RULES OBS)."""

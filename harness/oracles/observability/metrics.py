@@ -1,0 +1,389 @@
+"""METRICS: what a system reports of its checkpoints is what happened (RULES OBS).
+
+Everything is computed again from the other events. Durations are those of one node's clock, but for the start delay,
+which is by its definition the receiver's clock less the coordinator's; it orders nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointCounts,
+    CheckpointDropped,
+    CheckpointStatistics,
+    CheckpointStatus,
+    CheckpointTriggered,
+    Event,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    RestoreCompleted,
+    RestoreStatistics,
+    SubtaskStatistics,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.observability.checkpoint_types import CheckpointTypes
+from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, Life, Owed
+from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
+from holdfast.harness.oracles.shared.clocks import Clocks
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+
+_SNAPSHOT = "synchronous and asynchronous part"
+
+
+class MetricsOracle:
+    """Reports against facts."""
+
+    name = "METRICS"
+    title = "checkpoint metrics"
+    invariant = "What a system reports of its checkpoints is what happened."
+    clauses: Mapping[str, str] = {
+        "checkpoint-unreported": "a checkpoint begins or ends, and the reports go on without it",
+        "checkpoint-misreported": "trigger time, acknowledgements, failure reason or path of a checkpoint are wrong",
+        "type-wrong": "a completed checkpoint was aligned, unaligned, or so after a timeout, and is reported otherwise",
+        "duration-wrong": "a checkpoint is not reported to have lasted from its trigger to its end",
+        "counts-wrong": "in progress, completed, failed, total or restored are not the numbers of checkpoints so far",
+        "size-wrong": "a reported size is not that of the state that was acknowledged",
+        "restore-misreported": "an attempt begins from a checkpoint, and the report names another or none, or no path",
+        "subtask-unreported": "a checkpoint completes, and the part of a subtask whose ack was counted is not reported",
+        "start-delay-wrong": "a reported start delay is not the time from the trigger to the first barrier",
+        "alignment-wrong": "a reported alignment is not the time from the first barrier to the last one",
+        "held-bytes-wrong": "the bytes reported as held are not those that waited when the last barrier came",
+        "part-duration-wrong": "synchronous and asynchronous part are not the time from the snapshot to the ack, or "
+        "the end-to-end duration is not the time from the trigger to the arrival of the ack",
+        "restore-duration-wrong": "the reported duration of a restore is not the time from its attempt's start until "
+        "the job runs",
+        "idle-gap-wrong": "a reported idle gap is not the time from the last end to the trigger",
+    }
+    evidence: tuple[type[Event], ...] = (
+        CheckpointTriggered, AckReceived, CheckpointCompleted, CheckpointAborted, AttemptStarted, CheckpointStatistics,
+        SubtaskStatistics, RestoreStatistics, RestoreCompleted,
+    )  # fmt: skip
+
+    def applies(self, history: History) -> bool:
+        return history.supplies(CheckpointStatistics)
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        _Reports(history, findings)
+        return findings.verdict(history)
+
+
+class _Reports:
+    """Follows the lives of the coordinator and compares each report with what it is owed."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        exempt = Exemptions(history)
+        self.clocks = Clocks(history, exempt)
+        self.times = SubtaskTimes()
+        self.types = CheckpointTypes(history)
+        self.lives: dict[str, Life] = {}
+        self.forged = exempt.forged_acknowledgements
+        self.triggers_forged = exempt.forged_triggers
+        replay(
+            history,
+            {
+                **self.times.handlers,
+                CheckpointTriggered: self._triggered,
+                AckReceived: self._acknowledged,
+                MetadataPublished: self._published,
+                CheckpointDropped: self._dropped,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                AttemptStarted: self._attempt_started,
+                CheckpointStatistics: self._reported,
+                SubtaskStatistics: self._part_reported,
+                JobSwitched: self._switched,
+                RestoreStatistics: self._restore_reported,
+                RestoreCompleted: self._restore_measured,
+            },
+        )
+
+    def _life(self, event: Event) -> Life:
+        life = self.lives.get(event.node)
+        if life is None:
+            life = self.lives[event.node] = Life()
+        return life
+
+    # --- facts ---
+
+    def _triggered(self, event: CheckpointTriggered) -> None:
+        life = self._life(event)
+        beside_others = bool(life.ongoing)
+        checkpoint = Checkpoint(event, None if beside_others else life.last_end, beside_others=beside_others)
+        life.ongoing[event.checkpoint] = checkpoint
+        self._owe(life, event, CheckpointStatus.IN_PROGRESS, checkpoint)
+
+    def _acknowledged(self, event: AckReceived) -> None:
+        life = self._life(event)
+        checkpoint = life.ongoing.get(event.checkpoint)
+        if event.outcome is not AckOutcome.SUCCESS or checkpoint is None or event.subtask in checkpoint.acknowledged:
+            return
+        checkpoint.acknowledged[event.subtask] = event
+        part = self.times.of(event.attempt, event.subtask, event.checkpoint)
+        if part is None or part.acknowledged is None or event.subtask in self.forged:
+            checkpoint.delta_bytes = checkpoint.full_bytes = None
+        elif checkpoint.delta_bytes is not None and checkpoint.full_bytes is not None:
+            delta_bytes, full_bytes = self._sizes(life, part.acknowledged)
+            checkpoint.delta_bytes += delta_bytes
+            checkpoint.full_bytes += full_bytes
+
+    def _sizes(self, life: Life, ack: AckSent) -> tuple[int, int]:
+        delta_bytes = full_bytes = ack.inline_bytes
+        for file in ack.files:
+            full_bytes += file.length
+            if not any(file.path in named for named in life.files.values()):
+                delta_bytes += file.length
+        return delta_bytes, full_bytes
+
+    def _published(self, event: MetadataPublished) -> None:
+        life = self._life(event)
+        life.paths[event.checkpoint] = event.path
+        life.files[event.checkpoint] = frozenset(file.path for file in event.files)
+
+    def _dropped(self, event: CheckpointDropped) -> None:
+        life = self._life(event)
+        life.paths.pop(event.checkpoint, None)
+        life.files.pop(event.checkpoint, None)
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        life = self._life(event)
+        checkpoint = life.ongoing.pop(event.checkpoint, None)
+        if checkpoint is not None:
+            life.completed += 1
+            self._ended(life, event, CheckpointStatus.COMPLETED, checkpoint)
+            for subtask, ack in checkpoint.acknowledged.items():
+                self.findings.check("subtask-unreported")
+                if subtask not in checkpoint.reported:
+                    message = f"the part of {subtask} in checkpoint {event.checkpoint} is not reported"
+                    self.findings.violated("subtask-unreported", message, ack, event)
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        life = self._life(event)
+        checkpoint = life.ongoing.pop(event.checkpoint, None)
+        if checkpoint is not None:
+            life.aborted = {event.checkpoint: checkpoint}
+            life.failed += 1
+            self._ended(life, event, CheckpointStatus.FAILED, checkpoint)
+
+    def _ended(
+        self,
+        life: Life,
+        event: CheckpointCompleted | CheckpointAborted,
+        status: CheckpointStatus,
+        checkpoint: Checkpoint,
+    ) -> None:
+        life.last_end = event
+        self._owe(life, event, status, checkpoint)
+
+    def _owe(
+        self,
+        life: Life,
+        event: CheckpointTriggered | CheckpointCompleted | CheckpointAborted,
+        status: CheckpointStatus,
+        checkpoint: Checkpoint,
+    ) -> None:
+        acknowledged = len(checkpoint.acknowledged)
+        sizes = checkpoint.delta_bytes, checkpoint.full_bytes
+        life.owed.append(Owed(event, status, checkpoint, life.counts(), acknowledged, *sizes))
+
+    def _attempt_started(self, event: AttemptStarted) -> None:
+        life = self._life(event)
+        life.restoring, life.running = (None if event.restored_checkpoint is None else event), None
+        if event.restored_checkpoint is not None:
+            life.restored += 1
+            life.restores.append((event, life.counts()))
+
+    def _switched(self, event: JobSwitched) -> None:
+        if event.status is JobStatus.RUNNING:
+            life = self._life(event)
+            life.running = life.running or event
+
+    # --- reports ---
+
+    def _reported(self, event: CheckpointStatistics) -> None:
+        life, findings = self._life(event), self.findings
+        while life.restores:
+            attempt, _ = life.restores.popleft()
+            message = (
+                f"attempt {attempt.attempt} began from checkpoint {attempt.restored_checkpoint}, and no report says so"
+            )
+            findings.violated("restore-misreported", message, attempt, event)
+        if not any(self._is_owed(owed, event) for owed in life.owed):
+            findings.violated("checkpoint-misreported", f"checkpoint {event.checkpoint} is not {event.status}", event)
+            return
+        owed = life.owed.popleft()
+        while not self._is_owed(owed, event):
+            message = f"checkpoint {owed.cause.checkpoint} is {owed.status}, and no report says so"
+            findings.violated("checkpoint-unreported", message, owed.cause, event)
+            owed = life.owed.popleft()
+        findings.check("checkpoint-unreported")
+        self._compare(life, owed, event)
+
+    def _is_owed(self, owed: Owed, event: CheckpointStatistics) -> bool:
+        return (owed.cause.checkpoint, owed.status) == (event.checkpoint, event.status)
+
+    def _compare(self, life: Life, owed: Owed, event: CheckpointStatistics) -> None:
+        findings, triggered = self.findings, owed.checkpoint.triggered
+        said = f"checkpoint {event.checkpoint} is reported with"
+        findings.check("checkpoint-misreported")
+        if not self.clocks.agrees(event.triggered_ms, triggered):
+            message = f"{said} trigger time {event.triggered_ms:.3f} ms, it was at {self.clocks.at(triggered)}"
+            findings.violated("checkpoint-misreported", message, triggered, event)
+        participants = len(triggered.participants)
+        if (event.acknowledged, event.participants) != (owed.acknowledged, participants):
+            message = (
+                f"{said} {event.acknowledged} of {event.participants} acks, not {owed.acknowledged} of {participants}"
+            )
+            findings.violated("checkpoint-misreported", message, triggered, event)
+        reason = owed.cause.reason if isinstance(owed.cause, CheckpointAborted) else ""
+        if event.failure_reason != reason:
+            message = f"{said} failure reason {event.failure_reason!r}, not {reason!r}"
+            findings.violated("checkpoint-misreported", message, owed.cause, event)
+        path = life.paths.get(event.checkpoint) if event.status is CheckpointStatus.COMPLETED else ""
+        if path is not None and event.path != path:
+            message = f"{said} path {event.path!r}, not {path!r}"
+            findings.violated("checkpoint-misreported", message, owed.cause, event)
+        self._compare_type(owed, event)
+        self._compare_duration(owed, event)
+        self._compare_counts(owed.counts, event.counts, owed.cause, event)
+        self._compare_sizes((owed.delta_bytes, owed.full_bytes), event, owed.cause)
+        self._compare_idle(owed, event)
+
+    def _compare_type(self, owed: Owed, event: CheckpointStatistics) -> None:
+        acks = owed.checkpoint.acknowledged
+        if event.status is CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
+            self.findings.check("type-wrong")
+            was = self.types.of((ack.attempt, subtask, event.checkpoint) for subtask, ack in acks.items())
+            if event.checkpoint_type is not was:
+                message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
+                self.findings.violated("type-wrong", message, owed.cause, event)
+
+    def _compare_duration(self, owed: Owed, event: CheckpointStatistics) -> None:
+        if event.status is not CheckpointStatus.IN_PROGRESS:
+            self.findings.check("duration-wrong")
+            if not self.clocks.agree(event.duration_ms, owed.checkpoint.triggered, owed.cause):
+                lasted = self.clocks.between(owed.checkpoint.triggered, owed.cause)
+                message = f"checkpoint {event.checkpoint} lasted {lasted}, reported are {event.duration_ms:.3f} ms"
+                self.findings.violated("duration-wrong", message, owed.checkpoint.triggered, owed.cause, event)
+
+    def _compare_counts(self, counts: CheckpointCounts, said: CheckpointCounts, cause: Event, event: Event) -> None:
+        self.findings.check("counts-wrong")
+        if said.in_progress + said.completed + said.failed != said.total or said != counts:
+            message = f"reported are {_words(said)}; it was {_words(counts)}"
+            self.findings.violated("counts-wrong", message, cause, event)
+
+    def _compare_sizes(
+        self, sizes: tuple[int | None, int | None], event: CheckpointStatistics | SubtaskStatistics, cause: Event
+    ) -> None:
+        if None in sizes:
+            return
+        self.findings.check("size-wrong")
+        if (event.delta_bytes, event.full_bytes) != sizes:
+            message = (
+                f"checkpoint {event.checkpoint} is reported with {event.delta_bytes} of {event.full_bytes} bytes new, "
+                f"it has {sizes[0]} of {sizes[1]}"
+            )
+            self.findings.violated("size-wrong", message, cause, event)
+
+    def _compare_idle(self, owed: Owed, event: CheckpointStatistics) -> None:
+        checkpoint, said = owed.checkpoint, event.idle_ms
+        since, triggered = checkpoint.idle_since, checkpoint.triggered
+        self.findings.check("idle-gap-wrong", since is not None or checkpoint.beside_others)
+        if since is not None:
+            right = said is not None and self.clocks.agree(said, since, triggered)
+        else:
+            right = said == (0.0 if checkpoint.beside_others else None)
+        if not right:
+            idle = "no time" if since is None else self.clocks.between(since, triggered)
+            words = "none" if said is None else f"{said:.3f} ms"
+            message = f"before checkpoint {event.checkpoint} nothing was in progress for {idle}, reported: {words}"
+            self.findings.violated("idle-gap-wrong", message, triggered, event)
+
+    def _part_reported(self, event: SubtaskStatistics) -> None:
+        life = self._life(event)
+        checkpoint = life.ongoing.get(event.checkpoint) or life.aborted.get(event.checkpoint)
+        ack = checkpoint.acknowledged.get(event.subtask) if checkpoint is not None else None
+        if checkpoint is None or ack is None:
+            message = f"{event.subtask} is reported in checkpoint {event.checkpoint}, and no ack of it was counted"
+            self.findings.violated("subtask-unreported", message, event)
+            return
+        checkpoint.reported.add(event.subtask)
+        part = self.times.of(ack.attempt, event.subtask, event.checkpoint)
+        if part is None or part.snapshot is None or part.acknowledged is None or event.subtask in self.forged:
+            return
+        triggered, checks = checkpoint.triggered, self._check_time
+        if not self.triggers_forged:  # Else a barrier may have been on its way before the coordinator triggered it
+            checks("start-delay-wrong", "start delay", event.start_delay_ms, triggered, part.first, event)
+        if part.last is not part.first or event.alignment_ms:
+            checks("alignment-wrong", "alignment", event.alignment_ms, part.first, part.last, event)
+        snapshot_ms = event.sync_ms + event.async_ms
+        checks("part-duration-wrong", _SNAPSHOT, snapshot_ms, part.snapshot, part.acknowledged, event)
+        checks("part-duration-wrong", "end-to-end duration", event.end_to_end_ms, triggered, ack, event)
+        if part.held_bytes:
+            self.findings.check("held-bytes-wrong")
+        if event.held_bytes != part.held_bytes:
+            message = f"{_place(event)} held {plural(part.held_bytes, 'byte')}, reported are {event.held_bytes}"
+            self.findings.violated("held-bytes-wrong", message, part.last, event)
+        self._compare_sizes(self._sizes(life, part.acknowledged), event, ack)
+
+    def _check_time(
+        self, clause: str, what: str, reported_ms: float, start: Event, end: Event, event: SubtaskStatistics
+    ) -> None:
+        self.findings.check(clause)
+        if not self.clocks.agree(reported_ms, start, end):
+            lasted = self.clocks.between(start, end)
+            message = f"{what} of {_place(event)}: it was {lasted}, reported are {reported_ms:.3f} ms"
+            self.findings.violated(clause, message, start, end, event)
+
+    def _restore_measured(self, event: RestoreCompleted) -> None:
+        life, findings = self._life(event), self.findings
+        start, end = life.restoring, life.running
+        findings.check("restore-duration-wrong")
+        if start is None or end is None or start.restored_checkpoint != event.checkpoint:
+            message = f"a restore of checkpoint {event.checkpoint} is reported to have ended, and none has"
+            findings.violated("restore-duration-wrong", message, event)
+        elif not self.clocks.agree(event.duration_ms, start, end):
+            message = (
+                f"the restore of checkpoint {event.checkpoint} took {self.clocks.between(start, end)}, reported are "
+                f"{event.duration_ms:.3f} ms"
+            )
+            findings.violated("restore-duration-wrong", message, start, end, event)
+
+    def _restore_reported(self, event: RestoreStatistics) -> None:
+        life, findings = self._life(event), self.findings
+        findings.check("restore-misreported")
+        if not life.restores:
+            findings.violated("restore-misreported", "a restore is reported, and no attempt began from one", event)
+            return
+        attempt, counts = life.restores.popleft()
+        path = life.paths.get(event.checkpoint)
+        if event.checkpoint != attempt.restored_checkpoint or (path is not None and event.path != path):
+            message = (
+                f"reported is a restore of checkpoint {event.checkpoint} from {event.path!r}, it was checkpoint "
+                f"{attempt.restored_checkpoint} from {life.paths.get(attempt.restored_checkpoint or 0)!r}"
+            )
+            findings.violated("restore-misreported", message, attempt, event)
+        self._compare_counts(counts, event.counts, attempt, event)
+
+
+def _place(event: SubtaskStatistics) -> str:
+    return f"{event.subtask} in checkpoint {event.checkpoint}"
+
+
+def _words(counts: CheckpointCounts) -> str:
+    return (
+        f"{plural(counts.total, 'checkpoint')} ({counts.in_progress} in progress, {counts.completed} completed, "
+        f"{counts.failed} failed), {counts.restored} restored"
+    )

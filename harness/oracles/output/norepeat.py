@@ -1,0 +1,61 @@
+"""NOREPEAT: where loss is allowed, nothing is in the committed output that should not be there (RULES E2E-04)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import Event, RowsVisible
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.plural import plural
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings
+from holdfast.harness.oracles.output.missing import everything_is_due
+
+_CLAUSES: Mapping[str, str] = {
+    "record-repeated": "a record has more than one row",
+    "record-unknown": "a row stands for no record of the input",
+}
+
+
+class NoRepeatOracle:
+    """Decides what at-most-once output promises; where exactly-once is claimed, EXACT decides all of it. Sums that
+    lack records have no rows to compare with: CUT judges the state that they are made of."""
+
+    name = "NOREPEAT"
+    title = "at-most-once output"
+    invariant = "No row of the committed output is there twice, and each stands for a record of the input."
+    clauses = _CLAUSES
+    evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(_CLAUSES)
+
+    def applies(self, history: History) -> bool:
+        claimed = history.claims.output
+        return (
+            history.plan.job.contract is Contract.RECORDS
+            and Guarantee.NO_DUPLICATE in claimed
+            and Guarantee.NO_LOSS not in claimed
+        )
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        if history.plan.job.contract is not Contract.RECORDS:
+            return findings.verdict()
+        found, _ = counted(history)
+        rows = sum(len(unit.rows) for unit in history.output.units)
+        for clause, count, first, what in (
+            ("record-repeated", found.duplicated, found.first_duplicated, "records have more than one row"),
+            ("record-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),
+        ):
+            findings.check(clause, rows)
+            if count:
+                message = f"{count} {what}: {listed(first, count)}"
+                findings.violated(clause, message, *sightings(history.output, first[0]))
+        if found.lost and history.end.reached and everything_is_due(history):
+            lost = listed(found.first_lost, found.lost)
+            findings.inform(
+                f"{plural(found.lost, 'record is lost', 'records are lost')}, and at-least-once was not claimed: {lost}"
+            )
+        return findings.verdict()

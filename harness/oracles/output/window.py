@@ -1,0 +1,106 @@
+"""WINDOW: every window that is over is told once, whole (RULES REC-07, E2E-02)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import Event, RowsVisible
+from holdfast.harness.model.history import History
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.records import WindowRow
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
+from holdfast.harness.oracles.output.markers import latest_window
+from holdfast.harness.oracles.output.missing import Fate, everything_is_due, ruling
+from holdfast.harness.oracles.output.visibility import sighting
+from holdfast.harness.oracles.shared.fold_model import MASK
+from holdfast.harness.oracles.shared.windows import Sums, Window, latest_watermark_ms, named, window_sums, windows_over
+
+_CLAUSES: Mapping[str, str] = {
+    "window-wrong": "a row does not hold exactly the records of its key and window",
+    "window-unknown": "a row is of a key or window that has no records",
+    "window-repeated": "a window has a second row",
+    "window-missing": "a window that the watermark has passed has no row although the run ended, or a later has",
+}
+
+
+class WindowOracle:
+    """Compares windows with its own sums."""
+
+    name = "WINDOW"
+    title = "window results"
+    invariant = (
+        "Every window that the watermark has passed has one final row, which holds its records and nothing else."
+    )
+    clauses = _CLAUSES
+    evidence: tuple[type[Event], ...] = (RowsVisible,)
+    observed = frozenset(_CLAUSES)
+
+    def applies(self, history: History) -> bool:
+        return history.plan.job.contract is Contract.WINDOW and Guarantee.NO_LOSS in history.claims.output
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        expected = window_sums(history.inputs, history.plan.digest_key)
+        seen: dict[Window, str] = {}
+        for line, row in _sightings(history):
+            window = row.key, row.window
+            findings.check("window-unknown")
+            if window not in expected:
+                findings.violated("window-unknown", f"{named(window)} has no records", line)
+                continue
+            findings.check("window-wrong")
+            if (row.value & MASK, row.digest & MASK) != expected[window]:
+                findings.violated("window-wrong", _difference(row, expected[window]), line)
+            findings.check("window-repeated")
+            if window in seen:
+                _judge_repeat(history, findings, window, seen[window], line)
+            seen.setdefault(window, line)
+        open_for = _judge_missing(history, findings, expected, seen)
+        return left_open(findings.verdict(), open_for)
+
+
+def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
+    if Guarantee.NO_DUPLICATE in history.claims.output:
+        findings.violated("window-repeated", f"{named(window)} is told again", first, line)
+    else:
+        findings.inform(f"{named(window)} is told again, and exactly-once was not claimed")
+
+
+def _judge_missing(
+    history: History, findings: Findings, expected: Mapping[Window, Sums], seen: Mapping[Window, str]
+) -> str:
+    """Decide loss as far as it can be decided, and return why the rest is open."""
+    if not everything_is_due(history):
+        return ""
+    owed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
+    due = [window for window in expected if window[1] < owed]
+    everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
+    decided = due
+    if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:
+        latest = latest_window(history) if behind.fate is Fate.LOST else -1
+        decided = [window for window in due if window[1] < latest]
+    findings.check("window-missing", len(decided))
+    for window in islice((window for window in decided if window not in seen), ANOMALIES_PER_CLAUSE):
+        findings.violated("window-missing", f"{named(window)} has no row, and the watermark has passed it")
+    waiting = [window for window in due if window not in seen and window not in set(decided)]
+    if not waiting:
+        return ""
+    why = everywhere if behind.fate is Fate.LOST else behind
+    return f"{named(waiting[0])} has no row: {why.fate}, {why.because}"
+
+
+def _sightings(history: History) -> Iterator[tuple[str, WindowRow]]:
+    for unit in history.output.units:
+        for row in unit.rows:
+            if isinstance(row, WindowRow):
+                yield sighting(unit, row), row
+
+
+def _difference(row: WindowRow, expected: Sums) -> str:
+    where = named((row.key, row.window))
+    if row.digest & MASK == expected[1]:
+        return f"{where} has the value {row.value}, which is not the sum of its records, although its digest is right"
+    return f"{where} holds other records than its own"

@@ -1,0 +1,1 @@
+"""Recovery: what a restore gives, which regions restart, and what is read again (RULES REC)."""

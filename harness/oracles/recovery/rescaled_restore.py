@@ -1,0 +1,161 @@
+"""A checkpoint that a job of another parallelism restores: what its operators hold together is what was recorded
+(RULES RSC-01, RSC-04, RSC-05)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BroadcastSummary,
+    ChannelStateRestored,
+    ChannelStateTaken,
+    JobSubmitted,
+    SnapshotTaken,
+    TaskStarted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plural import plural
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.options import at_least_once
+from holdfast.harness.oracles.shared.recorded import Recorded
+from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
+
+CLAUSES: Mapping[str, str] = {
+    "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",
+    "key-in-two": "two subtasks of an operator start with state of the same key",
+    "rescaled-positions-differ": "a partition goes on elsewhere, twice or nowhere at another parallelism",
+    "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
+    "rescaled-in-flight": "in-flight records of a checkpoint are gone, or taken up twice, at another parallelism",
+}
+
+
+class RescaledRestores:
+    """Which starts are of a job of another parallelism than that whose checkpoint they restore.
+
+    Args:
+        history: of the run.
+        snapshots, in_flight: what was recorded.
+    """
+
+    def __init__(
+        self, history: History, snapshots: Recorded[SnapshotTaken], in_flight: Recorded[ChannelStateTaken]
+    ) -> None:
+        self._history = history
+        self._layouts = Layouts(history)
+        self._snapshots, self._in_flight = snapshots, in_flight
+
+    def is_rescaled(self, started: TaskStarted, taken: SnapshotTaken | ChannelStateTaken) -> bool:
+        """Whether what was recorded is of another parallelism than a start."""
+        return self._layouts.of(started) is not self._layouts.of(taken)
+
+    def judge(self, findings: Findings) -> None:
+        """Decide the clauses of this file."""
+        history = self._history
+        starts: dict[int, dict[str, TaskStarted]] = {}
+        for started in history.of(TaskStarted):
+            starts.setdefault(started.attempt, {})[started.subtask] = started
+        restored: dict[int, int] = {}
+        for event in history.of(ChannelStateRestored):
+            restored[event.attempt] = restored.get(event.attempt, 0) + _batches((event,))
+        for attempt in history.of(AttemptStarted):
+            checkpoint = attempt.restored_checkpoint
+            layout, found = self._layouts.of(attempt), starts.get(attempt.attempt, {})
+            if checkpoint is None or found.keys() != set(layout.subtasks):
+                continue  # Not all subtasks came to run.
+            taken = self._snapshots.all_of(attempt, checkpoint)
+            former = next((self._layouts.of(each) for each in taken.values()), layout)
+            if former is layout:
+                continue
+            if taken.keys() == set(former.subtasks):  # Otherwise some had finished: what they left is not known.
+                self._judge_attempt(taken, found, attempt, findings)
+            self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, 0), findings)
+        for submitted in history.of(JobSubmitted):
+            moving = self._in_flight.all_of(submitted, submitted.checkpoint or 0).values()
+            if any(self._layouts.of(each) is not self._layouts.of(submitted) for each in moving):
+                findings.check("rescaled-in-flight", _batches(moving))  # A job that does not start loses nothing.
+
+    def _judge_attempt(
+        self,
+        taken: Mapping[str, SnapshotTaken],
+        found: Mapping[str, TaskStarted],
+        attempt: AttemptStarted,
+        findings: Findings,
+    ) -> None:
+        where = f"attempt {attempt.attempt} restores checkpoint {attempt.restored_checkpoint} at another parallelism:"
+        for vertex in self._history.plan.job.vertices:
+            before = [each for name, each in taken.items() if name.startswith(f"{vertex.name}[")]
+            after = [each for name, each in found.items() if name.startswith(f"{vertex.name}[")]
+            alike = not at_least_once(self._history.plan)
+            _judge_state(f"{where} {vertex.name}", before, after, findings, alike=alike)
+            _judge_sets(vertex.name, before, after, where, findings)
+
+    def _judge_in_flight(self, attempt: AttemptStarted, checkpoint: int, found: int, findings: Findings) -> None:
+        """A job of another parallelism takes up all that was in flight."""
+        recorded = self._in_flight.all_of(attempt, checkpoint).values()
+        wanted = _batches(recorded)
+        if wanted and found != wanted:
+            message = (
+                f"attempt {attempt.attempt} puts back {plural(found, 'batch', 'batches')}, {wanted} were in flight"
+            )
+            findings.violated("rescaled-in-flight", message, *recorded, attempt)
+
+
+def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
+    return sum(len(content.batches) for event in events for content in event.channels)
+
+
+def _judge_state(
+    vertex: str, before: Sequence[SnapshotTaken], after: Sequence[TaskStarted], findings: Findings, *, alike: bool
+) -> None:
+    """What subtasks start with, together. Copies of broadcast state are alike in all subtasks where barriers align;
+    else each is one of those that were recorded."""
+    recorded = [each.state for each in before if each.state is not None]
+    held = [each.state for each in after if each.state is not None]
+    if not recorded or len(recorded) != len(before) or len(held) != len(after):
+        return
+    findings.check("rescaled-state-differs")
+    (records, value, digest), (now, value_now, digest_now) = held_by(recorded), held_by(held)
+    copies: set[BroadcastSummary | None] = {each.broadcast for each in recorded}
+    copies_now = {each.broadcast for each in held}
+    off = (value - value_now) % MODULUS or (digest - digest_now) % MODULUS
+    keys, keys_now = sum(each.keys for each in recorded), sum(each.keys for each in held)
+    strange = not copies_now <= copies or (alike and len(copies) > 1)
+    wrong = ""
+    if (records, keys) != (now, keys_now):
+        wrong = f"{plural(now, 'record')} of {plural(keys_now, 'key')}, {records} of {keys} were recorded"
+    elif off:
+        wrong = "as many records and keys as were recorded, with another sum or digest"
+    elif strange:
+        wrong = "copies of broadcast state that differ from each other, or from those that were recorded"
+    if wrong:
+        findings.violated("rescaled-state-differs", f"{vertex} starts with {wrong}", *before, *after)
+    shown = [each.entries for each in held if each.entries is not None]
+    if len(shown) != len(held):
+        return
+    findings.check("key-in-two")
+    twice = sorted(key for key, times in Counter(key for entries in shown for key in entries).items() if times > 1)
+    if twice:
+        findings.violated("key-in-two", f"{vertex}: two subtasks hold key {twice[0]!r}", *after)
+
+
+def _judge_sets(
+    vertex: str, before: Sequence[SnapshotTaken], after: Sequence[TaskStarted], where: str, findings: Findings
+) -> None:
+    """What is neither split nor merged: each is somewhere, once."""
+    positions = sorted(pair for each in before for pair in each.positions)
+    if positions:
+        findings.check("rescaled-positions-differ")
+        found = sorted(pair for each in after for pair in each.positions)
+        if found != positions:
+            message = f"{where} {vertex} goes on at {found}, {positions} were recorded"
+            findings.violated("rescaled-positions-differ", message, *before, *after)
+    transactions = sorted(name for each in before for name in each.pending_transactions)
+    if transactions:
+        findings.check("rescaled-transactions-differ")
+        pending = sorted(name for each in after for name in each.pending_transactions)
+        if pending != transactions:
+            message = f"{where} {vertex} takes up {pending}, {transactions} were pending"
+            findings.violated("rescaled-transactions-differ", message, *before, *after)

@@ -1,0 +1,1 @@
+"""Restart strategies: which failures count, and what follows them (RULES RST)."""

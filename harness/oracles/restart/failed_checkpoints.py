@@ -1,0 +1,120 @@
+"""Failed checkpoints as COUNT counts them: when they fail the job (RULES CRD-09)."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import (
+    AckReceived,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointRefused,
+    DeclineReceived,
+    Event,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
+from holdfast.harness.oracles.shared.options import flink_1_14, tolerable_failures
+
+COUNTED = frozenset(
+    {
+        FailureReason.DECLINED,
+        FailureReason.ASYNCHRONOUS_PART,
+        FailureReason.EXPIRED,
+        FailureReason.INPUT_OUTPUT,
+    }
+)
+ONLY_SINCE_1_15 = FailureReason.FINALIZATION
+
+
+class FailedCheckpoints(CoordinatorLives):
+    """Follows the failures of one coordinator life after the other.
+
+    Attributes:
+        counted: ids of the failures in a row.
+        last_success: highest id that completed.
+        exceeded: the failure that was one too many; None: there was none, or the job has failed over.
+    """
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.tolerable = tolerable_failures(history.plan)
+        self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | {ONLY_SINCE_1_15}
+        super().__init__()
+        replay(
+            history,
+            {
+                JobSwitched: self._switched,
+                AttemptStarted: self._of,
+                CheckpointAborted: self._aborted,
+                CheckpointRefused: self._refused,
+                CheckpointCompleted: self._completed,
+                FailureCounted: self._failed_over,
+                CheckpointDrawn: self._went_on,
+                AckReceived: self._went_on,
+                DeclineReceived: self._went_on,
+            },
+        )
+
+    def _new_life(self) -> None:
+        self.running = False
+        self.counted: set[int] = set()
+        self.last_success = 0
+        self.exceeded: CheckpointAborted | None = None
+
+    def _switched(self, event: JobSwitched) -> None:
+        self._of(event)
+        self.running = event.status is JobStatus.RUNNING
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        self._of(event)
+        if not self.running or self.exceeded is not None:
+            return
+        if event.reason not in self.reasons or event.checkpoint < self.last_success:
+            self.findings.check("failed-below-tolerable")
+            return
+        self.counted.add(event.checkpoint)
+        if len(self.counted) <= self.tolerable:
+            self.findings.check("failed-below-tolerable")
+        else:
+            self.exceeded = event
+            self.counted.clear()
+
+    def _refused(self, event: CheckpointRefused) -> None:
+        """A request that comes to nothing is no failure of a checkpoint."""
+        self._of(event)
+        self.findings.check("failed-below-tolerable")
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        self._went_on(event)
+        self.last_success = max(self.last_success, event.checkpoint)
+        self.counted.clear()
+
+    def _failed_over(self, event: FailureCounted) -> None:
+        self._of(event)
+        self.running = False
+        if self.exceeded is not None:
+            self.findings.check("tolerable-exceeded")
+        elif event.failed_checkpoint:
+            message = (
+                f"the job fails over because of checkpoint {event.failed_checkpoint}, "
+                f"{len(self.counted)} in a row count and {self.tolerable} are tolerable"
+            )
+            self.findings.violated("failed-below-tolerable", message, event)
+        self.exceeded = None
+
+    def _went_on(self, event: Event) -> None:
+        """The coordinator reacts to something else: it has done what the last failure asks for."""
+        self._of(event)
+        exceeded, self.exceeded = self.exceeded, None
+        if exceeded is not None:
+            message = (
+                f"checkpoint {exceeded.checkpoint} ({exceeded.reason}) is one more than the {self.tolerable} failures "
+                "that are tolerable, and the job goes on"
+            )
+            self.findings.violated("tolerable-exceeded", message, exceeded, event)

@@ -1,0 +1,82 @@
+"""Failures by a record: whether their cause is told, and whether they have an end (RULES RST-03)."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.harness.model.events import FailureCounted, InputTruncated, RecordFailed
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings
+
+WORTH_TELLING = 3
+"""So many failures in a row by one record."""
+_NUMBER = re.compile(r"\d+")
+
+
+def judge_records(history: History, findings: Findings) -> None:
+    """Hold each record that failed an operator against those that the plan poisons. Nothing is decided where it poisons
+    none, or where records are removed, since what is missing fails its reader as well."""
+    poisons = [fault.parameters for fault in history.plan.faults if fault.kind == "poison"]
+    if not poisons or history.of(InputTruncated):
+        return
+    partitions = history.inputs.partitions
+    poisoned = {
+        (partition, int(each.get("offset", 0)) % partitions[partition].regular, not each.get("unrecoverable", 0))
+        for each in poisons
+        if (partition := int(each.get("partition", 0))) < len(partitions)
+    }
+    for record in history.of(RecordFailed):
+        findings.check("wrong-record-named")
+        if (record.partition, record.offset, record.recoverable) not in poisoned:
+            message = f"{record.subtask} fails by record {record.offset} of partition {record.partition}, which is good"
+            findings.violated("wrong-record-named", message, record)
+
+
+class FailingRecords:
+    """Follows failures in the order in which they are counted."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self._findings = findings
+        self._records = {(each.attempt, each.subtask): each for each in history.of(RecordFailed)}
+        self._row: list[RecordFailed] = []
+        self._endless: list[RecordFailed] = []
+
+    def counted(self, failure: FailureCounted, *, endless: bool) -> bool:
+        """Take a failure.
+
+        Args:
+            failure: what was counted.
+            endless: the restart strategy never comes to a last attempt.
+
+        Returns:
+            Whether the operator said that a restart can help; True if no record made it fail.
+        """
+        record = self._records.get((failure.attempt, failure.subtask))
+        if record is None:
+            self._row = []
+            return True
+        self._judge_cause(record, failure)
+        if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
+            self._row = []
+        self._row.append(record)
+        if endless and record.recoverable and len(self._row) >= max(WORTH_TELLING, len(self._endless)):
+            self._endless = self._row
+        return record.recoverable
+
+    def tell(self) -> None:
+        """Say of failures by one record that they go on for ever, and why."""
+        if self._endless:
+            record, times = self._endless[-1], len(self._endless)
+            self._findings.inform(
+                f"restarts do not end: record {record.offset} of partition {record.partition} makes {record.subtask} "
+                f"fail on every attempt ({record.cause}), {times} in a row here, and the restart strategy never comes "
+                "to a last one: the job goes on only when the record is mended, or skipped by its operator"
+            )
+
+    def _judge_cause(self, record: RecordFailed, failure: FailureCounted) -> None:
+        """Whoever reads the cause of a failure must find the record."""
+        self._findings.check("cause-not-told")
+        numbers = set(map(int, _NUMBER.findall(failure.cause)))
+        if record.subtask not in failure.cause or not numbers >= {record.partition, record.offset}:
+            message = f"record {record.offset} of partition {record.partition} fails, told is only: {failure.cause}"
+            self._findings.violated("cause-not-told", message, record, failure)

@@ -1,0 +1,108 @@
+"""Processes that end with an error of their own, and failures without a cause, that no fault of the plan explains."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    Event,
+    FailureCounted,
+    FaultInjected,
+    FileWritten,
+    InputTruncated,
+    NodeDied,
+    ObjectDamaged,
+    RecordFailed,
+    RecoveryFailed,
+    StorageFailed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.options import NS_PER_MS
+
+CLAUSES: Mapping[str, str] = {
+    "ended-by-error": "a process ends with an error of its own that no fault of the plan explains",
+    "failure-without-cause": "a failure is counted although nothing happened that could be its cause",
+    "refused-by-store": "the store refuses what a process asks of it, and no fault of the plan explains that",
+}
+WITHOUT_ERRORS = frozenset(
+    {
+        "kill", "pause", "supersede", "cut", "black-hole", "slow", "limit", "reset", "slow-storage", "slow-task",
+        "surge", "request-checkpoint", "delay-messages", "double-messages", "lose-messages", "lose-notices",
+        "lose-splits", "forge",
+    }
+)  # fmt: skip
+"""Kinds of faults that give a process nothing it could take for an error of its own: who else is gone, silent, slow or
+out of order is what it exists to bear. Any other kind, also one that this project does not know, may."""
+WITHOUT_LOSSES = frozenset(
+    {
+        "slow-storage", "slow-task", "surge", "request-checkpoint", "lose-notices", "lose-splits", "forge", "poison",
+        "list-part", "truncate", "storage-error", "damage",
+    }
+)  # fmt: skip
+"""Kinds of faults that no process is taken for lost after: a task may fail, or the store, and both say so."""
+RECENT_NS = 1_000 * NS_PER_MS
+"""So long an error of the store explains that the coordinator counts a failure that is no task's."""
+HARMLESS = frozenset({"lose-notices", "slow-storage", "slow-task", "surge"})
+"""Kinds of faults after which no task fails, and no process is taken for lost."""
+_OF_THE_WORLD: tuple[type[Event], ...] = (FaultInjected, StorageFailed, ObjectDamaged, InputTruncated)
+
+
+def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Name processes that ended by an error, and failures that were counted, where nothing explains them.
+
+    Storage that failed, damaged objects, and poisoned or removed input explain every error that does not come before
+    them, in any process; forged messages explain none, for a system must ignore what it did not ask for. On a busy
+    machine silence may be taken for a loss: there a failure needs no other cause.
+    """
+    if not history.of(AttemptStarted):
+        return
+    for death in history.of(NodeDied):
+        if not death.by_error:
+            continue
+        findings.check("ended-by-error")
+        if not _explained(history, death, _OF_THE_WORLD, WITHOUT_ERRORS):
+            message = f"{death.dead_node} ends by itself, with {death.cause}"
+            findings.violated("ended-by-error", message, death)
+    for failure in history.of(FailureCounted):
+        if failure.failed_checkpoint or exempt.real_time:
+            continue
+        findings.check("failure-without-cause")
+        if failure.subtask:
+            explained = _explained(history, failure, (*_OF_THE_WORLD, NodeDied, RecordFailed, RecoveryFailed), HARMLESS)
+        else:
+            explained = _explained(history, failure, (FaultInjected, NodeDied, RecoveryFailed), WITHOUT_LOSSES)
+            explained = explained or any(
+                abs(failure.time_ns - refused.time_ns) < RECENT_NS for refused in history.of(StorageFailed)
+            )
+        if not explained:
+            message = f"a failure is counted ({failure.cause}), and nothing happened that could be its cause"
+            findings.violated("failure-without-cause", message, failure)
+
+    _judge_refusals(history, exempt, findings)
+
+
+def _judge_refusals(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Errors of the store that nobody injected. Who was superseded, or finds an object spoilt, asked rightly."""
+    if exempt.real_time or exempt.superseded:
+        return
+    findings.check("refused-by-store", len(history.of(FileWritten)))
+    for refused in history.of(StorageFailed):
+        explained = refused.injected or _explained(
+            history, refused, (FaultInjected, ObjectDamaged, InputTruncated), WITHOUT_ERRORS - {"supersede"}
+        )
+        if not explained:
+            message = f"the store refuses to {refused.operation} {refused.path}: {refused.reason}"
+            findings.violated("refused-by-store", message, refused)
+
+
+def _explained(history: History, error: Event, kinds: tuple[type[Event], ...], harmless: Collection[str]) -> bool:
+    """Whether anything explains an error: it does not come after the error, as far as one node has seen both."""
+    return any(
+        event.node != error.node or event.sequence < error.sequence
+        for kind in kinds
+        for event in history.of(kind)
+        if not isinstance(event, FaultInjected) or event.fault_kind not in harmless
+    )

@@ -1,0 +1,1 @@
+"""Retention: which completed checkpoints stay, and who restores them (RULES RET)."""

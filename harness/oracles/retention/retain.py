@@ -1,0 +1,319 @@
+"""RETAIN: which completed checkpoints stay, while a job runs and when it is over, and who restores them (RULES RET).
+
+What a policy says of the four ends of a job is written down here once more. A store is held to be a standalone one: it
+deletes what is not to outlast a suspension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.events import (
+    OVER,
+    AttemptStarted,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointDropped,
+    CheckpointRetained,
+    Event,
+    FailureCounted,
+    FileDeleted,
+    JobStatus,
+    JobSubmitted,
+    JobSwitched,
+    MetadataPublished,
+    RecoveryFailed,
+    StorageFailed,
+    StorageListed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.retention.observed_deletions import CLAUSES as DELETED
+from holdfast.harness.oracles.retention.observed_deletions import judge_deleted
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.options import number, retention
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+DELETE = "delete"
+KEPT: Mapping[str, frozenset[JobStatus]] = {
+    "NO_EXTERNALIZED_CHECKPOINTS": frozenset(),
+    "DELETE_ON_CANCELLATION": frozenset({JobStatus.FAILED}),
+    "RETAIN_ON_CANCELLATION": frozenset({JobStatus.CANCELED, JobStatus.FAILED, JobStatus.SUSPENDED}),
+}
+"""By policy, the ends that leave checkpoints to the user. The first is the default."""
+ENDS = OVER - {JobStatus.CANCELLING}
+
+
+class RetainOracle:
+    """Follows completed checkpoints through the lives of jobs and beyond."""
+
+    name = "RETAIN"
+    title = "checkpoint retention"
+    invariant = "As many checkpoints stay as are to be retained, and of a job that is over those that its policy keeps."
+    clauses: Mapping[str, str] = {
+        "too-many-retained": "more completed checkpoints stay than are to be retained",
+        "deleted-in-use": "a checkpoint is dropped, or a file of it deleted, while an attempt restores it",
+        "failed-deletion-fails": "a deletion that fails fails a checkpoint or the job",
+        **DELETED,
+        "kept-wrongly": "a job is over, and a checkpoint stays that its policy discards",
+        "discarded-wrongly": "a job is over, and a checkpoint is gone that its policy leaves to the user",
+        "deleted-after-end": "a file of a checkpoint that was left to the user is deleted, or gone at the end",
+        "restored-elsewhere": "a job that is given a checkpoint by path restores another, or none",
+        "start-not-told": "a job restores a checkpoint of an earlier one, or starts empty, and does not say so",
+    }
+    evidence: tuple[type[Event], ...] = (
+        AttemptStarted, MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointRetained, JobSwitched,
+        JobSubmitted,
+    )  # fmt: skip
+    observed = frozenset({*DELETED, "deleted-after-end"})
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        jobs = _Jobs(history, findings)
+        jobs.close()
+        _judge_files(history, jobs, findings)
+        _judge_failed_deletions(history, jobs.exempt, findings)
+        judge_deleted(history, jobs.exempt, findings)
+        return findings.verdict(history)
+
+
+class _Job:
+    """What one job has.
+
+    Attributes:
+        submitted: how it began.
+        known: by id, its completed or published checkpoints that are not dropped.
+        left: those that it left to the user.
+        ended: how it ended for good.
+        restoring: an attempt that is not known to run yet.
+        started: an attempt of it was.
+    """
+
+    def __init__(self) -> None:
+        self.submitted: JobSubmitted | None = None
+        self.known: dict[int, MetadataPublished | CheckpointCompleted] = {}
+        self.left: dict[int, CheckpointRetained] = {}
+        self.ended: JobSwitched | None = None
+        self.over = False
+        self.restoring: AttemptStarted | None = None
+        self.started = False
+
+
+class _Jobs:
+    """All jobs of a history; only their coordinators write these events, and their lives follow each other."""
+
+    def __init__(self, history: History, findings: Findings) -> None:
+        self.findings = findings
+        self.history = history
+        self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
+        self.kept = KEPT.get(retention(history.plan), frozenset())
+        self.number = Submissions(history).of
+        self.exempt = Exemptions(history)
+        self.jobs: dict[int, _Job] = {}
+        self.files: dict[str, MetadataPublished] = {}
+        replay(
+            history,
+            {
+                JobSubmitted: self._submitted,
+                JobSwitched: self._switched,
+                AttemptStarted: self._attempt_started,
+                MetadataPublished: self._published,
+                CheckpointCompleted: self._completed,
+                CheckpointAborted: self._aborted,
+                CheckpointDrawn: self._drawn,
+                CheckpointDropped: self._dropped,
+                CheckpointRetained: self._left,
+                FileDeleted: self._deleted,
+            },
+        )
+
+    def _job(self, event: Event) -> _Job:
+        number = self.number(event)
+        job = self.jobs.get(number)
+        if job is None:
+            job = self.jobs[number] = _Job()
+        return job
+
+    def close(self) -> None:
+        """A job that is over, and whose last coordinator lives on, has done what its policy says."""
+        for job in self.jobs.values():
+            ended = job.ended
+            if ended is None or ended.node in self.exempt.dead or self.history.end.problem:
+                continue
+            for checkpoint, event in self._within_reach(job, ended.node):
+                if self.exempt.hold(ended, self.exempt.metadata_of(event)):
+                    continue
+                if ended.status not in self.kept:
+                    message = f"the job is {ended.status}, and checkpoint {checkpoint} is not discarded"
+                    self.findings.violated("kept-wrongly", message, event, ended)
+                    continue
+                self.findings.check("discarded-wrongly")
+                if checkpoint not in job.left:
+                    message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
+                    self.findings.violated("discarded-wrongly", message, event, ended)
+
+    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, MetadataPublished | CheckpointCompleted]]:
+        """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
+        of, and nothing that it never saw."""
+        if all(event.node != node for event in self.history.of(RecoveryFailed)):
+            return list(job.known.items())
+        seen = {event.checkpoint for event in self.history.of(MetadataPublished) if event.node == node}
+        seen |= {event.checkpoint for event in self.history.of(CheckpointCompleted) if event.node == node}
+        return [(checkpoint, event) for checkpoint, event in job.known.items() if checkpoint in seen]
+
+    # --- how jobs begin and end ---
+
+    def _submitted(self, event: JobSubmitted) -> None:
+        self._job(event).submitted = event
+
+    def _switched(self, event: JobSwitched) -> None:
+        job = self._job(event)
+        job.over = event.status in OVER
+        if event.status is JobStatus.RUNNING:
+            job.restoring = None
+        elif event.status in ENDS:
+            job.ended = event
+
+    def _attempt_started(self, event: AttemptStarted) -> None:
+        job, findings = self._job(event), self.findings
+        job.restoring = event
+        first, job.started = not job.started, True
+        if not first:
+            return
+        submitted, restored = job.submitted, event.restored_checkpoint
+        if submitted is None:
+            if restored is not None and not job.known:
+                message = f"attempt {event.attempt} restores checkpoint {restored}, and nobody has said where from"
+                findings.violated("start-not-told", message, event)
+        elif submitted.path:
+            findings.check("restored-elsewhere")
+            if restored != submitted.checkpoint:
+                said = f"the job was given checkpoint {submitted.checkpoint}, {submitted.path}"
+                message = f"{said}, and attempt {event.attempt} restores {restored}"
+                findings.violated("restored-elsewhere", message, submitted, event)
+        else:
+            findings.check("start-not-told")
+            if restored is not None:
+                message = f"the job is said to start empty, and attempt {event.attempt} restores checkpoint {restored}"
+                findings.violated("start-not-told", message, submitted, event)
+
+    # --- checkpoints ---
+
+    def _published(self, event: MetadataPublished) -> None:
+        self._job(event).known.setdefault(event.checkpoint, event)
+        for file in event.files:
+            self.files[file.path] = event
+
+    def _completed(self, event: CheckpointCompleted) -> None:
+        self._job(event).known[event.checkpoint] = event
+
+    def _aborted(self, event: CheckpointAborted) -> None:
+        known = self._job(event).known
+        if isinstance(known.get(event.checkpoint), MetadataPublished):
+            del known[event.checkpoint]
+
+    def _drawn(self, event: CheckpointDrawn) -> None:
+        """The next one begins: what the last one has made surplus is dropped."""
+        metadata_of, hold = self.exempt.metadata_of, self.exempt.hold
+        everything = self._job(event).known
+        known = {each: known for each, known in everything.items() if not hold(event, metadata_of(known))}
+        if len(known) >= self.retained:
+            self.findings.check("too-many-retained")
+        if len(known) > self.retained:
+            message = f"checkpoints {sorted(known)} stay, {self.retained} are to be retained"
+            self.findings.violated("too-many-retained", message, *known.values(), event)
+
+    def _dropped(self, event: CheckpointDropped) -> None:
+        job, findings = self._job(event), self.findings
+        self._judge_use(event.checkpoint, job, event)
+        known = job.known.pop(event.checkpoint, None)
+        if not job.over or known is None or self.exempt.hold(event, self.exempt.metadata_of(known)):
+            return
+        status = self._end_of(event)
+        if status is None:
+            return
+        if status in self.kept:
+            if len(job.known) >= self.retained:
+                return  # What completes while the job ends makes an older one surplus.
+            message = f"the job is {status}, and checkpoint {event.checkpoint} is discarded"
+            findings.violated("discarded-wrongly", message, known, event)
+        else:
+            findings.check("kept-wrongly")
+
+    def _left(self, event: CheckpointRetained) -> None:
+        job, status = self._job(event), self._end_of(event)
+        job.left[event.checkpoint] = event
+        if status is None:
+            return
+        if status in self.kept:
+            self.findings.check("discarded-wrongly")
+        else:
+            message = f"the job is {status}, and checkpoint {event.checkpoint} is left to the user"
+            self.findings.violated("kept-wrongly", message, event)
+
+    def _end_of(self, event: Event) -> JobStatus | None:
+        """How the job of an event ended, whether that was told before it or afterwards."""
+        job = self.number(event)
+        ends = (
+            each.status for each in self.history.of(JobSwitched) if each.status in ENDS and self.number(each) == job
+        )
+        return next(ends, None)
+
+    def _deleted(self, event: FileDeleted) -> None:
+        metadata = self.files.get(event.path)
+        if metadata is None or self.exempt.hold(event, event.path, metadata.path):
+            return
+        self._judge_use(metadata.checkpoint, self._job(metadata), event)
+        left = self._job(metadata).left.get(metadata.checkpoint)
+        if left is not None:
+            message = f"{event.path}, a file of checkpoint {metadata.checkpoint}, is deleted; it was left to the user"
+            self.findings.violated("deleted-after-end", message, left, event)
+
+    def _judge_use(self, checkpoint: int, owner: _Job, event: Event) -> None:
+        """Nothing of a checkpoint goes while an attempt restores it."""
+        for job in self.jobs.values():
+            attempt = job.restoring
+            if attempt is None or attempt.restored_checkpoint != checkpoint or job.over:
+                continue
+            if job is owner or (job.submitted is not None and job.submitted.checkpoint == checkpoint):
+                message = f"checkpoint {checkpoint} is touched while attempt {attempt.attempt} restores it"
+                self.findings.violated("deleted-in-use", message, attempt, event)
+
+
+def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:
+    """What was left to the user is in the storage at the end; what an attempt has restored was there until it ran."""
+    restored = any(attempt.restored_checkpoint is not None for attempt in history.of(AttemptStarted))
+    findings.check("deleted-in-use", int(restored))
+    listings = history.of(StorageListed)
+    if not listings:
+        return
+    listed = {file.path for file in listings[-1].files}
+    for path, metadata in jobs.files.items():
+        left = jobs.jobs[jobs.number(metadata)].left.get(metadata.checkpoint)
+        if left is None:
+            continue
+        findings.check("deleted-after-end")
+        if path not in listed and not jobs.exempt.hold_at_end(path, metadata.path):
+            message = f"{path}, a file of checkpoint {metadata.checkpoint}, is not there any more"
+            findings.violated("deleted-after-end", message, left)
+
+
+def _judge_failed_deletions(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Where the plan makes deletions fail and breaks nothing else, nothing else fails. A store that fails by itself may
+    fail everything."""
+    failed = [event for event in history.of(StorageFailed) if event.operation == DELETE]
+    if not failed or {fault.parameters.get("operation") for fault in exempt.acted} != {DELETE}:
+        return
+    findings.check("failed-deletion-fails", len(failed))
+    first = history.position(failed[0])
+    for kind in (CheckpointAborted, FailureCounted):
+        for event in history.of(kind):
+            if history.position(event) > first:
+                message = "only deletions fail, and something else fails with them"
+                findings.violated("failed-deletion-fails", message, failed[0], event)

@@ -1,0 +1,184 @@
+"""Who may not be blamed for what: processes that were dead, paused, superseded, impersonated or waited for a processor,
+and objects that the harness damaged. Worked out here and nowhere else.
+
+Only a fault that acted exempts anybody. It is recorded before it acts, so what it leads to comes behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from holdfast.harness.model.events import (
+    CheckpointAudited,
+    CheckpointCompleted,
+    Event,
+    FaultHealed,
+    FaultInjected,
+    MetadataPublished,
+    NodeDied,
+    ObjectDamaged,
+    ObjectMended,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.succession import superseded
+from holdfast.harness.model.target import Role
+from holdfast.harness.oracles.shared.stalls import Stalls
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+HOLDING_UP = frozenset({"slow-task", "slow", "cut", "limit", "black-hole", "pause"})
+"""Faults behind which the buffers of a source are full after a while, whoever they slow but the coordinator."""
+OfCheckpoint = MetadataPublished | CheckpointCompleted | CheckpointAudited
+
+
+class Exemptions:
+    """What one history exempts.
+
+    By path, it knows the stretches of the history in which the harness had spoilt an object. A stretch begins when the
+    damage is recorded, which is before it acts. It ends when the content is back; where nothing was put back, it never
+    ends. What hangs on an object, such as the files that only removed metadata name, is for the oracle to say: it
+    passes all paths that a judgement rests on.
+
+    Attributes:
+        acted: the faults of the plan that acted, in the order in which they did.
+        acted_kinds: of what kinds faults acted, whether the plan names them or not.
+        dead: lives of processes that ended during the run: they cannot have done what was still due.
+        real_time: the machine had other things to do: who is late may only have had to wait.
+        gated: a step may have been stopped half way through, at a gate.
+        superseded: a coordinator lost its job to a successor while it lived.
+        stalls: stretches in which the machine kept processes waiting.
+        job_of: the number of the job that an event belongs to.
+    """
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        faults = history.plan.faults
+        self.acted: tuple[FaultSpec, ...] = tuple(
+            faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)
+        )
+        self.acted_kinds = frozenset(event.fault_kind for event in history.of(FaultInjected))
+        self.dead = frozenset(death.dead_node for death in history.of(NodeDied))
+        self.real_time = history.end.real_time
+        self.gated = any(fault.schedule.gate for fault in faults)
+        self.superseded = bool(superseded(history))
+        self.stalls = Stalls(history)
+        self.job_of = Submissions(history).of
+        self._damaged: dict[str, list[int]] = {}
+        self._mended: dict[str, list[int]] = {}
+        for damaged in history.of(ObjectDamaged):
+            self._damaged.setdefault(damaged.path, []).append(history.position(damaged))
+        for mended in history.of(ObjectMended):
+            if mended.length is not None:
+                self._mended.setdefault(mended.path, []).append(history.position(mended))
+        self._published: dict[tuple[int, int], MetadataPublished] = {}
+        if self._damaged:
+            for published in history.of(MetadataPublished):
+                self._published[self.job_of(published), published.checkpoint] = published
+
+    # --- processes ---
+
+    @property
+    def coordinator_paused(self) -> bool:
+        """Whether the coordinator stood still for a while: then its timers say nothing."""
+        return any(fault.kind == "pause" and fault.target.role is Role.COORDINATOR for fault in self.acted)
+
+    @property
+    def punctual(self) -> bool:
+        """Whether a coordinator that is late has no excuse: it has the machine for itself, and never stood still."""
+        return not self.real_time and not self.coordinator_paused
+
+    @property
+    def stopped_within_steps(self) -> bool:
+        """Whether processes stood still in the middle of a step, paused or at a gate."""
+        return self.gated or any(fault.kind == "pause" for fault in self.acted)
+
+    @property
+    def exact_clocks(self) -> bool:
+        """Whether an event carries the very time that its step read."""
+        return not self.real_time and not self.gated
+
+    def deaths(self, nodes: Collection[str]) -> list[tuple[int, str]]:
+        """When these lives ended, in nanoseconds, each with its node, in the order of time."""
+        died = self._history.of(NodeDied)
+        return sorted((death.time_ns, death.dead_node) for death in died if death.dead_node in nodes)
+
+    def deaths_ns(self, nodes: Collection[str]) -> list[int]:
+        """When these lives ended, in nanoseconds and in this order."""
+        return [time_ns for time_ns, _ in self.deaths(nodes)]
+
+    def next_death(self, nodes: Collection[str], time_ns: int) -> tuple[int, str] | None:
+        """The first of these lives that ended at that time, in nanoseconds, or later: when, and whose."""
+        return next((death for death in self.deaths(nodes) if death[0] >= time_ns), None)
+
+    def held_up_ns(self) -> list[tuple[int, int]]:
+        """From when until when, in nanoseconds, each fault acted that slows what takes the records of sources."""
+        healed = {event.fault: event.time_ns for event in self._history.of(FaultHealed)}
+        return [
+            (event.time_ns, healed.get(event.fault, self._history.end.ended_ns))
+            for event in self._history.of(FaultInjected)
+            if event.fault_kind in HOLDING_UP and not event.target.startswith(Role.COORDINATOR)
+        ]
+
+    def paused_workers(self) -> list[tuple[FaultInjected, int]]:
+        """Each pause of a worker, with when it ended, in nanoseconds."""
+        healed = {event.fault: event.time_ns for event in self._history.of(FaultHealed)}
+        return [
+            (event, healed.get(event.fault, self._history.end.ended_ns))
+            for event in self._history.of(FaultInjected)
+            if event.fault_kind == "pause" and event.target.startswith(Role.WORKER)
+        ]
+
+    # --- messages ---
+
+    @property
+    def forged_acknowledgements(self) -> frozenset[str]:
+        """The subtasks in whose name the harness sent an acknowledgement."""
+        return frozenset(str(fault.parameters.get("subtask")) for fault in self._forgeries("acknowledge"))
+
+    @property
+    def forged_triggers(self) -> bool:
+        """Whether the harness sent a trigger: a barrier may be on its way before the coordinator triggers it."""
+        return bool(self._forgeries("trigger"))
+
+    def _forgeries(self, message: str) -> list[FaultSpec]:
+        return [fault for fault in self.acted if fault.kind == "forge" and fault.parameters.get("message") == message]
+
+    # --- objects ---
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the harness ever spoilt an object."""
+        return bool(self._damaged)
+
+    def hold(self, event: Event, *paths: str) -> bool:
+        """Whether one of the objects was spoilt when an event happened."""
+        return bool(self._damaged) and self._spoilt(self._history.position(event), paths)
+
+    def hold_at_end(self, *paths: str) -> bool:
+        """Whether one of the objects was still spoilt at the end of the run."""
+        return bool(self._damaged) and self._spoilt(len(self._history.events), paths)
+
+    def ever_held(self, path: str) -> bool:
+        """Whether the harness ever spoilt an object, or put it back."""
+        return path in self._damaged
+
+    def metadata_of(self, event: OfCheckpoint) -> str:
+        """The path of the metadata of the checkpoint that an event is about; empty where nothing was damaged, or nobody
+        published any."""
+        published = self._published_of(event)
+        return published.path if published else ""
+
+    def objects_of(self, event: OfCheckpoint) -> tuple[str, ...]:
+        """The paths of metadata and files of the checkpoint that an event is about, as far as something was damaged."""
+        published = self._published_of(event)
+        return (published.path, *(file.path for file in published.files)) if published else ()
+
+    def _published_of(self, event: OfCheckpoint) -> MetadataPublished | None:
+        return self._published.get((self.job_of(event), event.checkpoint)) if self._damaged else None
+
+    def _spoilt(self, position: int, paths: tuple[str, ...]) -> bool:
+        return any(
+            damaged < position and not any(damaged < mended < position for mended in self._mended.get(path, ()))
+            for path in paths
+            for damaged in self._damaged.get(path, ())
+        )

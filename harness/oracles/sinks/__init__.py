@@ -1,0 +1,1 @@
+"""Two-phase-commit sinks: what becomes of each transaction (RULES TPC)."""

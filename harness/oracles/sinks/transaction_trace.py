@@ -1,0 +1,305 @@
+"""What became of every transaction of a run.
+
+A commit that stands before the publication of its checkpoint in causal order was not caused by it, whichever nodes
+they happened on; any other order that accuses is taken from one node.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.harness.model.events import (
+    AckSent,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CommitFailed,
+    CommitTried,
+    Event,
+    FailureCounted,
+    JobSubmitted,
+    MetadataPublished,
+    NotificationReceived,
+    SnapshotTaken,
+    TaskStarted,
+    TaskStopped,
+    TransactionAborted,
+    TransactionCommitted,
+    TransactionPrecommitted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import replay
+from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+Checkpoint = tuple[int, int]
+"""A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
+OfCheckpoint = SnapshotTaken | TransactionPrecommitted | MetadataPublished | CheckpointCompleted | CheckpointAborted
+
+
+class Transaction:
+    """One transaction.
+
+    Attributes:
+        checkpoints: those that promise it: the one that closed it, and every snapshot it is pending in.
+        precommitted, committed, aborted: the first such event.
+        tried: a commit was asked for, or confirmed.
+        early: the first such event, if no promising checkpoint was durable then.
+        recovered: the first start of a sink that found it in its state and not committed.
+        failed: a failed commit that nobody has reacted to.
+        overdue: the notice that its sink heard when a commit had been due since the one before, was not asked for, and
+            no other was under way.
+        again: how often it was committed once more.
+        repeated: where that failed, in an attempt not older than the one that had committed it.
+        carried: whether the next snapshot of its subtask in its attempt held it; None: there was none.
+    """
+
+    __slots__ = (
+        "aborted", "again", "carried", "checkpoints", "committed", "early", "failed", "name", "overdue",
+        "precommitted", "recovered", "repeated", "tried",
+    )  # fmt: skip
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.checkpoints: set[Checkpoint] = set()
+        self.precommitted: TransactionPrecommitted | None = None
+        self.committed: TransactionCommitted | None = None
+        self.aborted: TransactionAborted | None = None
+        self.tried = False
+        self.early: CommitTried | TransactionCommitted | None = None
+        self.recovered: TaskStarted | None = None
+        self.failed: CommitFailed | None = None
+        self.overdue: NotificationReceived | None = None
+        self.again = 0
+        self.repeated: CommitFailed | None = None
+        self.carried: bool | None = None
+
+
+class Sink:
+    """One sink subtask in one attempt.
+
+    Attributes:
+        told: the highest checkpoint that it knows to be complete.
+        acknowledged: its acks by checkpoint.
+        open: pre-committed and not yet committed transactions that it closed itself, by the checkpoint that did.
+        due: transactions whose commit must be asked for.
+        under_way: those whose commit was asked for and not answered.
+    """
+
+    __slots__ = ("acknowledged", "due", "open", "told", "under_way")
+
+    def __init__(self) -> None:
+        self.told = -1
+        self.acknowledged: dict[int, AckSent] = {}
+        self.open: dict[int, Transaction] = {}
+        self.due: set[str] = set()
+        self.under_way: set[str] = set()
+
+
+class AboveNotice(NamedTuple):
+    """A commit of what the sink does not know to be complete.
+
+    Attributes:
+        precommitted: what was committed.
+        tried: the commit.
+        told: the highest checkpoint that the sink knew to be complete; -1: none.
+    """
+
+    precommitted: TransactionPrecommitted
+    tried: CommitTried
+    told: int
+
+
+class TransactionTrace:
+    """One pass over a history.
+
+    Attributes:
+        durable, completed, aborted: checkpoints that were published or completed; completed; aborted.
+        early_acks: acks of a checkpoint before a transaction of it was pre-committed, with that.
+        precommits: how many there were.
+        above_notice: commits of what a later checkpoint closed than the sink had heard of, with that checkpoint.
+        notices_below: notices that came while a sink held what a later checkpoint closed.
+        failures: failed commits, each with whether it had been tried.
+        swallowed: commits that count although they failed and were not tried again, with the failure.
+        promised: transactions by checkpoint whose snapshots hold them as pending.
+        starts: by sink subtask, its starts.
+        layouts: of the jobs of the run.
+        abandoned: what attempts up to this one have left is owed by nobody: a job that started empty came after them.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.early_acks: list[tuple[AckSent, TransactionPrecommitted]] = []
+        self.precommits = 0
+        self.above_notice: list[AboveNotice] = []
+        self.notices_below = 0
+        self.failures: list[tuple[CommitFailed, bool]] = []
+        self.swallowed: list[tuple[CommitFailed, TransactionCommitted]] = []
+        self.transactions: dict[str, Transaction] = {}
+        self.sinks: dict[tuple[int, str], Sink] = {}
+        self.layouts = Layouts(history)
+        self.sink_names = frozenset(widest_layout(history.plan).sinks)
+        self._job_of = Submissions(history).of
+        self.durable: set[Checkpoint] = set()
+        self.completed = {self.checkpoint(event) for event in history.of(CheckpointCompleted)}
+        self.aborted = {self.checkpoint(event) for event in history.of(CheckpointAborted)}
+        self.promised: dict[Checkpoint, list[Transaction]] = {}
+        self.starts: dict[str, list[TaskStarted]] = {}
+        empty = (event.attempt for event in history.of(JobSubmitted) if event.checkpoint is None)
+        self.abandoned = max(empty, default=0)
+        replay(
+            history,
+            {
+                SnapshotTaken: self._snapshot_taken,
+                AckSent: self._ack_sent,
+                TransactionPrecommitted: self._precommitted,
+                MetadataPublished: self._durable,
+                CheckpointCompleted: self._durable,
+                NotificationReceived: self._notified,
+                CommitTried: self._commit_tried,
+                TransactionCommitted: self._committed,
+                CommitFailed: self._commit_failed,
+                TransactionAborted: self._aborted,
+                TaskStarted: self._task_started,
+                TaskStopped: self._task_stopped,
+                FailureCounted: self._failure_counted,
+            },
+        )
+
+    def checkpoint(self, event: OfCheckpoint) -> Checkpoint:
+        """The checkpoint of an event."""
+        return self._job_of(event), event.checkpoint
+
+    def _transaction(self, name: str) -> Transaction:
+        known = self.transactions.get(name)
+        if known is None:
+            known = self.transactions[name] = Transaction(name)
+        return known
+
+    def _sink(self, event: Event, subtask: str) -> Sink:
+        known = self.sinks.get((event.attempt, subtask))
+        if known is None:
+            known = self.sinks[event.attempt, subtask] = Sink()
+        return known
+
+    # --- checkpoints ---
+
+    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+        if event.subtask not in self.sink_names:
+            return
+        pending, checkpoint = event.pending_transactions, event.checkpoint
+        for name in pending:
+            transaction, promise = self._transaction(name), self.checkpoint(event)
+            transaction.checkpoints.add(promise)
+            self.promised.setdefault(promise, []).append(transaction)
+        for closed, transaction in self._sink(event, event.subtask).open.items():
+            if closed < checkpoint and transaction.carried is None:
+                transaction.carried = transaction.name in pending
+
+    def _ack_sent(self, event: AckSent) -> None:
+        if event.subtask in self.sink_names:
+            self._sink(event, event.subtask).acknowledged[event.checkpoint] = event
+
+    def _durable(self, event: MetadataPublished | CheckpointCompleted) -> None:
+        self.durable.add(self.checkpoint(event))
+
+    def _notified(self, event: NotificationReceived) -> None:
+        if not event.completed or event.subtask not in self.sink_names:
+            return
+        sink = self._sink(event, event.subtask)
+        if not sink.under_way:
+            for name in sink.due:
+                transaction = self.transactions[name]
+                transaction.overdue = transaction.overdue or event
+        sink.due.update(
+            transaction.name
+            for closed, transaction in sink.open.items()
+            if closed <= event.checkpoint and transaction.name not in sink.under_way
+        )
+        sink.told = max(sink.told, event.checkpoint)
+        if any(closed > event.checkpoint for closed in sink.open):
+            self.notices_below += 1
+
+    # --- transactions ---
+
+    def _precommitted(self, event: TransactionPrecommitted) -> None:
+        transaction, sink = self._transaction(event.transaction), self._sink(event, event.subtask)
+        transaction.checkpoints.add(self.checkpoint(event))
+        transaction.precommitted = transaction.precommitted or event
+        sink.open[event.checkpoint] = transaction
+        self.precommits += 1
+        ack = sink.acknowledged.get(event.checkpoint)
+        if ack is not None:
+            self.early_acks.append((ack, event))
+
+    def _asked(self, transaction: Transaction, event: CommitTried | TransactionCommitted) -> None:
+        transaction.tried = True
+        if transaction.early is None and transaction.checkpoints.isdisjoint(self.durable):
+            transaction.early = event
+
+    def _commit_tried(self, event: CommitTried) -> None:
+        transaction = self._transaction(event.transaction)
+        transaction.failed = None
+        self._asked(transaction, event)
+        sink = self._sink(event, event.subtask)
+        sink.due.discard(event.transaction)
+        sink.under_way.add(event.transaction)
+        precommitted = transaction.precommitted
+        if event.recovering or precommitted is None or precommitted.attempt != event.attempt:
+            return
+        if precommitted.checkpoint > sink.told:
+            self.above_notice.append(AboveNotice(precommitted, event, sink.told))
+
+    def _committed(self, event: TransactionCommitted) -> None:
+        transaction = self._transaction(event.transaction)
+        self._asked(transaction, event)
+        if transaction.committed is None:
+            transaction.committed = event
+        else:
+            transaction.again += 1
+        if transaction.failed is not None:
+            self.swallowed.append((transaction.failed, event))
+            transaction.failed = None
+        sink = self._sink(event, event.subtask)
+        sink.due.discard(event.transaction)
+        sink.under_way.discard(event.transaction)
+        if transaction.precommitted is not None:
+            sink.open.pop(transaction.precommitted.checkpoint, None)
+
+    def _commit_failed(self, event: CommitFailed) -> None:
+        transaction = self._transaction(event.transaction)
+        transaction.failed = event
+        sink = self._sink(event, event.subtask)
+        self.failures.append((event, event.transaction in sink.under_way))
+        sink.under_way.discard(event.transaction)
+        sink.due.add(event.transaction)
+        if transaction.committed is not None and transaction.committed.attempt <= event.attempt:
+            transaction.again += 1
+            transaction.repeated = transaction.repeated or event
+
+    def _aborted(self, event: TransactionAborted) -> None:
+        transaction = self._transaction(event.transaction)
+        transaction.aborted = transaction.aborted or event
+
+    # --- tasks ---
+
+    def _task_started(self, event: TaskStarted) -> None:
+        if event.subtask not in self.sink_names:
+            return
+        self.starts.setdefault(event.subtask, []).append(event)
+        sink = self._sink(event, event.subtask)
+        if event.restored_checkpoint is not None:
+            sink.told = event.restored_checkpoint
+        for name in event.pending_transactions:
+            transaction = self._transaction(name)
+            if transaction.committed is None:
+                transaction.recovered = transaction.recovered or event
+                sink.due.add(name)
+
+    def _task_stopped(self, event: TaskStopped) -> None:
+        if event.subtask in self.sink_names:
+            self._failure_counted(event)
+
+    def _failure_counted(self, event: Event) -> None:
+        """A failed commit led to a failure, of the task or of the job."""
+        for transaction in self.transactions.values():
+            if transaction.failed is not None and transaction.failed.attempt <= event.attempt:
+                transaction.failed = None

@@ -1,1 +1,0 @@
-"""What happened, read off a history: the facts that oracles decide on."""

@@ -1,0 +1,1 @@
+"""Triggering: when checkpoints begin, and which request is next (RULES TRG)."""

@@ -1,0 +1,49 @@
+"""Requests of users that no coordinator takes (RULES TRG-06, TRG-08)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.events import (
+    OVER,
+    AttemptStarted,
+    CheckpointRequested,
+    FaultInjected,
+    JobSwitched,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.options import NS_PER_MS
+
+CLAUSES: Mapping[str, str] = {
+    "request-lost": "a request of a user is neither queued nor refused by a coordinator that lives"
+}
+REQUEST = "request-checkpoint"
+SLACK_NS = 500 * NS_PER_MS
+"""A coordinator takes a request sooner than this on the simulator, where nothing else keeps the machine busy."""
+SKEW_NS = 100 * NS_PER_MS
+
+
+def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Decide on each request of a user that a coordinator had the time to take, of a job that is not over.
+
+    A coordinator that dies, is paused or is superseded has not had the time.
+    """
+    given = [event for event in history.of(FaultInjected) if event.fault_kind == REQUEST]
+    if not given or not exempt.punctual or exempt.superseded:
+        return
+    coordinators = {event.node for event in history.of(AttemptStarted)}
+    ends_ns = exempt.deaths_ns(coordinators)
+    ends_ns += [event.time_ns for event in history.of(JobSwitched) if event.status in OVER]
+    ends_ns.append(history.end.ended_ns)
+    running_ns = [event.time_ns for event in history.of(AttemptStarted)]
+    requests = [event for event in history.of(CheckpointRequested) if event.origin is not CheckpointOrigin.PERIODIC]
+    for event in given:
+        end_ns = min((each for each in ends_ns if each >= event.time_ns - SKEW_NS), default=0)
+        if end_ns < event.time_ns + SLACK_NS or not any(each < event.time_ns - SKEW_NS for each in running_ns):
+            continue
+        findings.check("request-lost")
+        if not any(request.time_ns >= event.time_ns - SKEW_NS for request in requests):
+            findings.violated("request-lost", "a request of a user is neither queued nor refused", event)

@@ -1,0 +1,328 @@
+"""PACE: checkpoints begin when interval, pause, free slots and deletions let them, in the order of the queue (RULES
+TRG).
+
+One coordinator's clock and order are all that is compared. What comes too early is refuted anywhere; what comes late
+only where nothing else keeps the machine busy, that is on the simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    BatchProcessed,
+    CheckpointAborted,
+    CheckpointCompleted,
+    CheckpointDrawn,
+    CheckpointDropped,
+    CheckpointRefused,
+    CheckpointRequested,
+    CheckpointTriggered,
+    Event,
+    FailureCounted,
+    FileDeleted,
+    JobStatus,
+    JobSwitched,
+    MetadataPublished,
+    StorageFailed,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
+from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number
+from holdfast.harness.oracles.triggering.lost_request import CLAUSES as OF_REQUESTS
+from holdfast.harness.oracles.triggering.lost_request import judge_requests
+from holdfast.harness.oracles.triggering.request_turns import SLACK_NS, RequestTurns
+
+STAMP_NS = 2 * NS_PER_MS
+"""How long after its decision an event may get its time, besides a tenth of what is measured."""
+SLOW_STORAGE = "slow-storage"
+FEWEST = 3
+"""Checkpoints that say something about a share."""
+SHARE_SLACK = 0.02
+
+
+class PaceOracle:
+    """Follows when checkpoints begin."""
+
+    name = "PACE"
+    title = "checkpoint spacing"
+    invariant = "Checkpoints begin as interval, pause, slots and deletions allow, and requests are served in turn."
+    clauses: Mapping[str, str] = {
+        "triggered-without-interval": "a periodic checkpoint is asked for though no interval is configured",
+        "first-trigger-outside": "the first periodic request comes before min-pause, or after the interval has passed",
+        "pause-too-short": "a periodic checkpoint begins sooner after the last completion than min-pause",
+        "share-too-high": "checkpoints take a larger share of the time than their duration and min-pause allow",
+        "records-stand-still": "no record is processed during checkpoints that last longer than the interval",
+        "triggered-while-not-running": "a checkpoint begins while not all tasks run",
+        "triggered-with-backlog": "a checkpoint begins while more than max-concurrent dropped ones are being deleted",
+        "refused-and-begun": "a request that was refused gets an id",
+        "served-out-of-turn": "a request is served before one of higher priority, or an older one of the same",
+        "user-waits-for-pause": "a request of a user waits though a slot is free",
+        "periodic-waits": "a periodic request waits though a slot is free and the pause is over",
+        "drawn-and-forgotten": "an id is drawn that is neither triggered nor aborted before a later one is triggered",
+        "refused-twice": "a request is refused once more",
+        "refused-without-request": "a request is refused that nobody made",
+        "dropped-too-early": "a request is dropped for want of room while the queue has some",
+        "queue-too-long": "more requests wait than the queue may hold",
+        "dropped-out-of-turn": "a full queue drops another request than the last in turn",
+        **OF_REQUESTS,
+    }
+    evidence: tuple[type[Event], ...] = (
+        CheckpointRequested, CheckpointRefused, CheckpointDrawn, CheckpointTriggered, CheckpointCompleted,
+        CheckpointAborted, JobSwitched,
+    )  # fmt: skip
+
+    def applies(self, history: History) -> bool:
+        return True
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        exempt = Exemptions(history)
+        pace = _Pace(history, exempt, findings)
+        if not history.end.problem:
+            pace.close()
+            judge_requests(history, exempt, findings)
+        _judge_share(history, exempt, findings)
+        return findings.verdict(history)
+
+
+class _Pace(CoordinatorLives):
+    """One coordinator life after the other.
+
+    Attributes:
+        running: since when all tasks run; None: they do not.
+        first: the first periodic request after that is still to come.
+        completed: the last completion of this life.
+        cleaning: by dropped checkpoint, its files that are not deleted yet.
+    """
+
+    def __init__(self, history: History, exempt: Exemptions, findings: Findings) -> None:
+        plan = history.plan
+        self.history = history
+        self.exempt = exempt
+        self.findings = findings
+        self.periodic = interval_ms(plan) > 0
+        self.limit = number(plan, profile.MAX_CONCURRENT, 1)
+        self.pause_ns = milliseconds(plan, profile.MIN_PAUSE, 0) * NS_PER_MS
+        self.interval_ns = interval_ms(plan) * NS_PER_MS
+        self.timed = not exempt.coordinator_paused
+        self.files: dict[int, set[str]] = {}
+        super().__init__()
+        replay(
+            history,
+            {
+                JobSwitched: self._switched,
+                FailureCounted: self._failed,
+                AttemptStarted: self._failed,
+                CheckpointRequested: self._requested,
+                CheckpointRefused: self._refused,
+                CheckpointDrawn: self._drawn,
+                CheckpointTriggered: self._triggered,
+                CheckpointCompleted: self._ended,
+                CheckpointAborted: self._ended,
+                MetadataPublished: self._published,
+                CheckpointDropped: self._dropped,
+                FileDeleted: self._deleted,
+                StorageFailed: self._not_deleted,
+            },
+        )
+
+    def close(self) -> None:
+        """The run is over."""
+        held_up = len(self.pending) >= self.limit or self.running is None or bool(self.cleaning)
+        self.requests.close(self.history.end.ended_ns, held_up, self.exempt.dead)
+        if not self.periodic and self.running is not None:
+            self.findings.check("triggered-without-interval")
+
+    def _new_life(self) -> None:
+        self.running: JobSwitched | None = None
+        self.first = False
+        self.completed: CheckpointCompleted | None = None
+        self.pending: set[int] = set()
+        self.cleaning: dict[int, set[str]] = {}
+        self.requests = RequestTurns(self.findings, self.pause_ns, waits=self.exempt.punctual)
+
+    def _switched(self, event: JobSwitched) -> None:
+        self._of(event)
+        if event.status is JobStatus.RUNNING:
+            self.running, self.first = event, self.periodic
+            self.pending.clear()
+        else:
+            self._failed(event)
+
+    def _failed(self, event: Event) -> None:
+        self._of(event)
+        self.requests.failed_over()
+        if self.running is not None and not self.periodic:
+            self.findings.check("triggered-without-interval")
+        self.running = None
+
+    def _requested(self, event: CheckpointRequested) -> None:
+        self._of(event)
+        self.requests.requested(event)
+        if event.origin is not CheckpointOrigin.PERIODIC:
+            return
+        if not self.periodic:
+            message = "a periodic checkpoint is asked for, and no interval is configured"
+            self.findings.violated("triggered-without-interval", message, event)
+        elif self.first and self.running is not None and self.timed:
+            self.first = False
+            self._judge_first(self.running, event)
+
+    def _judge_first(self, running: JobSwitched, event: CheckpointRequested) -> None:
+        waited_ns = event.time_ns - running.time_ns
+        self.findings.check("first-trigger-outside")
+        early = waited_ns < self.pause_ns - _stamps(self.pause_ns)
+        late = self.exempt.punctual and waited_ns > self.interval_ns + _stamps(self.interval_ns)
+        if early or late:
+            message = (
+                f"the first periodic request comes {waited_ns / NS_PER_MS:.0f} ms after the start, not between "
+                f"{self.pause_ns // NS_PER_MS} and {self.interval_ns // NS_PER_MS} ms"
+            )
+            self.findings.violated("first-trigger-outside", message, running, event)
+
+    def _refused(self, event: CheckpointRefused) -> None:
+        self._of(event)
+        self.requests.refuse(event)
+
+    def _drawn(self, event: CheckpointDrawn) -> None:
+        self._of(event)
+        findings = self.findings
+        self.requests.drawn(event)
+        findings.check("triggered-while-not-running")
+        if self.running is None:
+            message = f"an id is drawn for checkpoint {event.checkpoint} while not all tasks run"
+            findings.violated("triggered-while-not-running", message, event)
+        if self.cleaning:
+            findings.check("triggered-with-backlog")
+            if len(self.cleaning) > self.limit:
+                message = (
+                    f"checkpoint {event.checkpoint} begins while {len(self.cleaning)} dropped ones are being deleted"
+                )
+                findings.violated("triggered-with-backlog", message, event)
+        completed = self.completed
+        if event.origin is CheckpointOrigin.PERIODIC and self.pause_ns and completed is not None and self.timed:
+            findings.check("pause-too-short")
+            gap_ns = event.time_ns - completed.time_ns
+            if gap_ns < self.pause_ns - _stamps(self.pause_ns):
+                message = (
+                    f"checkpoint {event.checkpoint} begins {gap_ns / NS_PER_MS:.0f} ms after checkpoint "
+                    f"{completed.checkpoint} completed, the pause is {self.pause_ns // NS_PER_MS} ms"
+                )
+                findings.violated("pause-too-short", message, completed, event)
+
+    def _triggered(self, event: CheckpointTriggered) -> None:
+        self._of(event)
+        self.pending.add(event.checkpoint)
+        self.requests.triggered(event)
+        self.requests.freed(event.time_ns)
+
+    def _ended(self, event: CheckpointCompleted | CheckpointAborted) -> None:
+        self._of(event)
+        if isinstance(event, CheckpointCompleted):
+            self.completed = event
+        else:
+            self.requests.aborted(event.checkpoint)
+        self.pending.discard(event.checkpoint)
+        self.requests.freed(event.time_ns)
+
+    def _published(self, event: MetadataPublished) -> None:
+        self._of(event)
+        self.files[event.checkpoint] = {file.path for file in event.files}
+
+    def _dropped(self, event: CheckpointDropped) -> None:
+        self._of(event)
+        files = self.files.get(event.checkpoint)
+        if files:
+            self.cleaning[event.checkpoint] = set(files)
+
+    def _deleted(self, event: FileDeleted) -> None:
+        if event.node == self.node:
+            self._gone(event.path, event.time_ns)
+
+    def _not_deleted(self, event: StorageFailed) -> None:
+        if event.node == self.node and event.operation == "delete":
+            for checkpoint in [known for known, files in self.cleaning.items() if event.path in files]:
+                del self.cleaning[checkpoint]
+                self.requests.freed(event.time_ns)
+
+    def _gone(self, path: str, time_ns: int) -> None:
+        for checkpoint, files in list(self.cleaning.items()):
+            files.discard(path)
+            if not files:
+                del self.cleaning[checkpoint]
+                self.requests.freed(time_ns)
+
+
+def _stamps(measured_ns: int) -> int:
+    return min(STAMP_NS + measured_ns // 10, 10 * NS_PER_MS + SLACK_NS)
+
+
+def _judge_share(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Where checkpoints last longer than the interval, and one begins only after another has ended."""
+    plan = history.plan
+    pause_ns = milliseconds(plan, profile.MIN_PAUSE, 0) * NS_PER_MS
+    interval_ns = milliseconds(plan, profile.INTERVAL, 0) * NS_PER_MS
+    if not interval_ns or number(plan, profile.MAX_CONCURRENT, 1) != 1:
+        return
+    windows = _windows(history)
+    long = [window for window in windows if window[1].time_ns - window[0].time_ns > interval_ns]
+    if not long:
+        return
+    _judge_flow(history, exempt, long, findings)
+    pairs = [
+        (before[1].time_ns - before[0].time_ns, after[0].time_ns - before[1].time_ns)
+        for before, after in pairwise(windows)
+        if before[0].attempt == after[0].attempt and after[0].origin is CheckpointOrigin.PERIODIC
+    ]
+    if not pause_ns or len(pairs) < FEWEST or exempt.coordinator_paused:
+        return
+    busy_ns, gaps_ns = sum(busy for busy, _ in pairs), sum(gap for _, gap in pairs)
+    share, bound = busy_ns / (busy_ns + gaps_ns), busy_ns / (busy_ns + len(pairs) * pause_ns)
+    findings.check("share-too-high")
+    if share > bound + SHARE_SLACK:
+        message = f"checkpoints take {share:.0%} of the time, with a pause of {pause_ns // NS_PER_MS} ms {bound:.0%}"
+        findings.violated("share-too-high", message, windows[0][0], windows[-1][1])
+
+
+def _windows(history: History) -> list[tuple[CheckpointTriggered, CheckpointCompleted]]:
+    """Trigger and completion of each checkpoint that one life of a coordinator saw from beginning to end."""
+    completed = {(event.node, event.checkpoint): event for event in history.of(CheckpointCompleted)}
+    found = ((event, completed.get((event.node, event.checkpoint))) for event in history.of(CheckpointTriggered))
+    return [(triggered, end) for triggered, end in found if end is not None]
+
+
+def _judge_flow(
+    history: History,
+    exempt: Exemptions,
+    long: list[tuple[CheckpointTriggered, CheckpointCompleted]],
+    findings: Findings,
+) -> None:
+    """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
+    that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
+    processed behind the heal does not count: it may have been fed only then, as markers are."""
+    kinds = exempt.acted_kinds
+    if kinds - {SLOW_STORAGE} or (exempt.real_time and not kinds):
+        return
+    healed_ns = history.end.healed_ns or history.end.ended_ns
+    times = [event.time_ns for event in history.of(BatchProcessed) if event.time_ns < healed_ns]
+    last_ns = max(times, default=0)
+    long = [window for window in long if window[1].time_ns < last_ns]
+    if not long:
+        return
+    findings.check("records-stand-still")
+    # A tenth at either end: what was under way when the barrier came is no sign of life.
+    inner = [
+        (first.time_ns + (last.time_ns - first.time_ns) // 10, last.time_ns - (last.time_ns - first.time_ns) // 10)
+        for first, last in long
+    ]
+    if not any(begin < time_ns < end for begin, end in inner for time_ns in times):
+        message = f"no record is processed during {len(long)} checkpoints that last longer than the interval"
+        findings.violated("records-stand-still", message, long[0][0], long[-1][1])

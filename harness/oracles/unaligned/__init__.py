@@ -1,0 +1,1 @@
+"""Unaligned checkpoints: how much is in flight when barriers overtake (RULES UNA)."""
