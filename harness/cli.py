@@ -151,6 +151,7 @@ def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A plan.")],
     system: Annotated[str, typer.Option(help="Instead of the one that the plan names.")] = "",
     tier: Annotated[Tier | None, typer.Option(help="Where; the first that can run, if not given.")] = None,
+    trust: Trust = False,
     out: Out = OUTPUT,
     kafka_bootstrap: KafkaBootstrap = "",
     s3_endpoint: S3Endpoint = "",
@@ -159,13 +160,16 @@ def run(
     allow_faults_on: FaultsOn = None,
     env: Env = None,
 ) -> int:
-    """Execute a plan from a file, judge it and keep the run."""
+    """Execute a plan from a file, judge it and keep the run.
+
+    A system that only the file names must be registered, or needs --trust; one of --system needs neither.
+    """
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import run_file
 
     _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     _pass_on(env)
-    return run_file(plan, system, tier, free_folder(out))
+    return run_file(plan, system, tier, free_folder(out), trust=trust)
 
 
 @app.command()
@@ -208,7 +212,9 @@ def judge(
 
 @app.command()
 def rules(
-    name: Annotated[str, typer.Argument(metavar="[ID]", help="One rule in full.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="[ID]", help="One rule in full, with the lines of code that it leads to.")
+    ] = "",
     area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
     status: Annotated[list[Status] | None, typer.Option(case_sensitive=False, help="Only these; repeatable.")] = None,
     out: Out = OUTPUT,

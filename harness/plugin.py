@@ -3,10 +3,10 @@
     from holdfast.harness.plugin import case_parameters
 
     @pytest.mark.parametrize(("case", "tier"), case_parameters("reference"))
-    def test_case(case, tier, ask_case):
-        ask_case("reference", case, tier)
+    def test_case(case, tier, run_case):
+        run_case("reference", case, tier)
 
-Loaded into every pytest run of whoever has Holdfast installed, so it imports nothing of ours before it is asked to.
+Every pytest run loads it where Holdfast is installed, so it imports the rest of the package only when a test needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.harness.model.case import Case, Tier
     from holdfast.harness.model.journal import CaseResult
 
-AskCase = Callable[["str", "Case", "Tier"], "CaseResult"]
+RunCase = Callable[["str", "Case", "Tier"], "CaseResult"]
 _RESULTS = Path("holdfast-out") / "pytest"
 _SHARED = ("containers", "spark")
 """Tiers whose sessions take seconds to come up and gigabytes to keep."""
@@ -30,7 +30,7 @@ _SITE = ("--kafka-bootstrap", "--s3-endpoint", "--spark-master", "--image", "--a
 
 
 def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: True) -> list[object]:
-    """(case, tier) for every wanted case that a system can be asked, each with the mark of its tier."""
+    """(case, tier) for every wanted case of a system, each with the mark of its tier."""
     from holdfast.harness.engine.cases.swarm_case import cases_for
     from holdfast.harness.engine.site import registry
 
@@ -43,15 +43,15 @@ def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: T
 
 
 @pytest.fixture
-def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) -> AskCase:
-    """Asks a case and fails unless it passes; each case writes a result file of its own below the name of
-    the system, safe under xdist."""
+def run_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) -> RunCase:
+    """Runs a case and fails unless it passes. Each case writes its own result file below the name of the system, so
+    xdist may run several."""
 
-    def ask(name: str, case: Case, tier: Tier) -> CaseResult:
-        from holdfast.harness.engine.cases.question import ask_case as result_of
+    def run(name: str, case: Case, tier: Tier) -> CaseResult:
+        from holdfast.harness.engine.cases.case_run import run_case as result_of
         from holdfast.harness.engine.site.foreign import let_pass
 
-        let_pass(pytest.fail.Exception)  # By it pytest ends a test, as at its time limit.
+        let_pass(pytest.fail.Exception)  # Pytest ends a test with it, such as at a time limit.
         result = result_of(name, case, tier, first_seed=holdfast_seed, folder=tmp_path)
         _write(pytestconfig.rootpath / _RESULTS / name, result)
         if result.status == "NOT_APPLICABLE":
@@ -61,7 +61,7 @@ def ask_case(holdfast_seed: int, tmp_path: Path, pytestconfig: pytest.Config) ->
             assert status in ("PASS", "UNOBSERVED"), f"{rule} is {status}: {result.rule_reasons[rule]}"
         return result
 
-    return ask
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.ledger import Seeds
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.plural import plural
 
@@ -70,9 +71,7 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None
         for chunk in campaign.draw(jobs, interruption.reason):
             for seed, alarm in chunk.alarms.items():
                 plan = campaign.ledger.plan_of(seed)
-                bar.console.print(
-                    f"ALARM seed {seed}: {alarm}\n  {consoles.command_line('run', plan, '--tier', 'sim')}"
-                )
+                bar.console.print(f"ALARM seed {seed}: {alarm}\n  {_again(plan, campaign.system)}")
             size = chunk.last - chunk.first + 1
             bar.advance(task, size)
             drawn += size
@@ -94,14 +93,13 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     landed = {name: total.landed.get(name, 0) for name in total.planned}
     _table(console, "Faults that took effect, of those drawn", landed, total.planned)
     _table(console, "Pairs of faults that took effect in one run", total.together)
-    _table(console, "Windows hit, of those aimed at", total.hit, total.aimed)
+    _table(console, "Windows hit, of those aimed at or demanded", total.hit, total.aimed)
     _table(console, "Runs in which an oracle decided something", total.judged)
     for title, numbers in (("jobs", total.jobs), ("expected ends", total.ends), ("options", total.options)):
         _table(console, f"Runs by {title}", numbers)
     standing = campaign.standing()
     for seed, alarm in standing.items():
-        again = consoles.command_line("run", ledger.plan_of(seed), "--tier", "sim")
-        console.print(f"ALARM seed {seed}: {alarm}\n  {again}")
+        console.print(f"ALARM seed {seed}: {alarm}\n  {_again(ledger.plan_of(seed), campaign.system)}")
     for seed, reason in ledger.withdrawn.items():
         console.print(f"Withdrawn: seed {seed}, {reason}")
     mended = sum(not alarm for _, alarm in ledger.alarms.values())
@@ -116,12 +114,20 @@ def _show(campaign: LongCampaign, console: Console) -> None:
         )
 
 
+def _again(plan: Path, system: str) -> str:
+    """The command that runs the plan of an alarm."""
+    trust = ("--trust",) if registry.needs_trust(system, repeats=True) else ()
+    return consoles.command_line("run", plan, "--tier", "sim", *trust)
+
+
 def _table(console: Console, title: str, numbers: Mapping[str, int], of: Mapping[str, int] | None = None) -> None:
-    """Most first; with the share of another number where that is given."""
+    """Most first; with the share of another number where that is given, a dash where there is none."""
     if not numbers:
         return
     console.print(f"\n{title}")
     for name, number in sorted(numbers.items(), key=lambda each: (-each[1], each[0])):
         whole = of.get(name, 0) if of else 0
-        share = f" of {whole:>9,}  {100 * number / whole:5.1f} %" if whole else ""
+        share = (
+            f" of {whole:>9,}  {100 * number / whole:5.1f} %" if whole else f" of {'-':>9}  {'-':>5}  " if of else ""
+        )
         console.print(f"  {number:>9,}{share}  {name}")

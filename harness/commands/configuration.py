@@ -32,8 +32,8 @@ def check_file(path: Path, system: str, assignments: Sequence[str], *, json: boo
     Raises:
         UsageError: the file, or what it says, is refused; one sentence.
     """
-    accused = registry.system(system)
-    if not isinstance(accused, ConfigurationAware):
+    under_test = registry.system(system)
+    if not isinstance(under_test, ConfigurationAware):
         raise UsageError(f"system {system!r} reads no configuration files: name one that does, such as reference.")
     plan = Plan(
         system=system,
@@ -44,7 +44,7 @@ def check_file(path: Path, system: str, assignments: Sequence[str], *, json: boo
         expected_end=ExpectedEnd.ACCEPTED,
     )
     try:
-        configuration = accused.effective_configuration(plan)
+        configuration = under_test.effective_configuration(plan)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
     console = consoles.results()

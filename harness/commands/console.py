@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import IO, cast
 
@@ -15,6 +16,7 @@ from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
 from holdfast.harness.model.appearance import OUTCOME_STYLES
 from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
@@ -40,11 +42,23 @@ def say_outcome(console: Console, outcome: Outcome, reason: str) -> None:
     console.print(Text(outcome.value.upper(), OUTCOME_STYLES[outcome]) + Text(f": {reason}" if reason else ""))
 
 
-def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
-    """One line for each oracle, and below it what it found."""
+def say_verdicts(
+    console: Console, verdicts: tuple[Verdict, ...], titles: Mapping[str, str], on_its_word: Set[str]
+) -> None:
+    """One line for each oracle, and below it what it found; last, how many rest on the word of the system under test.
+
+    Args:
+        console: where.
+        verdicts: on one run.
+        titles: of oracles, by their names.
+        on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
+    """
+    width = max((len(titles.get(verdict.oracle, "")) for verdict in verdicts), default=0)
     for verdict in verdicts:
         decided = f"{sum(verdict.checked.values())} decided" if verdict.checked else verdict.reason
-        line = Text(f"  {verdict.oracle:<8} ") + Text(f"{verdict.outcome.value:<13}", OUTCOME_STYLES[verdict.outcome])
+        decided += ", on its word" if verdict.rests_on(on_its_word) else ""
+        line = Text(f"  {verdict.oracle:<8} {titles.get(verdict.oracle, ''):<{width}}  ")
+        line += Text(f"{verdict.outcome.value:<13}", OUTCOME_STYLES[verdict.outcome])
         console.print(line + Text(decided))
         for anomaly in verdict.anomalies:
             console.print(Text(f"    {verdict.oracle}/{anomaly.clause}: {anomaly.message}"))
@@ -52,6 +66,10 @@ def say_verdicts(console: Console, verdicts: tuple[Verdict, ...]) -> None:
                 console.print(Text(f"      {witness}", "dim"))
         for note in verdict.information:
             console.print(Text(f"    {note}", "dim"))
+    decisive = [verdict for verdict in verdicts if verdict.checked or verdict.anomalies]
+    if words := sum(verdict.rests_on(on_its_word) for verdict in decisive):
+        rest = f"{plural(len(decisive), 'verdict')} {'rests' if words == 1 else 'rest'}"
+        console.print(f"{words} of {rest} on the word of the system under test alone")
 
 
 def say_finding(console: Console, finding: Finding) -> None:

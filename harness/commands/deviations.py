@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
@@ -77,7 +77,9 @@ def _print_table(table: DeviationTable, console: Console) -> None:
     cells: defaultdict[tuple[str, Deviation], list[Cell]] = defaultdict(list)
     for cell in table.cells:
         cells[cell.step, cell.deviation].append(cell)
-    drawn = Table("step", "kind", *(each.value for each in Deviation), title=f"Deviations of {table.system}")
+    widest = max(len(step.name) for step in table.steps)
+    named = Column("step", min_width=widest, no_wrap=True)  # on a narrow terminal the others give way
+    drawn = Table(named, "kind", *(each.value for each in Deviation), title=f"Deviations of {table.system}")
     for step in table.steps:
         drawn.add_row(*_row(step, cells))
     console.print(drawn)

@@ -9,9 +9,9 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.pictures.of_runs import PICTURES, drawn_machine, pictures_of, state_machines
 from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.views.pictures import PICTURES, drawn_machine, pictures_of, state_machines
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import Picture
@@ -55,12 +55,12 @@ def draw_system(name: str, folder: Path) -> int:
 
 
 def _with_pictures(system: System) -> Iterable[Case]:
-    if Tier.SIM not in system.tiers:
+    if Tier.SIM not in system.capabilities:
         return ()
     return (
         case
         for case in registry.cases()
-        if case.pictures and Tier.SIM in case.tiers and case.needs <= system.capabilities
+        if case.pictures and Tier.SIM in case.tiers and case.needs <= system.capabilities[Tier.SIM]
     )
 
 

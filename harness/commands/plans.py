@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 import msgspec
@@ -10,9 +11,9 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
 from holdfast.harness.engine.artefacts.stored_run import close_run_folder, discard_run_folder, open_run_folder, read_run
-from holdfast.harness.engine.certification.keeper import replay_command
+from holdfast.harness.engine.certification.run_store import replay_command
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
+from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.plans.words import plan_in_words
@@ -25,15 +26,19 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.harness.spi.oracle import titles_of
 
 HARNESS_ERROR = 4
 
 
-def run_file(path: Path, system: str, tier: Tier | None, folder: Path) -> int:
-    """Execute a plan from a file and keep the run."""
+def run_file(path: Path, system: str, tier: Tier | None, folder: Path, *, trust: bool) -> int:
+    """Execute a plan from a file and keep the run. A system that is named on the command line is the user's word; the
+    file may be somebody else's."""
     plan = read_plan_file(path)
     if system:
         plan = msgspec.structs.replace(plan, system=system)
+    else:
+        registry.planned_system(plan.system, path, trust=trust)
     consoles.offer_sweep(consoles.progress(), folder.parent)
     require_reachable()
     with listening() as interruption:
@@ -71,7 +76,8 @@ def replay(folder: Path, *, trust: bool) -> int:
 def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
     history, stored = read_run(folder)
-    registry.stored_system(history.plan.system, folder, trust=trust, repeats=True)
+    evidence = registry.stored_system(history.plan.system, folder, trust=trust, repeats=True).evidence()
+    words = on_its_word(registry.toolbox().oracles, evidence)
     wanted = _shown(stored.verdicts)
     console, progress = consoles.results(), consoles.progress()
     again = 0
@@ -86,7 +92,9 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
             same = bool(wanted & _shown(run.verdicts)) if wanted else run.outcome is stored.outcome
             again += same
             progress.print(f"{number + 1} of {times}: {run.outcome.value} {run.reason} {place}")
-    what = ", ".join(sorted(f"{oracle}/{clause}" for oracle, clause in wanted)) or stored.outcome.value
+    clauses = sorted(f"{oracle}/{clause}" for oracle, clause in wanted)
+    shown = (f"{clause} (on its word)" if clause in words else clause for clause in clauses)
+    what = ", ".join(shown) or _outcome_in_words(stored.outcome, stored.verdicts, words)
     console.print(f"{again} of {plural(len(outcomes), 'run')} reproduced {what}")
     if interruption.signal:
         return interruption.exit_code
@@ -109,7 +117,7 @@ def judge_stored(run: str, *, trust: bool) -> int:
     finding = finding_of("", history, verdicts, oracles, None)
     if finding is not None:
         consoles.say_finding(console, finding)
-    consoles.say_verdicts(console, verdicts)
+    consoles.say_verdicts(console, verdicts, titles_of(oracles), on_its_word(registry.toolbox().oracles, evidence))
     if outcome is not stored.outcome:
         console.print(f"the run itself was judged {stored.outcome.value}: the oracles changed since")
     return consoles.EXIT_CODES[outcome]
@@ -118,7 +126,7 @@ def judge_stored(run: str, *, trust: bool) -> int:
 def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interruption) -> tuple[Run, Path]:
     """Run a checked plan and store it."""
     system, tools = registry.system(plan.system), registry.toolbox()
-    tier = tier or next((each for each in Tier if each in system.tiers and not lacking(each)), Tier.SIM)
+    tier = tier or next((each for each in Tier if each in system.capabilities and not lacking(each)), Tier.SIM)
     if reason := lacking(tier):
         raise UsageError(f"tier {tier} {reason}.")
     check_plan(plan, system, tier, tools)
@@ -142,7 +150,13 @@ def _say(run: Run) -> None:
     if finding is not None:
         consoles.say_finding(console, finding)
     if run.outcome is Outcome.FAIL or not run.history.end.problem:
-        consoles.say_verdicts(console, run.verdicts)
+        consoles.say_verdicts(console, run.verdicts, titles_of(registry.toolbox().oracles), run.on_its_word)
+
+
+def _outcome_in_words(outcome: Outcome, verdicts: tuple[Verdict, ...], words: Set[str]) -> str:
+    """The outcome, with the oracles of which the verdict rests on the word of the system under test alone."""
+    believed = ", ".join(verdict.oracle for verdict in verdicts if verdict.rests_on(words))
+    return f"{outcome.value} (on its word: {believed})" if believed else outcome.value
 
 
 def _shown(verdicts: tuple[Verdict, ...]) -> set[tuple[str, str]]:

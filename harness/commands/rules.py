@@ -1,12 +1,14 @@
 """`holdfast rules`: the catalogue with its cases and mutants, and the statuses of the last certification.
 
+One rule in full leads to its code: the case, the clause, the wrong variant and the place in the reference.
+
 On a wide screen a rule is a row of a table; on a narrow one its cases and mutants stand below it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,10 +22,14 @@ from holdfast.harness.commands.folders import LATEST, RESULTS
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.places import Found, places_of
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.journal import Journal, RuleResult, Status
+from holdfast.harness.model.oracle_title import oracle_in_words
+from holdfast.harness.model.place import Part
 from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.oracle import titles_of
 
 WIDE = 120
 """Columns from which a table has room."""
@@ -185,12 +191,12 @@ def _first_sentence(text: str) -> str:
 
 
 def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
-    rule = result.rule
+    rule, titles = result.rule, titles_of(registry.toolbox().oracles)
     lines = {
         "status": f"{STATUS_WORDS[result.status]}{f': {result.reason}' if result.reason else ''}",
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
-        "decided by": ", ".join(result.oracles) or "nothing yet",
+        "decided by": _decided_by(result.oracles, titles) or "nothing yet",
         "as it says": rule.oracle,
         "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),
@@ -205,14 +211,45 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
     for case in cases:
         decisions = [decision for decision in case.decides if decision.rule == rule.id]
         if decisions:
-            _show_case(console, case, decisions)
+            _show_case(console, case, decisions, titles)
+    _show_places(console, places_of(rule.id, cases))
 
 
-def _show_case(console: Console, case: Case, decisions: Sequence[Decision]) -> None:
+def _show_places(console: Console, places: Sequence[Found]) -> None:
+    """Where each part is written down, as an editor opens it: `path:line`, never broken."""
+    console.print()
+    lines = [(each.place.part, f"{_path(each)}:{each.place.line}", each.place.name) for each in places]
+    width = max((len(where) for _, where, _ in lines), default=0)
+    for part in Part:
+        label: str = part
+        for _, where, name in [line for line in lines if line[0] is part] or [(part, "none", "")]:
+            where = where.ljust(width) if name else where
+            console.print(
+                Text(f"{label:>13}  ", "dim") + Text(where) + Text(f"  {name}" if name else "", "dim"), soft_wrap=True
+            )
+            label = ""
+
+
+def _path(found: Found) -> str:
+    """Relative to where the user is, if the file lies below."""
+    here = Path.cwd()
+    return str(found.file.relative_to(here) if found.file.is_relative_to(here) else found.file)
+
+
+def _decided_by(clauses: Iterable[str], titles: Mapping[str, str]) -> str:
+    """The clauses of `ORACLE/clause` by oracle, each named by its title."""
+    grouped: dict[str, list[str]] = {}
+    for name in clauses:
+        oracle, _, clause = name.partition("/")
+        grouped.setdefault(oracle, []).append(clause)
+    return "; ".join(f"{oracle_in_words(titles, oracle)}: {', '.join(found)}" for oracle, found in grouped.items())
+
+
+def _show_case(console: Console, case: Case, decisions: Sequence[Decision], titles: Mapping[str, str]) -> None:
     console.print()
     console.print(Text(f"{'case':>10}  {case.id}", "bold") + Text(f"  on {', '.join(case.tiers)}", "dim"))
     for words in (case.purpose, case.method, case.passes):
         console.print(Padding(Text(words), (0, 0, 0, 12)))
     for decision in decisions:
-        clauses = Text(f"{decision.oracle}: {', '.join(decision.clauses)}")
+        clauses = Text(f"{oracle_in_words(titles, decision.oracle)}: {', '.join(decision.clauses)}")
         console.print(Padding(clauses + Text(f", shown able to fail by {decision.mutant}", "dim"), (0, 0, 0, 12)))

@@ -4,51 +4,20 @@ from __future__ import annotations
 
 import zlib
 
-import msgspec
-
 from holdfast.harness.model.events import FileReference
-
-
-class Create(msgspec.Struct, frozen=True, gc=False):
-    """Make an empty file; refuses a path that is taken."""
-
-    path: str
-
-
-class Append(msgspec.Struct, frozen=True, gc=False):
-    """Add bytes to a file. Not atomic: a crash leaves any prefix."""
-
-    path: str
-    content: bytes | memoryview
-
-
-class Sync(msgspec.Struct, frozen=True, gc=False):
-    """What was appended survives the machine."""
-
-    path: str
-
-
-class Rename(msgspec.Struct, frozen=True, gc=False):
-    """Give a file another name, atomically; refuses a target that is taken."""
-
-    path: str
-    target: str
-
-
-class Replace(msgspec.Struct, frozen=True, gc=False):
-    """As Rename, over whatever is there."""
-
-    path: str
-    target: str
-
-
-class Remove(msgspec.Struct, frozen=True, gc=False):
-    """Remove a file; what is gone already is no error."""
-
-    path: str
-
-
-Step = Create | Append | Sync | Rename | Replace | Remove
+from holdfast.harness.model.storage_steps import (
+    Append,
+    Create,
+    Exists,
+    FileChange,
+    ListPaths,
+    Read,
+    Remove,
+    Rename,
+    Replace,
+    StorageStep,
+    Sync,
+)
 
 
 class SimulatedDisk:
@@ -65,7 +34,37 @@ class SimulatedDisk:
         self.files: dict[str, bytes] = {}
         self.changes = 0
 
-    def apply(self, steps: tuple[Step, ...]) -> None:
+    def copy(self) -> SimulatedDisk:
+        """Another disk with the same files."""
+        other = SimulatedDisk()
+        other.files = dict(self.files)
+        return other
+
+    def take(self, step: StorageStep) -> bytes | bool | list[str] | None:
+        """Take one step.
+
+        Returns:
+            Its answer.
+
+        Raises:
+            FileExistsError: Create or Rename over a path that is taken.
+            FileNotFoundError: Read, Append, Rename or Replace of a path that is not there.
+            TypeError: a disk has no such step.
+        """
+        match step:
+            case Exists():
+                return step.path in self.files
+            case Read():
+                return self.read(step.path)
+            case ListPaths():
+                return self.below(step.path)
+            case Create() | Append() | Sync() | Rename() | Replace() | Remove():
+                self._change(step)
+                return None
+            case _:
+                raise TypeError(f"a disk does not take {type(step).__name__}.")
+
+    def apply(self, steps: tuple[FileChange, ...]) -> None:
         """Take steps in order.
 
         Raises:
@@ -73,9 +72,9 @@ class SimulatedDisk:
             FileNotFoundError: Append, Rename or Replace of a path that is not there.
         """
         for step in steps:
-            self._apply(step)
+            self._change(step)
 
-    def crash(self, steps: tuple[Step, ...], share: float) -> None:
+    def crash(self, steps: tuple[FileChange, ...], share: float) -> None:
         """Take a part of the steps, as a process that dies in the middle does.
 
         Args:
@@ -86,30 +85,31 @@ class SimulatedDisk:
         budget = int(share * (sum(lengths) + 1))
         for step, length in zip(steps, lengths, strict=True):
             if budget >= length:
-                self._apply(step)
+                self._change(step)
             elif budget and isinstance(step, Append):
-                self._apply(Append(step.path, step.content[:budget]))
+                self._change(Append(step.path, step.content[:budget]))
             budget = max(budget - length, 0)
             if not budget:
                 return
 
-    def _apply(self, step: Step) -> None:
+    def _change(self, step: FileChange) -> None:
         files = self.files
-        kind = type(step)
-        if kind is Append:
-            files[step.path] += step.content  # type: ignore[union-attr]
-        elif kind is Create:
-            if step.path in files:
-                raise FileExistsError(f"{step.path} exists already.")
-            files[step.path] = b""
-        elif kind is Remove:
-            files.pop(step.path, None)
-        elif kind is Rename or kind is Replace:
-            if kind is Rename and step.target in files:  # type: ignore[union-attr]
-                raise FileExistsError(f"{step.target} exists already.")  # type: ignore[union-attr]
-            if step.path not in files:
-                raise FileNotFoundError(f"{step.path} is not there.")
-            files[step.target] = files.pop(step.path)  # type: ignore[union-attr]
+        match step:
+            case Append():
+                files[step.path] = self.read(step.path) + step.content
+            case Create():
+                if step.path in files:
+                    raise FileExistsError(f"{step.path} exists already.")
+                files[step.path] = b""
+            case Sync():
+                self.read(step.path)
+            case Remove():
+                files.pop(step.path, None)
+            case Rename() | Replace():
+                if isinstance(step, Rename) and step.target in files:
+                    raise FileExistsError(f"{step.target} exists already.")
+                files[step.target] = self.read(step.path)
+                del files[step.path]
         self.changes += 1
 
     def reference(self, path: str) -> FileReference:

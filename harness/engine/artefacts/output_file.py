@@ -24,8 +24,8 @@ from holdfast.harness.model.history import FileDigest
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, Output
 from holdfast.harness.oracles.output.delivery import Delivery
+from holdfast.harness.oracles.output.spark.delivery import count_on_spark
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
-from holdfast.harness.oracles.spark.delivery import count_on_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

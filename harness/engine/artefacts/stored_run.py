@@ -4,7 +4,7 @@ plan.json            what was run
 history/             what happened (see history_files)
 verdicts.json        tier, outcome, verdicts, trace hash
 undo.jsonl           undos, as they were written before their faults acted (real tiers)
-work/                what the accused wrote, logs among it (real tiers, kept where the run did not pass)
+work/                what the system under test wrote, logs among it (real tiers, kept where the run did not pass)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.system import System
+from holdfast.harness.spi.system import System, declared
 
 
 def is_control(case: Case) -> bool:
@@ -22,12 +22,12 @@ def is_control(case: Case) -> bool:
     return case.expected is Outcome.FAIL
 
 
-def accused_of(case: Case, system: System, first_seed: int) -> System:
-    """Who is asked: the system on trial, or the wrong one that a negative control names.
+def system_under_test(case: Case, system: System, first_seed: int) -> System:
+    """The system under test of a case: the given one, or the wrong one that a negative control names.
 
     Args:
-        case: which is asked.
-        system: on trial.
+        case: to be run.
+        system: to be certified.
         first_seed: from which the plan of a control is drawn, if it is.
 
     Raises:
@@ -64,15 +64,15 @@ def plan_of(case: Case, system: System, first_seed: int, number: int, attempt: i
 
 
 def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -> str:
-    """Why a system cannot be asked, in one sentence; empty if it can.
+    """Why a case cannot run on a system, in one sentence; empty if it can.
 
     Raises:
         UsageError: the case's own plan is wrong.
     """
-    missing = sorted(case.needs - system.capabilities)
+    missing = sorted(case.needs - declared(system))
     if missing:
         return f"{system.name} does not declare {', '.join(missing)}"
-    if tier not in system.tiers:
+    if tier not in system.capabilities:
         return f"{system.name} does not run on tier {tier}"
     plan = plan_of(case, system, first_seed=1, number=0)
     try:

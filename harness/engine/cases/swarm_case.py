@@ -35,7 +35,7 @@ simulator."""
 
 def swarm_case(system: System) -> Case:
     """What `certify` asks beside the registered cases: of every system what it is able to take."""
-    tier = min(system.tiers, key=list(Tier).index)
+    tier = min(system.capabilities, key=list(Tier).index)
     return Case(
         id=SWARM_ID,
         purpose="Does every guarantee stand under whatever mix of faults, options and width is drawn?",
@@ -43,7 +43,7 @@ def swarm_case(system: System) -> Case:
         passes="No oracle names an anomaly in any run.",
         decides=(),
         windows=demanded_windows(system, tier),
-        plan=partial(_drawn, system, mix_for(system, SWARM if tier is Tier.SIM else REAL), PATIENCE.get(tier, 1)),
+        plan=partial(_drawn, system, mix_for(system, SWARM if tier is Tier.SIM else REAL, tier), PATIENCE.get(tier, 1)),
         runs=RUNS.get(tier, REAL_RUNS),
         tiers=(tier,),
     )
@@ -52,7 +52,7 @@ def swarm_case(system: System) -> Case:
 def demanded_windows(system: System, tier: Tier) -> tuple[Window, ...]:
     """The windows that drawn plans must hit: of a program those of a restore, for which each of its plans is drawn; of
     others, with the many runs of the simulator, all that they declare."""
-    able = system.capabilities
+    able = system.capabilities[tier]
     if Capability.CHECKPOINTS not in able:
         if not able >= {Capability.ACKNOWLEDGES_INPUT, Capability.KILL_WORKER}:
             return ()
@@ -64,6 +64,10 @@ def demanded_windows(system: System, tier: Tier) -> tuple[Window, ...]:
         declared.append(Window.TRANSACTION_IN_DOUBT)
     if Capability.UNALIGNED_CHECKPOINTS in able:
         declared += [Window.OVERTAKING, Window.RESTORED_IN_FLIGHT]
+    if able >= {Capability.RESTART_STRATEGIES, Capability.KILL_WORKER}:
+        declared.append(Window.RESTART_STRUCK)
+    if able >= {Capability.REGIONAL_FAILOVER, Capability.KILL_WORKER}:
+        declared += [Window.REGION_RESTARTED, Window.REGION_STRUCK]
     return tuple(declared)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 
+from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
 from holdfast.harness.engine.cases.results import HARNESS_ERROR
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
@@ -31,12 +32,14 @@ class Tally:
     Attributes:
         runs, passed, failed, inconclusive: counts.
         counted: numbers of the plans that a run counts of; runs without such a number each have one of their own.
+        deaths_at_once: whether the last runs ended by a death of the system under test.
         stalled: runs in which the machine was too busy.
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
         landed: landed faults by attack.
         aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
+        due: windows that a run that counts aimed at, or was to hit.
         checked: by clause, how often it had something to decide in a run that counts.
         judged: by oracle, runs that count and in which it did not stay undecided.
         refuted: by clause, the runs that showed an anomaly.
@@ -50,11 +53,13 @@ class Tally:
         self.runs = self.passed = self.failed = self.inconclusive = self.drawn = self.drawn_failed = 0
         self.checkpoints = self.two_landed = self.dispatched = 0
         self.stalled = 0
+        self.deaths_at_once = DeathsAtOnce()
         self.counted: set[int] = set()
         self.errors: list[str] = []
         self.causes: Counter[str] = Counter()
         self.landed: Counter[str] = Counter()
         self.aimed: Counter[str] = Counter()
+        self.due: set[str] = set()
         self.hit: Counter[str] = Counter()
         self.checked: Counter[ClauseKey] = Counter()
         self.judged: Counter[str] = Counter()
@@ -66,6 +71,7 @@ class Tally:
     def add(self, result: RunResult) -> None:
         """Count a run."""
         self.runs += 1
+        self.deaths_at_once.add(result)
         self.passed += result.outcome is Outcome.PASS
         self.failed += result.outcome is Outcome.FAIL
         self.dispatched += result.dispatched
@@ -76,6 +82,8 @@ class Tally:
         self.plans.update(result.plan_digest.encode())
         for window, hit in result.windows.items():
             self.aimed[window] += 1
+            if result.outcome is not Outcome.INCONCLUSIVE:
+                self.due.add(window)
             self.hit[window] += hit and result.outcome is not Outcome.INCONCLUSIVE
         if result.outcome is Outcome.INCONCLUSIVE:
             self._add_inconclusive(result.reason)
@@ -84,8 +92,9 @@ class Tally:
             self._add_verdicts(result)
 
     def missed_windows(self) -> list[str]:
-        """Windows that were aimed at, or demanded, and that no run that counts hit."""
-        return sorted(window for window in self.aimed if not self.hit[window])
+        """Windows that runs aimed at, or were to hit, and did not. Only runs that count matter: for one that does not,
+        another one is run, or the case lacks a run."""
+        return sorted(window for window in self.due if not self.hit[window])
 
     def _add_inconclusive(self, reason: str) -> None:
         self.inconclusive += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 import msgspec
 
-from holdfast.harness.engine.cases.standing import Standing, worst_of
+from holdfast.harness.engine.cases.case_status import StatusReason, worst_of
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.case import Case, Tier
@@ -44,8 +44,8 @@ def rule_results(
 
     Args:
         rules: the catalogue.
-        cases: all that exist, asked or not.
-        results: of the cases that were asked or skipped.
+        cases: all that exist, run or not.
+        results: of the cases that were run or skipped.
         tallies: of the runs, by case and tier.
         subject: of the system under test.
         strict: of the system under test; the rules of the results have the level that binds it.
@@ -142,10 +142,10 @@ def _rule_result(
     left_out: Set[str],
 ) -> RuleResult:
     ran = [result for result in results if rule.id in result.rules]
-    standings = [(result.rules[rule.id], _reason(rule.id, result)) for result in ran]
+    found = [(result.rules[rule.id], _reason(rule.id, result)) for result in ran]
     # A case that a tier was not there for is no child: it is listed, and keeps the title at PARTIAL.
-    executed = [standing for standing in standings if standing[0] is not Status.UNTESTED]
-    status, reason = worst_of(executed) if executed else _untested(rule, deciding, standings, subject)
+    executed = [status for status in found if status[0] is not Status.UNTESTED]
+    status, reason = worst_of(executed) if executed else _untested(rule, deciding, found, subject)
     # What some of its cases showed is not what the rule owes; what they refuted stays refuted.
     open_cases = [case.id for case in deciding if case.id in left_out]
     if status in _FULFILLED and open_cases:
@@ -189,9 +189,9 @@ def _reason(rule: str, result: CaseResult) -> str:
     return f"{result.case} on {result.tier}: {reason}" if reason else ""
 
 
-def _untested(rule: Rule, deciding: Sequence[Case], standings: Sequence[Standing], subject: str) -> Standing:
-    if standings:
-        return Status.UNTESTED, standings[0][1]
+def _untested(rule: Rule, deciding: Sequence[Case], found: Sequence[StatusReason], subject: str) -> StatusReason:
+    if found:
+        return Status.UNTESTED, found[0][1]
     if deciding:
         return Status.UNTESTED, "none of its cases was chosen"
     if subject not in rule.subjects:

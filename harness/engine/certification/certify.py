@@ -10,27 +10,30 @@ from typing import Protocol
 
 import msgspec
 
-from holdfast.harness.engine.cases.case import accused_of, chosen, is_control, plan_of, why_not_applicable
-from holdfast.harness.engine.cases.question import MOST_AGAIN, Question
+from holdfast.harness.engine.cases.case import chosen, is_control, plan_of, system_under_test, why_not_applicable
+from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.results import broken_result
-from holdfast.harness.engine.cases.standing import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.certification.findings import findings
-from holdfast.harness.engine.certification.inquiry import Lost, News, Ran, inquire
-from holdfast.harness.engine.certification.keeper import RUNS, Keeper
 from holdfast.harness.engine.certification.request import Request, check_request
+from holdfast.harness.engine.certification.run_store import RUNS, RunStore
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.places import places_of
 from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
+from holdfast.harness.model.place import Place
+from holdfast.harness.spi.oracle import titles_of
 from holdfast.harness.spi.system import SideBySide
 
 SEEDS = 1_000_000
@@ -42,7 +45,7 @@ MOST_SHRUNK = 5
 
 
 class Observer(Protocol):
-    """Learns what happens, as it happens."""
+    """Is notified of each step of a certification."""
 
     def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
         """These cases are to be run."""
@@ -67,7 +70,7 @@ class _Entry:
     """One case on one tier, and what came of it.
 
     Attributes:
-        question: once it was begun.
+        case_run: from the time when it was begun.
         tally: of its runs.
         kept: those that were stored.
         histories: digest over these.
@@ -80,7 +83,7 @@ class _Entry:
     def __init__(self, case: Case, tier: Tier) -> None:
         self.case = case
         self.tier = tier
-        self.question: Question | None = None
+        self.case_run: CaseRun | None = None
         self.demanded = 0
         self.tally = Tally()
         self.kept: list[RunResult] = []
@@ -111,7 +114,7 @@ class Certification:
         self._entries: list[_Entry] = []
 
     def run(self) -> Journal:
-        """Ask every case on every tier; the journal of what was done, also after an interruption."""
+        """Run every case on every tier; the journal of what was done, also after an interruption."""
         self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
         self._observer.expect(
             [
@@ -120,8 +123,8 @@ class Certification:
                 if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
             ]
         )
-        for entry, news in self._all_news():
-            self._take(entry, news)
+        for entry, message in self._all_messages():
+            self._take(entry, message)
         return self._journal()
 
     @property
@@ -137,76 +140,76 @@ class Certification:
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
 
-    def _all_news(self) -> Iterator[tuple[_Entry, News]]:
-        """Of cases side by side where that can be had, then of the others, one after the other."""
+    def _all_messages(self) -> Iterator[tuple[_Entry, Message]]:
+        """First those of cases that run in the worker pool, then those of the others, one case after the other."""
         here = self._entries
         if self._request.jobs > 1:
             here = [entry for entry in here if entry.tier is Tier.CONTAINERS]  # They share services of this process.
-            yield from self._news_from_lanes()
-        for entry, question, goal in self._begun(here):
-            yield from self._news_here(entry, question, goal)
+            yield from self._messages_from_workers()
+        for entry, case_run, goal in self._begun(here):
+            yield from self._messages_here(entry, case_run, goal)
         while again := [entry for entry in here if entry.again]:
-            for entry, question, goal in self._begun(again):
-                yield from self._news_here(entry, question, goal)
+            for entry, case_run, goal in self._begun(again):
+                yield from self._messages_here(entry, case_run, goal)
 
-    def _news_here(self, entry: _Entry, question: Question, goal: int) -> Iterator[tuple[_Entry, News]]:
-        for news in inquire(question, goal, self._keeper(), self._interruption, self._late):
-            yield entry, news
+    def _messages_here(self, entry: _Entry, case_run: CaseRun, goal: int) -> Iterator[tuple[_Entry, Message]]:
+        for message in execute(case_run, goal, self._keeper(), self._interruption, self._late):
+            yield entry, message
 
-    def _news_from_lanes(self) -> Iterator[tuple[_Entry, News]]:
-        from holdfast.harness.engine.certification.lane import NICENESS, Order, Terms
-        from holdfast.harness.engine.certification.lanes import Lanes, Track
+    def _messages_from_workers(self) -> Iterator[tuple[_Entry, Message]]:
+        from holdfast.harness.engine.certification.worker import NICENESS, Assignment, WorkerSettings
+        from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 
         request = self._request
         deadline_s = None if request.budget_s is None else self._start_s + request.budget_s
-        terms = Terms(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
+        settings = WorkerSettings(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
         several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
 
-        def track(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> Track[_Entry]:
-            orders = (
-                (entry, Order(entry.case.id, entry.tier, goal, question.first_serial, question.numbers))
-                for entry, question, goal in self._begun(entries)
+        def queue(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> WorkQueue[_Entry]:
+            assignments = (
+                (entry, Assignment(entry.case.id, entry.tier, goal, case_run.first_serial, case_run.numbers))
+                for entry, case_run, goal in self._begun(entries)
             )
-            return Track(orders, width, msgspec.structs.replace(terms, niceness=niceness))
+            return WorkQueue(assignments, width, msgspec.structs.replace(settings, niceness=niceness))
 
         widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
         on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in widths}
-        tracks = {tier: track(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
+        queues = {tier: queue(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
         if Tier.PROCESS in several:
-            tracks[Tier.SIM].heir = tracks[Tier.PROCESS]
-        with Lanes[_Entry](self._interruption) as lanes:
-            for entry, news in lanes.news(list(tracks.values())):
-                yield entry, news
+            queues[Tier.SIM].successor = queues[Tier.PROCESS]
+        with WorkerPool[_Entry](self._interruption) as pool:
+            for entry, message in pool.messages(list(queues.values())):
+                yield entry, message
                 if entry.again:  # There is less room than there seemed to be.
-                    tracks[Tier.PROCESS].width = max(1, tracks[Tier.PROCESS].width - 1)
+                    queues[Tier.PROCESS].width = max(1, queues[Tier.PROCESS].width - 1)
             while again := [entry for entry in self._entries if entry.again]:
-                yield from lanes.news([track(again)])
+                yield from pool.messages([queue(again)])
 
-    def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, Question, int]]:
-        """Those that are asked, one when the next is wanted, with how many runs must count; the others are over."""
+    def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, CaseRun, int]]:
+        """Each case that is to be run, with the number of runs that must count; the others end here without a run."""
         for entry in entries:
             again, entry.again = entry.again, False
             if again and entry.result is not None and self._why_skipped(entry.tier):
                 self._end(entry, entry.result)
                 continue
             entry.rounds, entry.stalled = entry.rounds + 1, entry.tally.stalled
-            asked = self._begin(entry)
-            if isinstance(asked, CaseResult):
-                self._end(entry, asked)
+            begun = self._begin(entry)
+            if isinstance(begun, CaseResult):
+                self._end(entry, begun)
                 continue
-            entry.question = asked
+            entry.case_run = begun
             self._observer.begin(entry.case.id, entry.tier, entry.demanded)
             drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
-            yield entry, asked, MANY if drawn_on else entry.demanded
+            yield entry, begun, MANY if drawn_on else entry.demanded
 
-    def _begin(self, entry: _Entry) -> Question | CaseResult:
+    def _begin(self, entry: _Entry) -> CaseRun | CaseResult:
         case, tier = entry.case, entry.tier
-        if reason := self._why_skipped(tier):
+        if reason := self._why_no_tier(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
         try:
             with foreign(f"system {self._request.system!r}"):
-                accused = accused_of(case, self._system, self._first_seed)
-                reason = why_not_applicable(case, accused, tier, self._tools)
+                under_test = system_under_test(case, self._system, self._first_seed)
+                reason = why_not_applicable(case, under_test, tier, self._tools)
         except NotApplicable as error:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
         except (UsageError, ForeignError) as error:
@@ -215,31 +218,35 @@ class Certification:
             return case_not_run(case, tier, Status.ERROR, f"system {self._request.system!r} raised {in_words(error)}")
         if reason:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
+        if reason := self._why_too_late():  # A case that does not apply is none that there was no time for.
+            return case_not_run(case, tier, Status.UNTESTED, reason)
         runs = self._request.runs
         entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
         folder = self._request.folder / RUNS
         interrupted, first_serial = self._interruption.reason, entry.tally.runs
         numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._is_drawn(case) else ()
-        return Question(case, accused, tier, self._tools, self._first_seed, folder, first_serial, interrupted, numbers)
+        return CaseRun(
+            case, under_test, tier, self._tools, self._first_seed, folder, first_serial, interrupted, numbers
+        )
 
-    def _take(self, entry: _Entry, news: News) -> None:
-        assert entry.question is not None
-        case, question = entry.case, entry.question
-        if isinstance(news, Ran):
-            entry.tally.add(news.result)
-            if news.kept is not None:
-                entry.kept.append(news.kept)
+    def _take(self, entry: _Entry, message: Message) -> None:
+        assert entry.case_run is not None
+        case, case_run = entry.case, entry.case_run
+        if isinstance(message, RunEnded):
+            entry.tally.add(message.result)
+            if message.kept is not None:
+                entry.kept.append(message.kept)
             # That a control fails is as it should be.
-            self._observer.ran(news.result, None if is_control(case) else news.kept)
+            self._observer.ran(message.result, None if is_control(case) else message.kept)
             return
-        if isinstance(news, Lost):
-            plan = plan_of(case, question.system, self._first_seed, entry.tally.runs)
-            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(news.reason))
+        if isinstance(message, WorkerLost):
+            plan = plan_of(case, case_run.system, self._first_seed, entry.tally.runs)
+            lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(message.reason))
             entry.tally.add(lost)
             entry.kept.append(lost)
         else:
-            entry.histories += news.histories
-        evidence, reason = question.system.evidence(), self._interruption.reason()
+            entry.histories += message.histories
+        evidence, reason = case_run.system.evidence(), self._interruption.reason()
         tools, tier = self._tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
         if is_open(result) and self._may_be_decided(entry):
@@ -249,13 +256,13 @@ class Certification:
 
     def _may_be_decided(self, entry: _Entry) -> bool:
         """Whether a case is open because it had to share the machine with other cases, or with anybody else."""
-        if entry.tier is Tier.SIM or entry.rounds > MOST_AGAIN:
+        if entry.tier is Tier.SIM or entry.rounds > MOST_AGAIN or entry.tally.deaths_at_once.reason:
             return False
         others = self._request.jobs > 1 and entry.tier in (Tier.PROCESS, Tier.SPARK)
         return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 
-    def _keeper(self) -> Keeper:
-        return Keeper(self._request.folder, self._tools.faults)
+    def _keeper(self) -> RunStore:
+        return RunStore(self._request.folder, self._tools.faults)
 
     def _end(self, entry: _Entry, result: CaseResult) -> None:
         entry.result = result
@@ -266,10 +273,10 @@ class Certification:
         entries = {run.id: (entry, run) for entry in self._entries for run in entry.kept}
         refuted = [entries[each.run] for each in found if each.status is Status.FAIL and each.run in entries]
         for entry, failed in [each for each in refuted if each[0].tier is Tier.SIM][:MOST_SHRUNK]:
-            if self._interruption.signal or entry.question is None:
+            if self._interruption.signal or entry.case_run is None:
                 return
             self._observer.shrinking(failed)
-            small = self._keeper().shrink(failed, entry.question)
+            small = self._keeper().shrink(failed, entry.case_run)
             if small is not None:
                 entry.kept.append(small)
                 self._observer.shrunk(failed, small)
@@ -279,10 +286,16 @@ class Certification:
         return budget_s is not None and monotonic() - self._start_s >= budget_s
 
     def _why_skipped(self, tier: Tier) -> str:
+        return self._why_no_tier(tier) or self._why_too_late()
+
+    def _why_no_tier(self, tier: Tier) -> str:
         if self._request.tiers and tier not in self._request.tiers:
             return f"tier {tier} was not chosen"
         if reason := lacking(tier):
             return f"tier {tier} {reason}"
+        return ""
+
+    def _why_too_late(self) -> str:
         if self._late():
             return f"the time limit of {self._request.budget_s:.0f} s was reached"
         return self._interruption.reason()
@@ -301,6 +314,7 @@ class Certification:
             left_out=self._left_out(),
             on_its_word=on_its_word(self._tools.oracles, system.evidence()),
         )
+        rules = tuple(msgspec.structs.replace(each, places=_places(each.rule.id)) for each in rules)
         binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
         self._shrink(findings(binding, results, self._kept(), request.folder.name))
         found = findings(binding, results, self._kept(), request.folder.name)
@@ -331,6 +345,7 @@ class Certification:
                 interrupted=bool(self._interruption.signal),
             ),
             findings=found,
+            oracle_titles=titles_of(self._tools.oracles),
         )
 
     def _kept(self) -> tuple[RunResult, ...]:
@@ -340,20 +355,20 @@ class Certification:
         return [entry.result for entry in self._entries if entry.result is not None]
 
     def _tallies(self) -> dict[tuple[str, str], Tally]:
-        """What a wrong system claimed and did is not the accused's."""
-        begun = (entry for entry in self._entries if entry.question is not None and not is_control(entry.case))
+        """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
+        begun = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
         return {(entry.case.id, entry.tier): entry.tally for entry in begun}
 
     def _left_out(self) -> frozenset[str]:
-        """Cases that were not chosen, though they would have been asked on a tier that ran."""
+        """Cases that were not chosen, though they apply on a tier that ran."""
         results = self._results()
         ran = tiers_that_ran(results)
-        asked = {case.id for case in self._cases}
+        here = {case.id for case in self._cases}
         touched = {rule for result in results for rule in result.rules}
         return frozenset(
             case.id
             for case in registry.cases()
-            if case.id not in asked
+            if case.id not in here
             and any(decision.rule in touched for decision in case.decides)
             and any(self._applies(case, tier) for tier in case.tiers if tier in ran)
         )
@@ -361,21 +376,25 @@ class Certification:
     def _applies(self, case: Case, tier: Tier) -> bool:
         try:
             with foreign(f"system {self._request.system!r}"):
-                accused = accused_of(case, self._system, self._first_seed)
-                return not why_not_applicable(case, accused, tier, self._tools)
+                under_test = system_under_test(case, self._system, self._first_seed)
+                return not why_not_applicable(case, under_test, tier, self._tools)
         except NotApplicable:
             return False
         except Exception:
-            return True  # Asked, it would be in error.
+            return True  # A run would be in error.
 
     def _tier_report(self, tier: Tier) -> TierReport:
         runs = sum(tally.runs for (_, name), tally in self._tallies().items() if name == tier)
         if runs:
             return TierReport(tier, ran=True, reason="", runs=runs)
-        if tier not in self._system.tiers:
+        if tier not in self._system.capabilities:
             return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
         return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case runs there")
 
 
 def _digest_over(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _places(rule: str) -> tuple[Place, ...]:
+    return tuple(each.place for each in places_of(rule, registry.cases()))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from holdfast.harness.engine.certification.keeper import command_of
+from holdfast.harness.engine.certification.run_store import command_of
 from holdfast.harness.model.damage import DAMAGE_RANK
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
@@ -20,7 +20,7 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Outcome
 
 OPEN = (Status.ERROR, Status.INCONCLUSIVE)
-"""Ran, and decided nothing."""
+"""RunEnded, and decided nothing."""
 _NUMBER = re.compile(r"\d+")
 
 

@@ -1,4 +1,4 @@
-"""What a user asked to be certified."""
+"""What a user wants to be certified."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.harness.model.case import Tier
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user asked for.
+    """One invocation of `certify`.
 
     Attributes:
         command: as typed.

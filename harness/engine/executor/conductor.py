@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import IntEnum
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from holdfast.harness.engine.executor.milestones import Milestones
 from holdfast.harness.engine.plans.words import moment
 from holdfast.harness.model.events import EVENT_KINDS, Event, FaultHealed, FaultInjected
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.fault import Fault, UndoRecord
+from holdfast.harness.spi.controls.gate import GateControl
+from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.harness.spi.fault import AnyFault, UndoRecord
 from holdfast.harness.spi.system import Deployment, GateReached
 
 PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
@@ -48,7 +50,7 @@ class _Planned:
 
     __slots__ = ("due_ms", "event", "fault", "gate", "index", "spec", "stage", "trouble")
 
-    def __init__(self, index: int, spec: FaultSpec, fault: Fault) -> None:
+    def __init__(self, index: int, spec: FaultSpec, fault: AnyFault) -> None:
         self.index = index
         self.spec = spec
         self.fault = fault
@@ -57,6 +59,10 @@ class _Planned:
         self.gate = -1
         self.due_ms = NEVER
         self.trouble = ""
+
+    def control(self, deployment: Deployment) -> Any:
+        """The mechanism that the fault needs."""
+        return deployment.controls[self.fault.control]
 
 
 class Conductor:
@@ -87,7 +93,11 @@ class Conductor:
     )
 
     def __init__(
-        self, specs: tuple[FaultSpec, ...], faults: Mapping[str, Fault], deployment: Deployment, write_undo: UndoWriter
+        self,
+        specs: tuple[FaultSpec, ...],
+        faults: Mapping[str, AnyFault],
+        deployment: Deployment,
+        write_undo: UndoWriter,
     ) -> None:
         self._deployment = deployment
         self._write_undo = write_undo
@@ -129,18 +139,17 @@ class Conductor:
     def heal(self) -> None:
         """Undo everything that still acts, the latest fault first, and forget every gate that was not reached. What has
         not acted yet never will: the liveness phase is free of faults."""
-        controls = self._deployment.controls
         self._waiting.clear()
         for planned in reversed(self._planned):
             planned.due_ms = NEVER
             planned.trouble = planned.trouble or self._awaited(planned)
             if planned.stage is Stage.GATE:
-                controls.disarm(planned.gate)
+                self._deployment.controls[GateControl].disarm(planned.gate)
                 planned.stage = Stage.RETIRED
             elif planned.stage is Stage.GAVE_UP:
                 # It may have acted all the same: an answer that was lost is no proof that nothing happened.
                 with suppress(OSError):
-                    planned.fault.undo(controls, planned.spec)
+                    planned.fault.undo(planned.control(self._deployment), planned.spec)
             elif planned.stage < Stage.ACTING:
                 planned.stage = Stage.RETIRED
             if planned.stage is Stage.ACTING:
@@ -198,7 +207,11 @@ class Conductor:
         if not self._milestones.hold(schedule):
             return False
         counts_lives = schedule.after_acknowledged or schedule.after_restored
-        return not counts_lives or spec.target.role not in PROCESSES or self._deployment.controls.alive(spec.target)
+        return (
+            not counts_lives
+            or spec.target.role not in PROCESSES
+            or self._deployment.controls[ProcessControl].alive(spec.target)
+        )
 
     def _review(self) -> None:
         """Say again what the phases ask at every step, after a fault went on."""
@@ -211,7 +224,7 @@ class Conductor:
     def _after_event(self, planned: _Planned) -> None:
         schedule = planned.spec.schedule
         if schedule.gate is not None:
-            planned.gate = self._deployment.controls.arm(schedule.gate)
+            planned.gate = self._deployment.controls[GateControl].arm(schedule.gate)
             planned.stage = Stage.GATE
         elif schedule.at_time_ms is not None:
             planned.due_ms = schedule.at_time_ms
@@ -226,7 +239,7 @@ class Conductor:
                 self.precisions[planned.index] = reached.precision
                 self._act(planned)
         # Always: releasing a gate whose node died does nothing, and a gate that nobody waits for must not hold.
-        self._deployment.controls.release(reached.gate)
+        self._deployment.controls[GateControl].release(reached.gate)
 
     def _act(self, planned: _Planned) -> None:
         spec = planned.spec
@@ -234,7 +247,7 @@ class Conductor:
         self._write_undo(UndoRecord(planned.index, spec.kind, spec))
         deployment.record(FaultInjected(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
         try:
-            planned.fault.inject(deployment.controls, spec)
+            planned.fault.inject(planned.control(deployment), spec)
         except OSError as error:
             planned.trouble = str(error)
             planned.stage = Stage.GAVE_UP
@@ -247,7 +260,7 @@ class Conductor:
         self._review()
 
     def _undo(self, planned: _Planned) -> None:
-        planned.fault.undo(self._deployment.controls, planned.spec)
+        planned.fault.undo(planned.control(self._deployment), planned.spec)
         planned.stage = Stage.UNDONE
         # All of them: an earlier one may have waited for this one.
         self.check_healed()
@@ -259,7 +272,7 @@ class Conductor:
             other.stage is Stage.ACTING and _alike(other.spec, spec) for other in self._planned
         )
         # Of two that do the same to the same, the effect that is left is that of the one that still acts.
-        if twin or planned.fault.healed(self._deployment.controls, spec):
+        if twin or planned.fault.healed(planned.control(self._deployment), spec):
             planned.stage = Stage.HEALED
             self._deployment.record(FaultHealed(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
 

@@ -23,22 +23,27 @@ from holdfast.harness.model.plural import plural
 class Milestones:
     """Counts of watched events."""
 
-    __slots__ = ("_acknowledged", "_checkpoints", "_restored", "_rows")
+    __slots__ = ("_acknowledged", "_checkpoints", "_empty", "_restored", "_rows")
 
     def __init__(self) -> None:
         self._checkpoints = self._rows = self._acknowledged = self._restored = 0
+        self._empty: set[int] = set()
 
     def observe(self, event: Event) -> None:
         """Take notice of a watched event."""
         if isinstance(event, CheckpointCompleted):
             self._checkpoints += 1
             self._acknowledged += 1
+            if event.positions and not any(event.positions):
+                self._empty.add(event.checkpoint)  # It completed before anything was read.
+            else:
+                self._empty.discard(event.checkpoint)  # The next job draws ids again.
         elif isinstance(event, InputAcknowledged):
             self._acknowledged += 1
         elif isinstance(event, RowsVisible):
             self._rows += event.records
         elif isinstance(event, AttemptStarted):
-            self._begin(restored=event.restored_checkpoint is not None)
+            self._begin(restored=event.restored_checkpoint is not None and event.restored_checkpoint not in self._empty)
         elif isinstance(event, StateFound):
             self._begin(restored=any(event.positions))
         elif isinstance(event, NodeDied):

@@ -24,7 +24,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.topology import process_of
-from holdfast.harness.oracles.models.options import overtakes
+from holdfast.harness.oracles.shared.options import overtakes
 
 _ENDS = {ExpectedEnd.CANCELED: JobStatus.CANCELED, ExpectedEnd.SUSPENDED: JobStatus.SUSPENDED}
 """Ends that a user asks for."""

@@ -17,32 +17,34 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, observed, outcome_of
+from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History, RunEnd, causal_order
+from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.models.settle_window import lengthened
-from holdfast.harness.oracles.models.stated_options import texts
-from holdfast.harness.spi.fault import Fault, UndoRecord
-from holdfast.harness.spi.system import ConfigurationAware, Recording, System
+from holdfast.harness.oracles.output.settle_window import lengthened
+from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.spi.fault import AnyFault, UndoRecord
+from holdfast.harness.spi.system import ConfigurationAware, DiedAtOnce, Recording, System
 
 REAL_SLICE_MS = 100
 """Longest step where steps take real time: how late an interruption may be heard."""
 SUBMIT = "submit"
 """The node of what is told before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
-_STARTUP, _LATEST = "scan.startup.mode", "latest-offset"
+_LATEST = "latest-offset"
 """Under this option nothing is owed for what was there before the job."""
 NO_INPUT = InputLog(keys=(), partitions=())
 NOTHING_RECORDED = Recording(nodes=(), ordered=False, output=Output())
@@ -59,6 +61,8 @@ class Run(msgspec.Struct, frozen=True):
         reason: the cause of an inconclusive run.
         precisions: by fault that acted at a gate, how exactly the gate held.
         dispatched, trace_hash: of the simulator.
+        died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
+        on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
     """
 
     tier: Tier
@@ -69,6 +73,8 @@ class Run(msgspec.Struct, frozen=True):
     precisions: dict[int, str] = {}
     dispatched: int = 0
     trace_hash: str = ""
+    died_at_once: OwnDeaths | None = None
+    on_its_word: frozenset[str] = frozenset()
 
 
 class _Setting(msgspec.Struct, frozen=True):
@@ -76,7 +82,7 @@ class _Setting(msgspec.Struct, frozen=True):
 
     plan: Plan
     system: System
-    faults: Mapping[str, Fault]
+    faults: Mapping[str, AnyFault]
     inputs: InputLog
     tier: Tier
     folder: Path | None
@@ -92,6 +98,7 @@ class _Execution(msgspec.Struct, frozen=True):
     troubles: tuple[str, ...] = ()
     precisions: dict[int, str] = {}
     timed_out: bool = False
+    died_at_once: OwnDeaths | None = None
 
 
 def uninterrupted() -> str:
@@ -111,7 +118,7 @@ def run_plan(
 
     Args:
         plan: what to do.
-        system: the accused.
+        system: the system under test.
         tools: registered faults, workloads and oracles.
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
@@ -160,6 +167,8 @@ def _run_plan(
         precisions=execution.precisions,
         dispatched=execution.recording.dispatched,
         trace_hash=execution.recording.trace_hash,
+        died_at_once=execution.died_at_once,
+        on_its_word=on_its_word(tools.oracles, evidence),
     )
 
 
@@ -169,7 +178,7 @@ def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
     except ValueError as error:
         raise UsageError(str(error)) from error
     inputs = with_markers(inputs, plan.job)
-    if texts(plan).get(_STARTUP) != _LATEST:
+    if texts(plan).get(profile.STARTUP) != _LATEST:
         return inputs
     return msgspec.structs.replace(inputs, first_offsets=tuple(each.preloaded for each in inputs.partitions))
 
@@ -221,11 +230,13 @@ def _execute(setting: _Setting) -> _Execution:
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
     stalls = NoStalls() if setting.tier is Tier.SIM else StallTrace(deployment)
     phases = Phases(lengthened(plan), deployment, conductor, progress, setting.interrupted, slice_ms, stalls)
+    died_at_once = None
     try:
         end = phases.run()
         recording = deployment.stop(audit=not end.problem)
     except OSError as error:
         end, recording = RunEnd(reached=False, problem=str(error)), NOTHING_RECORDED
+        died_at_once = error.deaths if isinstance(error, DiedAtOnce) else None
     finally:
         try:
             with suppress(OSError):
@@ -233,7 +244,15 @@ def _execute(setting: _Setting) -> _Execution:
         finally:
             stalls.close()
             deployment.close()
-    return _Execution(end, recording, conductor.acted(), conductor.troubles(), conductor.precisions, phases.timed_out)
+    return _Execution(
+        end,
+        recording,
+        conductor.acted(),
+        conductor.troubles(),
+        conductor.precisions,
+        phases.timed_out,
+        died_at_once,
+    )
 
 
 def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
@@ -257,7 +276,7 @@ def _history(
     claims: Claims,
     inputs: InputLog,
     execution: _Execution,
-    faults: Mapping[str, Fault],
+    faults: Mapping[str, AnyFault],
     *,
     real_time: bool,
 ) -> History:

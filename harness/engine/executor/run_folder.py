@@ -1,4 +1,4 @@
-"""The folder of a run while it runs: what must be on disk before anything happens, and room for the accused.
+"""The folder of a run while it runs: what must be on disk before anything happens, and room for the system under test.
 
 Light on purpose: the executor imports it, and on the simulator nothing of it is used. What a finished run leaves is in
 `artefacts`.
@@ -35,7 +35,7 @@ def undo_writer(folder: Path) -> Callable[[UndoRecord], None]:
 
 
 def new_work_folder(folder: Path) -> Path:
-    """An empty folder of its own for the accused, below that of the run; absolute, as it runs where it likes."""
+    """An empty folder for the system under test below that of the run. It is absolute: the system may run anywhere."""
     work = folder.resolve() / WORK
     work.mkdir(parents=True)
     return work

@@ -1,4 +1,4 @@
-"""Writes down, stretch by stretch, how long the processes of a run waited for a processor (oracles.traces.stalls)."""
+"""Writes down, stretch by stretch, how long the processes of a run waited for a processor (oracles.shared.stalls)."""
 
 from __future__ import annotations
 

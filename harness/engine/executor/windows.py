@@ -13,6 +13,9 @@ from holdfast.harness.model.events import (
     ChannelStateRestored,
     ChannelStateTaken,
     CheckpointCompleted,
+    FailureCounted,
+    JobStatus,
+    JobSwitched,
     NodeDied,
     SourceEmitted,
     StateFound,
@@ -23,6 +26,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.window import Window
+
+_OF_RESTARTS = frozenset({FailureCounted, JobSwitched, NodeDied, AttemptStarted, CheckpointCompleted})
 
 
 def windows_hit(history: History) -> frozenset[Window]:
@@ -35,6 +40,7 @@ def _found(history: History) -> Iterator[Window]:
     if restored:
         yield Window.RESTORED_STATE
     yield from _of_input(history, restored)
+    yield from _of_restarts(history)
     if _transaction_in_doubt(history):
         yield Window.TRANSACTION_IN_DOUBT
     if any(content.batches for event in history.of(ChannelStateTaken) for content in event.channels):
@@ -42,6 +48,27 @@ def _found(history: History) -> Iterator[Window]:
     restores = (event for event in history.of(ChannelStateRestored) if not event.skipped)
     if any(content.batches for event in restores for content in event.channels):
         yield Window.RESTORED_IN_FLIGHT
+
+
+def _of_restarts(history: History) -> Iterator[Window]:
+    """A restart is under way from the failure to the time when every task runs; a region that restarted alone is new
+    until a checkpoint completes."""
+    restarting = alone = False
+    happened = [event for event in history.events if type(event) in _OF_RESTARTS]
+    for event in sorted(happened, key=lambda event: event.time_ns):
+        if isinstance(event, NodeDied) and restarting:
+            yield Window.RESTART_STRUCK
+        elif isinstance(event, JobSwitched) and event.status is JobStatus.RUNNING:
+            restarting = False
+        elif isinstance(event, CheckpointCompleted):
+            alone = False
+        elif isinstance(event, AttemptStarted) and event.subtasks:
+            alone = True
+            yield Window.REGION_RESTARTED
+        elif isinstance(event, FailureCounted):
+            restarting = True
+            if alone:
+                yield Window.REGION_STRUCK
 
 
 def _restored_attempts(history: History) -> set[int]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import combinations
 
 import msgspec
 
-from holdfast.harness.engine.plans.words import attack
+from holdfast.harness.engine.plans.words import attack, window
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.model.window import Window
+from holdfast.harness.oracles.shared.stated_options import texts
 
 Numbers = dict[str, int]
 _NUMBER = re.compile(r"\d+")
@@ -25,7 +27,7 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
         drawn, passed, failed, inconclusive: runs.
         causes: why runs were inconclusive, numbers left out.
         planned, landed: faults by attack.
-        aimed, hit: by window, runs that aimed at it and runs that hit it.
+        aimed, hit: by window, runs of which a fault or the case wanted it, and runs that hit it, also if nothing did.
         together: by two attacks, runs in which both landed.
         judged: by oracle, runs in which it decided something.
         jobs, ends, options: runs by job, by expected end, and by option with its value, unless that is a quantity.
@@ -46,8 +48,9 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
     ends: Numbers = {}
     options: Numbers = {}
 
-    def add(self, result: RunResult, plan: Plan) -> None:
-        """Count a run."""
+    def add(self, result: RunResult, plan: Plan, demanded: Iterable[Window] = ()) -> None:
+        """Count a run; `demanded` are the windows that its case wants."""
+        wanted = {*filter(None, map(window, plan.faults)), *(each.value for each in demanded)}
         self.drawn += 1
         self.passed += result.outcome is Outcome.PASS
         self.failed += result.outcome is Outcome.FAIL
@@ -60,9 +63,9 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
             _count(self.landed, name, times)
         for one, other in combinations(sorted(result.landed), 2):
             _count(self.together, f"{one} + {other}")
-        for window, hit in result.windows.items():
-            _count(self.aimed, window)
-            _count(self.hit, window, int(hit))
+        for name, hit in result.windows.items():
+            _count(self.aimed, name, int(name in wanted))
+            _count(self.hit, name, int(hit))
         for verdict in result.verdicts:
             _count(self.judged, verdict.oracle, int(bool(verdict.checked)))
         _count(self.jobs, f"{plan.job.name} x{plan.topology.parallelism}")

@@ -13,7 +13,7 @@ _LENGTH = 12
 
 
 def fingerprint(system: System, tools: Toolbox) -> str:
-    """Of the sources of every package that takes part in a run: the judge, the accused, faults, workloads, oracles."""
+    """Of the sources of every package that takes part in a run: judge, system, faults, workloads, oracles."""
     modules = {__name__, type(system).__module__}
     for things in (tools.faults.values(), tools.workloads.values(), tools.oracles):
         modules |= {type(thing).__module__ for thing in things}

@@ -35,7 +35,7 @@ class Chunk(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chunk"
 
     Attributes:
         version: of this schema.
-        system: the accused.
+        system: the system under test.
         code: fingerprint of everything that ran.
         first, last: seeds.
         counts: what came of them.

@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.engine.cases.case import plan_of
-from holdfast.harness.engine.cases.question import Question, ask
+from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, swarm_case
 from holdfast.harness.engine.errors import UsageError
@@ -44,6 +44,7 @@ class LongCampaign:
         folder: of the ledger.
 
     Attributes:
+        system: name, with variant.
         wanted: first and last seed.
         code: fingerprint of what runs now.
 
@@ -53,8 +54,9 @@ class LongCampaign:
 
     def __init__(self, system: str, seeds: Seeds, folder: Path) -> None:
         self._system = registry.system(system)
+        self.system = self._system.name
         self._tools = registry.toolbox()
-        if Tier.SIM not in self._system.tiers:
+        if Tier.SIM not in self._system.capabilities:
             raise UsageError(f"system {system!r} is on no simulator, where campaigns run: choose one that is.")
         self.wanted = seeds
         self.code = fingerprint(self._system, self._tools)
@@ -77,7 +79,7 @@ class LongCampaign:
         return alarm_of(run_result(run, SWARM_ID, seed, 0.0))
 
     def withdraw(self, seed: int, reason: str) -> None:
-        """Let an alarm say nothing, because its plan asked for what nobody owes.
+        """Withdraw an alarm, because its plan demands what no rule requires.
 
         Raises:
             UsageError: the seed raised none.
@@ -137,17 +139,20 @@ class LongCampaign:
 def draw_chunk(
     system: str, code: str, folder: str, first: int, last: int, interrupted: Callable[[], str] = uninterrupted
 ) -> bytes:
-    """Draw, run and judge some seeds; their chunk, encoded, because another process may ask. It ends with the seed
-    during which it was interrupted."""
-    accused = registry.system(system)
-    question = Question(swarm_case(accused), accused, Tier.SIM, registry.toolbox())
+    """Draw, run and judge some seeds; their chunk, encoded. An interruption ends it after a seed."""
+    under_test = registry.system(system)
+    case_run = CaseRun(swarm_case(under_test), under_test, Tier.SIM, registry.toolbox())
     counts = Counts()
     alarms: dict[int, str] = {}
     for seed in range(first, last + 1):
-        answer = ask(question, seed - question.first_seed)
-        plan = answer.run.history.plan if answer.run else plan_of(question.case, accused, question.first_seed, seed - 1)
-        counts.add(answer.result, plan)
-        if alarm := alarm_of(answer.result):
+        finished = run_once(case_run, seed - case_run.first_seed)
+        plan = (
+            finished.run.history.plan
+            if finished.run
+            else plan_of(case_run.case, under_test, case_run.first_seed, seed - 1)
+        )
+        counts.add(finished.result, plan, case_run.case.windows)
+        if alarm := alarm_of(finished.result):
             alarms[seed] = alarm
             write_plan(alarm_file(Path(folder), seed), plan)
         if interrupted():

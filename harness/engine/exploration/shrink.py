@@ -11,20 +11,11 @@ from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
-from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.spi.system import System
 
 TRIES = 300
 replace = msgspec.structs.replace
-
-
-def shows(plan: Plan, system: System, tools: Toolbox, oracle: str, clause: str) -> bool:
-    """Whether a run of a plan names the anomaly; a plan that cannot be run does not."""
-    run = attempted(plan, system, tools)
-    return run is not None and any(
-        verdict.oracle == oracle and any(anomaly.clause == clause for anomaly in verdict.anomalies)
-        for verdict in run.verdicts
-    )
 
 
 def attempted(plan: Plan, system: System, tools: Toolbox) -> Run | None:

@@ -18,8 +18,8 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Sche
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
-from holdfast.harness.spi.fault import ContractBound
-from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse, System, TierAware
+from holdfast.harness.spi.fault import ContractBound, InputBound
+from holdfast.harness.spi.system import WATCHED, MessageContractAware, OptionUse, System, TierAware, declared
 
 _MAX_PARALLELISM = 32_768
 """Flink's upper bound of the number of key groups."""
@@ -36,7 +36,7 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         NotApplicable: it asks for what the system does not declare.
     """
     check_job(plan.job)
-    lacking = demands(plan.job) - system.capabilities
+    lacking = demands(plan.job) - declared(system)
     if lacking:
         raise NotApplicable(
             f"system {system.name!r} does not declare {_listed(lacking)}, which job {plan.job.name} needs."
@@ -56,8 +56,11 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
     _check_workload(plan, tools)
     for index, spec in enumerate(plan.faults):
         _check_fault(f"faults[{index}]", spec, plan, system, tier, tools)
-    if tier not in system.tiers:
-        raise NotApplicable(f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.tiers)}.")
+    _check_input(plan, tools)
+    if tier not in system.capabilities:
+        raise NotApplicable(
+            f"system {system.name!r} does not run on tier {tier}; it runs on {_listed(system.capabilities)}."
+        )
     if objection := _objection(plan, system, tier):
         raise NotApplicable(objection)
     if plan.expected_end in (ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED):
@@ -104,7 +107,7 @@ def _check_configuration(plan: Plan, system: System) -> None:
         f"expected_end {plan.expected_end}": plan.expected_end is ExpectedEnd.ACCEPTED,
     }
     for field, asked in wanted.items():
-        if asked and Capability.CONFIGURATION not in system.capabilities:
+        if asked and Capability.CONFIGURATION not in declared(system):
             raise NotApplicable(f"system {system.name!r} does not declare {Capability.CONFIGURATION}, for {field}.")
 
 
@@ -124,6 +127,22 @@ def _check_workload(plan: Plan, tools: Toolbox) -> None:
         raise unknown("workload", plan.workload.name, tools.workloads)
     kinds = {name: type(default) for name, (default, _) in workload.parameters.items()}
     _check_parameters("workload.parameters", plan.workload.parameters, kinds)
+
+
+def _check_input(plan: Plan, tools: Toolbox) -> None:
+    """What a fault does to a part of the input, it does to one that there is."""
+    bound = {index: spec for index, spec in enumerate(plan.faults) if isinstance(tools.faults[spec.kind], InputBound)}
+    if not bound:
+        return
+    try:
+        inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    for index, spec in bound.items():
+        fault = tools.faults[spec.kind]
+        assert isinstance(fault, InputBound)
+        beyond = fault.beyond_input(spec, inputs)
+        _require(not beyond, f"faults[{index}].{beyond}")
 
 
 def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
@@ -147,13 +166,17 @@ def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: 
         f"{place}.duration_ms is {spec.duration_ms}, but a {spec.kind} does not last: set it to 0.",
     )
     needed = fault.needs(spec)
-    if needed not in system.capabilities:
-        raise NotApplicable(f"system {system.name!r} does not declare {needed}, which {place} ({spec.kind}) needs.")
-    if isinstance(system, TierAware) and needed in system.lacks(tier):
-        raise NotApplicable(f"system {system.name!r} lacks {needed} on tier {tier}, which {place} ({spec.kind}) needs.")
+    _check_capability(needed, f"{place} ({spec.kind})", system, tier)
     if isinstance(fault, ContractBound):
         _check_contract(place, spec, fault, system)
     _check_schedule(f"{place}.schedule", spec.schedule, plan, system, tier)
+
+
+def _check_capability(needed: str, what: str, system: System, tier: Tier) -> None:
+    if needed not in declared(system):
+        raise NotApplicable(f"system {system.name!r} does not declare {needed}, which {what} needs.")
+    if needed not in system.capabilities.get(tier, {needed}):
+        raise NotApplicable(f"system {system.name!r} does not declare {needed} on tier {tier}, which {what} needs.")
 
 
 def _check_contract(place: str, spec: FaultSpec, fault: ContractBound, system: System) -> None:
@@ -172,7 +195,7 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
     for field in ("after_acknowledged", "after_restored"):
         wanted = getattr(schedule, field)
         _in_range(f"{place}.{field}", wanted, 0)
-        if wanted and not _SHOWS_PERSISTENCE & system.capabilities:
+        if wanted and not _SHOWS_PERSISTENCE & declared(system):
             raise NotApplicable(
                 f"system {system.name!r} declares neither {' nor '.join(sorted(_SHOWS_PERSISTENCE))}, one of which "
                 f"{place}.{field} needs."
@@ -189,12 +212,11 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
         )
         _require(schedule.gate is None, f"{place} has a gate and at_time_ms: remove one of the two.")
     if schedule.gate is not None:
-        _check_gate(f"{place}.gate", schedule.gate, plan, system)
+        _check_gate(f"{place}.gate", schedule.gate, plan, system, tier)
 
 
-def _check_gate(place: str, gate: Gate, plan: Plan, system: System) -> None:
-    if Capability.GATES not in system.capabilities:
-        raise NotApplicable(f"system {system.name!r} does not declare {Capability.GATES}, which {place} needs.")
+def _check_gate(place: str, gate: Gate, plan: Plan, system: System, tier: Tier) -> None:
+    _check_capability(Capability.GATES, place, system, tier)
     if gate.effect not in system.gates:
         raise NotApplicable(f"{place}.effect is {gate.effect!r}; system {system.name!r} has {_listed(system.gates)}.")
     _in_range(f"{place}.occurrence", gate.occurrence, 1)

@@ -9,6 +9,13 @@ from holdfast.harness.model.target import Role, Target
 
 _SINGLE = frozenset({Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM})
 
+RESTARTS = {
+    "failure_counted": "fault between a failure and its restart",
+    "attempt_started": "fault at the start of an attempt",
+}
+"""By the event that a fault waits for, the part of a restart that it strikes."""
+FIRST_CHECKPOINT = "fault before the first checkpoint of an attempt"
+
 
 def target_in_words(target: Target) -> str:
     """`worker 1`, `coordinator`."""
@@ -24,6 +31,8 @@ def attack(spec: FaultSpec) -> str:
 def window(spec: FaultSpec) -> str:
     """The window that a fault aims at, `kill worker before commit`; empty if it aims at none."""
     gate = spec.schedule.gate
+    if spec.schedule.at_event in RESTARTS:
+        return FIRST_CHECKPOINT if gate else RESTARTS[spec.schedule.at_event]
     return f"{attack(spec)} {moment(gate)}" if gate else ""
 
 

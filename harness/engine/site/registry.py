@@ -24,9 +24,10 @@ from holdfast.harness.spi.service import NeedsServices
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
     from holdfast.harness.model.deviation import DeviationTable
+    from holdfast.harness.model.history import History
     from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
-    from holdfast.harness.spi.fault import Fault
+    from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.oracle import Oracle
@@ -36,13 +37,13 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.workload import Workload
 
 GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants",
-          "deviations")  # fmt: skip
+          "deviations", "histories")  # fmt: skip
 _WORDS = re.compile(r"[\w-]+(\+[\w-]+)*")
 """Such a name leads to no path and to no module."""
 LISTED = 20
 """How many names a sentence can hold."""
 Thing = TypeVar("Thing")
-_SYSTEM_MEMBERS = ("name", "subject", "tiers", "capabilities", "gates", "profile", "supplied_by_author",
+_SYSTEM_MEMBERS = ("name", "subject", "capabilities", "gates", "profile", "supplied_by_author",
                    "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
 
 
@@ -55,7 +56,7 @@ class Toolbox(msgspec.Struct, frozen=True):
         oracles: by entry point, and within one in its own order: the first to name an anomaly is nearest to its cause.
     """
 
-    faults: Mapping[str, Fault]
+    faults: Mapping[str, AnyFault]
     workloads: Mapping[str, Workload]
     oracles: tuple[Oracle, ...]
 
@@ -64,10 +65,22 @@ class Toolbox(msgspec.Struct, frozen=True):
 def toolbox() -> Toolbox:
     """All registered faults, workloads and oracles."""
     return Toolbox(
-        faults={name: _made(each) for name, each in _group("faults").items()},
+        faults=_faults(),
         workloads={name: _made(each) for name, each in _group("workloads").items()},
         oracles=tuple(_collected("oracles")),
     )
+
+
+def _faults() -> dict[str, AnyFault]:
+    """By kind; an entry point is one fault or several. Several come first: what is drawn depends on the order."""
+    found: dict[str, AnyFault] = {}
+    entries = sorted(_group("faults").items())
+    for _, factories in sorted(entries, key=lambda entry: callable(entry[1])):
+        for factory in (factories,) if callable(factories) else factories:
+            fault = _made(factory)
+            if type(found.setdefault(fault.kind, fault)) is not type(fault):
+                raise UsageError(f"fault {fault.kind!r} is registered twice: give one of the two another kind.")
+    return found
 
 
 def system(name: str) -> System:
@@ -125,14 +138,33 @@ def stored_system(name: str, source: str | Path, *, trust: bool, repeats: bool =
     Raises:
         UsageError: it is not registered and not trusted, or as `system`.
     """
+    _require_trust(name, f"{source}: it was recorded on", "", trust=trust, repeats=repeats)
+    return system(name)
+
+
+def planned_system(name: str, source: Path, *, trust: bool) -> System:
+    """The system that a plan file names, to run: the file may be somebody else's, such as that of a stored run.
+
+    Args:
+        name: as it stands there.
+        source: the file.
+        trust: the user allows whatever it names.
+
+    Raises:
+        UsageError: it is not registered and not trusted, or as `system`.
+    """
+    _require_trust(name, f"{source}: it names", ", or name the system with --system", trust=trust, repeats=True)
+    return system(name)
+
+
+def _require_trust(name: str, who: str, otherwise: str, *, trust: bool, repeats: bool) -> None:
     if ":" not in name.partition("+")[0]:
         _registered("systems", name.partition("+")[0], "system")
     if not trust and needs_trust(name, repeats=repeats):
         raise UsageError(
-            f"{source}: it was recorded on system {name!r}, whose code would be run; registered systems need no "
-            "permission: look at that code, then add --trust."
+            f"{who} system {name!r}, whose code would be run; registered systems need no permission: look at that "
+            f"code, then add --trust{otherwise}."
         )
-    return system(name)
 
 
 def service_provider() -> ServiceProvider | None:
@@ -184,6 +216,18 @@ def mutants() -> tuple[Mutant, ...]:
     return _distinct("mutant", tuple(sorted(_collected("mutants"), key=lambda each: each.name)), lambda each: each.name)
 
 
+@cache
+def modules(group: str) -> dict[str, tuple[Any, ...]]:
+    """By module that is registered in a group, the things that it brings; a package stands for all below it."""
+    made = ((entry.value.partition(":")[0], _made(_loaded(entry))) for entry in _entries(group).values())
+    return {module: tuple(things) if isinstance(things, Iterable) else (things,) for module, things in made}
+
+
+def history(name: str) -> Callable[[], History] | None:
+    """Who makes the hand-made history of that name."""
+    return next((each[name] for each in _group("histories").values() if name in each), None)
+
+
 def deviations() -> tuple[DeviationTable, ...]:
     """Every registered table of deviations."""
     return tuple(_made(each) for _, each in sorted(_group("deviations").items()))
@@ -230,8 +274,10 @@ def _imported(reference: str) -> Any:
 
 def _made(thing: Any) -> Any:
     """A registered thing, or what its zero-argument factory makes."""
+    if not callable(thing):
+        return thing
     with loading(f"registered factory {thing!r}", "mend it or uninstall its package"):
-        return thing() if callable(thing) else thing
+        return thing()
 
 
 def _collected(group: str) -> list[Any]:

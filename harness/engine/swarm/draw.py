@@ -11,20 +11,16 @@ from msgspec.structs import replace
 
 from holdfast.harness.engine.swarm.end import afresh, draw_policy, draw_user_end, rescaled
 from holdfast.harness.engine.swarm.faults import (
-    draw_countable_failures,
+    draw_boundary_faults,
     draw_disturbance,
     draw_faults,
-    draw_lost_splits,
+    draw_shares,
 )
 from holdfast.harness.engine.swarm.layers import state_elsewhere
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
 from holdfast.harness.engine.swarm.options import (
-    CHAINING,
-    CONCURRENT,
-    INLINE_THRESHOLD,
     MANY,
     NO_BYTES,
-    RETAINED,
     STRATEGIES,
     Options,
     draw_checkpointing,
@@ -35,12 +31,14 @@ from holdfast.harness.engine.swarm.options import (
 )
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.engine.swarm.workload import draw_workload
+from holdfast.harness.model import profile
 from holdfast.harness.model.job import STATEFUL, Job
-from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED
+from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED, REGIONAL_JOBS
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
-from holdfast.harness.oracles.models.settle_window import lengthened
+from holdfast.harness.oracles.output.settle_window import lengthened
 from holdfast.harness.sim.streams import Stream
+from holdfast.harness.spi.attack import PLAN_STREAM, Feature, Occasion
 
 _SAFETY_INTERVALS = 30
 _AFTER_FINISH = ("true",) * 7 + ("false",)
@@ -48,18 +46,22 @@ _AFTER_FINISH = ("true",) * 7 + ("false",)
 
 def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     """The plan of a draw seed."""
-    stream = Stream(seed, "draw")
+    stream = Stream(seed, PLAN_STREAM)
     ends = stream.chance(mix.bounded_percent / 100)
     job = _job(stream, mix, ends=ends)
     if not ends and Stream(seed, "loops").chance(mix.iteration_percent / 100):
         job = ITERATION
+    regions = Stream(seed, "regions")
+    regional = not ends and not job.iterative and bool(mix.regional_jobs) and regions.chance(mix.regional_percent / 100)
+    if regional:
+        job = REGIONAL_JOBS[regions.weighted(mix.regional_jobs)]
     topology = Topology(parallelism=stream.weighted(mix.parallelism))
     interval_ms = stream.between(*mix.interval_ms)
     latest = stream.chance(mix.latest_percent / 100) and not ends
     options = draw_checkpointing(stream, mix, interval_ms) if mix.options else {}
-    state_files = options.get(INLINE_THRESHOLD) == NO_BYTES and bool(job.of_kind(*STATEFUL))
-    silent = options.get(CHAINING) != "false" and job.never_aligns()
-    drops = options.get(RETAINED) == "1"
+    state_files = options.get(profile.INLINE_THRESHOLD) == NO_BYTES and bool(job.of_kind(*STATEFUL))
+    silent = options.get(profile.CHAINING) != "false" and job.never_aligns()
+    drops = options.get(profile.RETAINED) == "1"
     scene = Scene(
         stream,
         mix,
@@ -69,36 +71,33 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         state_files,
         settled_start=latest,
         drops=drops,
-        overlapping=options.get(CONCURRENT, "1") != "1",
-        has_channels=not silent,
+        overlapping=options.get(profile.MAX_CONCURRENT, "1") != "1",
+        aligns=not silent,
+        regional=regional,
+        attacks=mix.drawn_attacks(),
         backlog=not latest and stream.chance(mix.backlog_percent / 100),
     )
-    if stream.chance(mix.boundary_percent / 100) and not ends:
-        faults, end, policy = _at_the_boundary(scene)
-        options.update(policy)
-    elif mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not latest:
-        faults, end, policy = draw_user_end(scene)
-        options.update({**draw_forgiving(scene), **draw_edges(scene, options), **policy})
-    else:
-        disturbance = draw_disturbance(replace(scene, stream=Stream(seed, "disturbances")))
-        faults = (*draw_faults(scene), *disturbance)
-        end = ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
-        if mix.options:
-            options.update({**draw_forgiving(scene), **draw_edges(scene, options)})
+    faults, end, further = _happenings(scene, options, seed)
+    options.update(further)
     if stream.chance(mix.failover_percent / 100):
-        options["jobmanager.execution.failover-strategy"] = stream.choice(("region", "full"))
+        options[profile.FAILOVER] = stream.choice(("region", "full"))
+    if regional:
+        options[profile.FAILOVER] = "region"
     if stream.chance(mix.enumerated_percent / 100) and not ends:
-        options["source.split-assignment"] = "enumerator"
-        options.setdefault("heartbeat.interval", f"{2 * interval_ms} ms")
-        faults = (*draw_lost_splits(scene), *faults)
+        options[profile.SPLIT_ASSIGNMENT] = "enumerator"
+        options.setdefault(profile.HEARTBEAT_INTERVAL, f"{2 * interval_ms} ms")
+        scene = replace(scene, enumerated=True)
+    faults = (*draw_shares(scene, Occasion.FIRST, seed), *faults)
     if job.iterative:
         options |= forced(options)
     if mix.options and stream.chance(mix.retention_percent / 100):
         options = {**draw_policy(scene), **options}
     if latest:
-        options["scan.startup.mode"] = "latest-offset"
+        options[profile.STARTUP] = "latest-offset"
+    precluded = _precluded(mix, faults)
     if ends and mix.options:
-        options["execution.checkpointing.checkpoints-after-tasks-finish"] = _after_finish(stream, faults)
+        final = "true" if Feature.NO_FINAL_CHECKPOINT in precluded else stream.choice(_AFTER_FINISH)
+        options[profile.AFTER_FINISH] = final
     plan = Plan(
         system=mix.system,
         job=job,
@@ -111,11 +110,37 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         run_seed=stream.below(1 << 53),
         bounds=Bounds(safety_ms=_SAFETY_INTERVALS * interval_ms, settle_ms=0 if mix.options else interval_ms),
     )
+    rereads = ends or latest or Feature.SOCKETS in precluded or profile.SPLIT_ASSIGNMENT in options
+    return _surrounded(plan, mix, rereads=rereads)
+
+
+def _happenings(scene: Scene, options: Options, seed: int) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:
+    """The faults of a plan, the end to which they lead, and the options for which they were drawn."""
+    stream, mix, ends = scene.stream, scene.mix, scene.job.bounded
+    if stream.chance(mix.boundary_percent / 100) and not ends and not scene.regional:
+        return _at_the_boundary(scene)
+    if mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not scene.settled_start:
+        faults, end, policy = draw_user_end(scene)
+        return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options), **policy}
+    disturbance = draw_disturbance(replace(scene, stream=Stream(seed, "disturbances")))
+    faults = (*draw_faults(scene), *disturbance, *draw_shares(scene, Occasion.LAST, seed))
+    end = ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
+    return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options)} if mix.options else {}
+
+
+def _surrounded(plan: Plan, mix: Mix, *, rereads: bool) -> Plan:
+    """The plan with bounds that suit it; by further draws with other widths, a fresh start, sockets, state elsewhere.
+
+    Args:
+        plan: as it was drawn so far.
+        mix: of the plan.
+        rereads: its input must be read again from a position, which a socket cannot do.
+    """
+    seed = plan.draw_seed
     plan = replace(plan, bounds=lengthened(plan))
+    job = plan.job
     plan = rescaled(plan, Stream(seed, "widths"), mix.rescaled_percent)
     plan = afresh(plan, Stream(seed, "afresh"), mix.afresh_percent)
-    removed = any(spec.kind == "truncate" for spec in faults)
-    rereads = ends or latest or removed or "source.split-assignment" in options
     if not rereads and Stream(seed, "sockets").chance(mix.socket_percent / 100):
         plan = replace(plan, job=over_sockets(job))
     places = Stream(seed, "layers")
@@ -134,17 +159,16 @@ def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, 
     failures = stream.between(2, 3)
     gives_up = stream.chance(0.4)
     options = {
-        "execution.checkpointing.tolerable-failed-checkpoints": MANY,
+        profile.TOLERABLE_FAILURES: MANY,
         **strategy(scene, stream.choice(STRATEGIES), str(failures - gives_up)),
     }
     end = ExpectedEnd.FAILED if gives_up else ExpectedEnd.RUNNING
-    return draw_countable_failures(scene, failures), end, options
+    return draw_boundary_faults(scene, failures), end, options
 
 
-def _after_finish(stream: Stream, faults: tuple[FaultSpec, ...]) -> str:
-    """Without such checkpoints a sink whose last notice is lost is never told again what it must commit."""
-    told_again = all(
-        spec.kind != "lose-notices" and (spec.kind, spec.parameters.get("message")) != ("lose-messages", "complete")
-        for spec in faults
+def _precluded(mix: Mix, faults: tuple[FaultSpec, ...]) -> frozenset[Feature]:
+    """What the faults of a plan do not go with."""
+    precluding = mix.precluding_faults()
+    return frozenset(
+        each for spec in faults if spec.kind in precluding for each in precluding[spec.kind].precludes(spec)
     )
-    return stream.choice(_AFTER_FINISH) if told_again else "true"

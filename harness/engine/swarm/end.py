@@ -6,17 +6,16 @@ from msgspec.structs import replace
 
 from holdfast.harness.engine.swarm.faults import draw_faults, draw_later_faults
 from holdfast.harness.engine.swarm.scene import Scene
+from holdfast.harness.model import profile
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.sim.streams import Stream
 
-RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
 POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
 _LEAVES = POLICIES[-1]
 _ENDS = {"cancel": ExpectedEnd.CANCELED, "suspend": ExpectedEnd.SUSPENDED}
-_COORDINATOR = Target(Role.COORDINATOR)
 _CALM = 2
 """So many checkpoints after the last fault there is a coordinator that can be asked."""
 
@@ -29,7 +28,7 @@ def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
     """The same plan, but a job that is submitted in it may be of another parallelism, unless its checkpoints are
     unaligned or it holds records back: these cannot be spread over other subtasks."""
     holds_back = any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices)
-    if holds_back or plan.options.get("execution.checkpointing.unaligned.enabled") == "true":
+    if holds_back or plan.options.get(profile.UNALIGNED) == "true":
         return plan
     faults = []
     for spec in plan.faults:
@@ -52,7 +51,7 @@ def afresh(plan: Plan, stream: Stream, percent: int) -> Plan:
 
 def draw_policy(scene: Scene) -> dict[str, str]:
     """What is to become of checkpoints when the job is over."""
-    return {RETENTION: scene.stream.choice(POLICIES)}
+    return {profile.RETENTION: scene.stream.choice(POLICIES)}
 
 
 def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dict[str, str]]:
@@ -63,19 +62,16 @@ def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dic
         All faults, the expected end, and options that these need.
     """
     stream = scene.stream
-    # The last record of a partition, which a poison waits for, may come when the job is over, and a job that starts
-    # empty reads records that a truncation has removed.
-    attacks = {name: weight for name, weight in scene.mix.attacks.items() if name not in ("poison", "truncate")}
-    scene = replace(scene, mix=replace(scene.mix, attacks=attacks))
+    scene = replace(scene, user_ends=True)
     faults = draw_faults(scene)
     progress = max((spec.schedule.after_checkpoint for spec in faults), default=0) + _CALM
     word = stream.choice(tuple(_ENDS))
-    end = FaultSpec(word, _COORDINATOR, Schedule(after_checkpoint=progress))
+    end = FaultSpec(word, COORDINATOR, Schedule(after_checkpoint=progress))
     if stream.chance(0.5):
         return (*faults, end), _ENDS[word], draw_policy(scene)
     left = Schedule(after_checkpoint=progress, at_event="checkpoint_retained")
-    submit = FaultSpec("submit", _COORDINATOR, left)
+    submit = FaultSpec("submit", COORDINATOR, left)
     later: tuple[FaultSpec, ...] = ()
     if stream.chance(scene.mix.second_job_percent / 100):
         later = draw_later_faults(scene, progress + stream.between(0, 2))
-    return (*faults, end, submit, *later), ExpectedEnd.RUNNING, {RETENTION: _LEAVES}
+    return (*faults, end, submit, *later), ExpectedEnd.RUNNING, {profile.RETENTION: _LEAVES}

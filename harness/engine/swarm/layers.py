@@ -7,29 +7,28 @@ from __future__ import annotations
 
 import msgspec
 
+from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.oracles.models.stated_options import OLDER
 from holdfast.harness.sim.streams import Stream
 
 FLAT, NESTED = "flink-conf.yaml", "config.yaml"
 _MAPPING = "execution"
-_OLDER_OF = {newest[0]: older for older, newest in OLDER.items() if len(newest) == 1}
+_OLDER_OF = {newest[0]: older for older, newest in profile.OLDER.items() if len(newest) == 1}
 _OVERRULED = {
-    "restart-strategy.type": "none",
-    "execution.checkpointing.interval": "1 h",
-    "execution.checkpointing.timeout": "10 ms",
-    "execution.checkpointing.num-retained": "9",
-    "sink.delivery-guarantee": "at-least-once",
+    profile.STRATEGY: "none",
+    profile.INTERVAL: "1 h",
+    profile.TIMEOUT: "10 ms",
+    profile.RETAINED: "9",
+    profile.DELIVERY: "at-least-once",
 }
 """What a cluster may say in vain about options that the program states."""
-_PROFILES = ("flink-1.14", "flink-2.x")
 
 
 def state_elsewhere(plan: Plan, stream: Stream) -> Plan:
     """The plan with its options in several places."""
     places: dict[str, list[tuple[str, str]]] = {"code": [], "call": [], "file": []}
-    for key, text in [*plan.options.items(), ("holdfast.profile", stream.choice(_PROFILES))]:
+    for key, text in [*plan.options.items(), (profile.PROFILE, stream.choice((profile.FLINK_1_14, profile.FLINK_2)))]:
         place = stream.choice(("code", "call", "file", "file"))
         places[place].append((_spelled(key, stream), text))
         if place != "file" and key in _OVERRULED:

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+
 import msgspec
 
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
-from holdfast.harness.model.jobs import JOBS
+from holdfast.harness.model.jobs import JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
-from holdfast.harness.spi.system import MessageContractAware, System
+from holdfast.harness.spi.attack import Attack, Drawn, Occasion, Precluding, Weights
+from holdfast.harness.spi.fault import AnyFault
+from holdfast.harness.spi.system import MessageContractAware, System, declared
 
-Weights = dict[str, int]
 Counts = dict[int, int]
 Range = tuple[int, int]
-
-NEEDS = {
-    "kill-worker": Capability.KILL_WORKER,
-    "kill-coordinator": Capability.KILL_COORDINATOR,
-    "pause-worker": Capability.PAUSE_WORKER,
-    "pause-coordinator": Capability.PAUSE_COORDINATOR,
-    "supersede-coordinator": Capability.SUPERSEDE_COORDINATOR,
-    "cut": Capability.CUT_CHANNEL,
-    "slow": Capability.SLOW_CHANNEL,
-    "slow-task": Capability.SLOW_TASK,
-    "storage-error": Capability.STORAGE_ERROR,
-    "poison": Capability.POISON_RECORD,
-    "surge": Capability.SURGE_INPUT,
-    "slow-storage": Capability.SLOW_STORAGE,
-    "lose-notices": Capability.LOSE_NOTICES,
-    "request-checkpoint": Capability.COMMANDS,
-    "delay-messages": Capability.DISTURB_MESSAGES,
-    "double-messages": Capability.DISTURB_MESSAGES,
-    "lose-messages": Capability.DISTURB_MESSAGES,
-    "forge": Capability.FORGE_MESSAGE,
-    "truncate": Capability.TRUNCATE_INPUT,
-}
-"""The attacks that can be drawn, with the capability that each needs."""
 
 
 class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -44,16 +28,16 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     Attributes:
         system: that the plans name.
-        jobs, attacks: weights by name.
-        disturbances: weights of attacks that come on top of the others, drawn from a stream of their own.
+        jobs: weights by name.
+        faults: by kind, of which those are drawn that have attacks; empty: all that are registered.
+        attacks: shares by name of the only attacks that are drawn; None: all, each with its own share.
+        able: what the system offers.
+        gates: effects that a gate can hold; None: all.
         worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
-        recovery_gates: weights of the effects of a recovery that a second strike waits for, by role and effect.
-        failing_operations, slow_operations: weights of the storage operations that fail or take long.
         events: what an unaimed fault may wait for after its progress.
         fault_count, parallelism: weights by number.
         records, keys, interval_ms: ranges.
         aimed_percent, timed_percent, eventful_percent: of faults, by schedule; the rest acts on progress alone.
-        second_strike_percent: of kills: the recovery from it is struck as well.
         boundary_percent: the restart strategy allows exactly the failures there are, or one fewer and must give up.
         heartbeat_percent: heartbeats are short enough to be missed by a drawn pause.
         bounded_percent: the input ends, and with it the job.
@@ -62,8 +46,9 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         elsewhere_percent: options are stated in a file and by calls as well, in either spelling, under either profile.
         failover_percent: the failover strategy is said, as often region as full.
         enumerated_percent: an enumerator assigns the splits.
-        lost_splits_percent: of these: some of its first messages are lost or late.
         disturbed_percent: of those that neither fail nor are ended by a user: one of the disturbances comes on top.
+        regional_percent: the job has several regions, of which one restarts alone and a second fault strikes.
+        regional_jobs: weights of these jobs by name.
         iteration_percent: the job has a loop, and forces its checkpoints.
         user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
         retention_percent: what a job leaves is said.
@@ -84,14 +69,13 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """
 
     system: str
-    jobs: Weights
-    attacks: Weights
-    disturbances: Weights
+    jobs: dict[str, int]
+    faults: Mapping[str, AnyFault] = {}
+    attacks: Weights | None = None
+    able: frozenset[str] = frozenset(Capability)
+    gates: frozenset[str] | None = None
     worker_gates: Weights
     coordinator_gates: Weights
-    recovery_gates: Weights
-    failing_operations: Weights
-    slow_operations: Weights
     events: tuple[str, ...]
     fault_count: Counts
     parallelism: Counts
@@ -101,7 +85,6 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     aimed_percent: int
     timed_percent: int
     eventful_percent: int
-    second_strike_percent: int
     boundary_percent: int
     heartbeat_percent: int
     bounded_percent: int
@@ -110,10 +93,11 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     elsewhere_percent: int
     failover_percent: int
     enumerated_percent: int
-    lost_splits_percent: int
     unaligned_percent: int
     iteration_percent: int = 0
     disturbed_percent: int = 0
+    regional_percent: int = 0
+    regional_jobs: dict[str, int] = {}
     user_end_percent: int = 0
     retention_percent: int = 0
     rescaled_percent: int = 0
@@ -130,6 +114,45 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     acknowledges: bool = False
     options: bool = True
     message_contract: MessageContract = msgspec.field(default_factory=lambda: dict(ORDERED_CONNECTION))
+
+    def drawn_attacks(self) -> Mapping[Occasion, Mapping[Attack, int]]:
+        """By occasion, the attacks that are drawn, each with its share."""
+        shares = None if self.attacks is None else tuple(self.attacks.items())
+        return _drawn(self._known(), self.able, shares)
+
+    def precluding_faults(self) -> Mapping[str, Precluding]:
+        """By kind, the faults that do not go with everything."""
+        return _precluding(self._known())
+
+    def _known(self) -> tuple[AnyFault, ...]:
+        return tuple((self.faults or registry.toolbox().faults).values())
+
+
+@lru_cache(maxsize=16)
+def _precluding(faults: tuple[AnyFault, ...]) -> Mapping[str, Precluding]:
+    return {fault.kind: fault for fault in faults if isinstance(fault, Precluding)}
+
+
+@lru_cache(maxsize=64)
+def _drawn(
+    faults: tuple[AnyFault, ...], able: frozenset[str], shares: tuple[tuple[str, int], ...] | None
+) -> Mapping[Occasion, Mapping[Attack, int]]:
+    """See Mix.drawn_attacks; in the order in which the faults are registered.
+
+    Raises:
+        UsageError: two attacks have one name.
+    """
+    found: dict[str, Attack] = {}
+    for fault in faults:
+        for attack in fault.attacks if isinstance(fault, Drawn) else ():
+            if found.setdefault(attack.name, attack) is not attack:
+                raise UsageError(f"attack {attack.name!r} of fault {fault.kind!r} is there twice: rename one.")
+    wanted = {attack.name: attack.share for attack in found.values()} if shares is None else dict(shares)
+    drawn: dict[Occasion, dict[Attack, int]] = {occasion: {} for occasion in Occasion}
+    for attack in found.values():
+        if wanted.get(attack.name) and able.issuperset(attack.needs):
+            drawn[attack.occasion][attack] = wanted[attack.name]
+    return drawn
 
 
 WIDTHS = (1, 2, 3)
@@ -150,44 +173,8 @@ SWARM = Mix(
         "steps": 1,
         "mini-batch": 2,
     },
-    attacks={
-        "kill-worker": 6,
-        "kill-coordinator": 3,
-        "pause-worker": 2,
-        "pause-coordinator": 1,
-        "supersede-coordinator": 1,
-        "cut": 2,
-        "slow": 2,
-        "slow-task": 2,
-        "storage-error": 3,
-        "poison": 2,
-        "surge": 2,
-        "slow-storage": 1,
-        "lose-notices": 1,
-        "request-checkpoint": 1,
-    },
-    disturbances={"delay-messages": 2, "double-messages": 2, "lose-messages": 2, "forge": 1, "truncate": 2},
     worker_gates={"acknowledge": 3, "pre-commit": 2, "commit": 3, "write-state": 1, "send-barrier": 1},
     coordinator_gates={"send-trigger": 1, "publish-metadata": 2, "during-publish-metadata": 2, "notify": 3},
-    recovery_gates={"deploy": 2, "restored": 2},
-    failing_operations={
-        "write-state": 2,
-        "publish-metadata": 3,
-        "pre-commit": 2,
-        "commit": 4,
-        "read-metadata": 4,
-        "read-state": 1,
-        "fix-state": 1,
-        "persist-job-record": 3,
-    },
-    slow_operations={
-        "write-state": 2,
-        "publish-metadata": 2,
-        "delete": 2,
-        "pre-commit": 1,
-        "commit": 1,
-        "persist-job-record": 2,
-    },
     events=("checkpoint_triggered", "transaction_precommitted", "transaction_committed", "rows_visible"),
     fault_count={2: 8, 3: 4, 4: 2, 6: 1},
     parallelism={2: 7, 3: 1},
@@ -197,7 +184,6 @@ SWARM = Mix(
     aimed_percent=35,
     timed_percent=10,
     eventful_percent=20,
-    second_strike_percent=25,
     boundary_percent=10,
     heartbeat_percent=30,
     bounded_percent=15,
@@ -206,10 +192,11 @@ SWARM = Mix(
     elsewhere_percent=15,
     failover_percent=60,
     enumerated_percent=25,
-    lost_splits_percent=60,
     unaligned_percent=40,
     iteration_percent=3,
     disturbed_percent=60,
+    regional_percent=8,
+    regional_jobs={"forward": 2, "two-pipelines": 1},
     user_end_percent=8,
     retention_percent=30,
     rescaled_percent=50,
@@ -223,17 +210,13 @@ SWARM = Mix(
     long_percent=20,
     second_job_percent=50,
 )
-"""What `certify` draws from."""
+"""What `certify` draws from, with the attacks of all faults that are registered."""
 
 
-def mix_for(system: System, mix: Mix = SWARM) -> Mix:
-    """The part of a mix that a system declares itself able to take, with the jobs and widths that it accepts."""
-    able = system.capabilities
-    gates = system.gates if Capability.GATES in able else frozenset[str]()
-    held = {
-        name: {effect: weight for effect, weight in getattr(mix, name).items() if effect in gates}
-        for name in ("worker_gates", "coordinator_gates", "recovery_gates")
-    }
+def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
+    """The part of a mix that a system declares itself able to take on a tier, with the jobs and widths that it
+    accepts."""
+    able = system.capabilities[tier]
     needs = {
         "boundary_percent": Capability.RESTART_STRATEGIES,
         "bounded_percent": Capability.BOUNDED_INPUT,
@@ -241,8 +224,8 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "at_least_once_percent": Capability.AT_LEAST_ONCE_MODE,
         "elsewhere_percent": Capability.CONFIGURATION,
         "failover_percent": Capability.REGIONAL_FAILOVER,
+        "regional_percent": Capability.REGIONAL_FAILOVER,
         "enumerated_percent": Capability.ENUMERATED_SPLITS,
-        "lost_splits_percent": Capability.LOSE_SPLITS,
         "iteration_percent": Capability.ITERATION,
         "user_end_percent": Capability.JOB_CONTROL,
         "retention_percent": Capability.JOB_CONTROL,
@@ -255,28 +238,30 @@ def mix_for(system: System, mix: Mix = SWARM) -> Mix:
         "repeating_sink_percent": Capability.TWO_PHASE_COMMIT,
     }
     jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
+    regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS))}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}
     return msgspec.structs.replace(
         mix,
         system=system.name,
         jobs=jobs or mix.jobs,
+        regional_jobs=regional,
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
-        attacks={name: weight for name, weight in mix.attacks.items() if NEEDS[name] in able},
-        disturbances={name: weight for name, weight in mix.disturbances.items() if NEEDS[name] in able},
+        able=able,
+        gates=system.gates if Capability.GATES in able else frozenset(),
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
         options=Capability.OPTIONS in able,
         message_contract=system.message_contract if isinstance(system, MessageContractAware) else mix.message_contract,
-        **held,
         **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},
     )
 
 
 def _accepts(system: System, job: str, width: int) -> bool:
-    if demands(JOBS[job]) - system.capabilities:
+    shape = (JOBS | REGIONAL_JOBS)[job]
+    if demands(shape) - declared(system):
         return False
-    plan = Plan(system=system.name, job=JOBS[job], topology=Topology(width), workload=WorkloadSpec("synthetic"))
+    plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"))
     try:
         system.account(plan)
     except ValueError:

@@ -1,26 +1,44 @@
-"""What the faults of one plan are drawn for."""
+"""What the faults of one plan are drawn for, and when they may act (spi.attack.Scene).
+
+Lasting faults last a few checkpoint intervals: long enough that something was under way, so that they take effect. Some
+last longer than checkpoints, heartbeats and transactions wait.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from holdfast.harness.engine.swarm.mix import Mix
-from holdfast.harness.model.job import Job, VertexKind
-from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.job import STATEFUL, Job, VertexKind
+from holdfast.harness.model.message_contract import MessageContract
+from holdfast.harness.model.plan import Gate, Schedule, Topology
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import network_channels
 from holdfast.harness.sim.streams import Stream
+from holdfast.harness.spi.attack import Attack, Occasion, Weights
+
+EARLY = 1
+"""Up to this many checkpoints input still arrives, so that sinks have rows to commit."""
+_SINK_EFFECTS = frozenset({"pre-commit", "commit"})
+_SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
+_FILE_EFFECTS = frozenset({"write-state", "read-state"})
+_CHANNEL_EFFECTS = frozenset({"send-barrier"})
+_STATE_EFFECTS = frozenset({"fix-state"})
+_READS = frozenset({"read-metadata", "read-state"})
+_DELETES = frozenset({"delete"})
 
 
 class Scene(msgspec.Struct, frozen=True):
-    """What the faults of one plan are drawn for.
+    """See spi.attack.Scene; beside that what only the swarm asks.
 
     Attributes:
         state_files: state is stored in files, so storage takes part.
-        has_channels: not all operators are in one chain.
+        aligns: some barrier is sent over a channel.
         drops: each completion drops an older checkpoint from the second on.
-        overlapping: a checkpoint may complete soon after another one.
         backlog: input has piled up before the job starts, more than its buffers hold.
-        settled_start: faults wait for the first checkpoint, because before it the right answer is not determined.
+        attacks: that are drawn, with their shares.
     """
 
     stream: Stream
@@ -32,8 +50,26 @@ class Scene(msgspec.Struct, frozen=True):
     drops: bool
     overlapping: bool
     settled_start: bool
-    has_channels: bool
+    aligns: bool
+    attacks: Mapping[Occasion, Mapping[Attack, int]]
     backlog: bool = False
+    enumerated: bool = False
+    regional: bool = False
+    user_ends: bool = False
+    progress: int = 0
+    failures: int = 0
+
+    @property
+    def able(self) -> frozenset[str]:
+        return self.mix.able
+
+    @property
+    def message_contract(self) -> MessageContract:
+        return self.mix.message_contract
+
+    @property
+    def input_arrives(self) -> bool:
+        return self.progress <= EARLY
 
     @property
     def late_rows(self) -> bool:
@@ -42,3 +78,58 @@ class Scene(msgspec.Struct, frozen=True):
 
     def worker(self) -> Target:
         return Target(Role.WORKER, self.stream.below(self.topology.parallelism))
+
+    def channels(self) -> Sequence[str]:
+        return network_channels(self.job, self.topology)
+
+    def schedule(self, target: Target, *, timed: bool = False) -> Schedule:
+        stream, mix, progress = self.stream, self.mix, self.progress
+        gates = mix.coordinator_gates if target.role is Role.COORDINATOR else mix.worker_gates
+        gates = self.possible(self.aimable(gates))
+        lot = stream.below(100)
+        if gates and lot < mix.aimed_percent:
+            effect = stream.weighted(gates)
+            of_sink = effect in _SINK_EFFECTS
+            vertex = self.job.of_kind(VertexKind.SINK)[0].name if of_sink else ""
+            occurrence = 1 if of_sink and progress else stream.between(1, 2)
+            return Schedule(after_checkpoint=progress, gate=Gate(effect, target, occurrence, vertex))
+        if timed and not self.settled_start and lot >= 100 - mix.timed_percent:
+            return Schedule(at_time_ms=self.interval_ms + stream.below((progress + 2) * self.interval_ms))
+        return self.unaimed()
+
+    def unaimed(self, progress: int | None = None) -> Schedule:
+        stream, mix = self.stream, self.mix
+        after = self.progress if progress is None else progress
+        if not mix.checkpoints:
+            return Schedule(after_rows=after * stream.between(4, 16))
+        event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
+        if event in _SINK_EVENTS and (after > EARLY or self.late_rows):
+            event = ""
+        return Schedule(after_checkpoint=after, at_event=event)
+
+    def lasting_ms(self) -> int:
+        halves = self.stream.between(8, 16) if self.is_long() else self.stream.between(4, 6)
+        return self.interval_ms * halves // 2
+
+    def is_long(self) -> bool:
+        return self.stream.chance(self.mix.long_percent / 100)
+
+    def possible(self, effects: Weights) -> Weights:
+        absent = frozenset[str]() if self.state_files else _FILE_EFFECTS
+        if not self.input_arrives or self.late_rows:
+            absent |= _SINK_EFFECTS
+        if not self.progress:
+            absent |= _READS
+        if not self.job.of_kind(*STATEFUL):
+            absent |= _STATE_EFFECTS
+        if not self.aligns:
+            absent |= _CHANNEL_EFFECTS
+        if not self.drops:
+            absent |= _DELETES
+        return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
+
+    def aimable(self, effects: Weights) -> Weights:
+        gates = self.mix.gates
+        if gates is None:
+            return effects
+        return {name: weight for name, weight in effects.items() if name in gates}

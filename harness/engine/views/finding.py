@@ -18,7 +18,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Anomaly, Verdict
 from holdfast.harness.oracles.damages import damage_of
-from holdfast.harness.spi.oracle import Oracle
+from holdfast.harness.spi.oracle import Oracle, titles_of
 
 _MILLISECOND_NS = 1_000_000
 _CONSEQUENCES_ONLY = (Damage.WRONG_REPORT, Damage.NEVER_RECOVERED)
@@ -66,8 +66,8 @@ def finding_of(
     )
     if not found:
         return None
-    meanings = {oracle.name: oracle.clauses for oracle in oracles}
-    violations = _violations(found, meanings, places)
+    known = {oracle.name: oracle for oracle in oracles}
+    violations = _violations(found, known, places)
     cause, event = violations[0], places.event(found[0][1])
     damage, what = _what(found)
     return Finding(
@@ -92,9 +92,10 @@ def _order(oracle: str, anomaly: Anomaly, places: _Places) -> tuple[int, bool, i
 
 
 def _violations(
-    found: list[tuple[str, Anomaly]], meanings: Mapping[str, Mapping[str, str]], places: _Places
+    found: list[tuple[str, Anomaly]], known: Mapping[str, Oracle], places: _Places
 ) -> tuple[Violation, ...]:
     """One for each clause, where its first anomaly is."""
+    titles = titles_of(known.values())
     grouped: dict[tuple[str, str], list[Anomaly]] = {}
     for oracle, anomaly in found:
         grouped.setdefault((oracle, anomaly.clause), []).append(anomaly)
@@ -102,12 +103,13 @@ def _violations(
         Violation(
             oracle=oracle,
             clause=clause,
-            meaning=meanings.get(oracle, {}).get(clause, ""),
+            meaning=known[oracle].clauses.get(clause, "") if oracle in known else "",
             message=anomalies[0].message,
             witness=anomalies[0].witness,
             at_ms=None if (at := anomalies[0].at) is None else places.at_ms(at.time_ns),
             times=len(anomalies),
             damage=damage_of(oracle, anomalies[0]),
+            title=titles.get(oracle, ""),
         )
         for (oracle, clause), anomalies in grouped.items()
     )
@@ -130,7 +132,7 @@ def _what(found: list[tuple[str, Anomaly]]) -> tuple[Damage, str]:
 
 def _why(cause: Violation, what: str) -> str:
     """The first violated clause; its message only where the first line does not hold it already."""
-    words = f"{cause.name}: {cause.meaning or cause.message}"
+    words = f"{cause.label}: {cause.meaning or cause.message}"
     if cause.meaning and cause.message not in what:
         words += f". Here: {cause.message}"
     return words

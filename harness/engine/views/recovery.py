@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.journal import Recovery
-from holdfast.harness.spi.fault import Fault
+from holdfast.harness.spi.fault import AnyFault
 
 _NEVER_NS = 1 << 63
 _MILLISECOND_NS = 1_000_000
@@ -38,7 +38,7 @@ class _Stretch(NamedTuple):
         return self.start_ns < time_ns < self.end_ns
 
 
-def recoveries(history: History, faults: Mapping[str, Fault]) -> tuple[Recovery, ...]:
+def recoveries(history: History, faults: Mapping[str, AnyFault]) -> tuple[Recovery, ...]:
     """What each landed fault led to, in the order of the plan.
 
     Args:

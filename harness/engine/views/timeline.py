@@ -21,12 +21,12 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.journal import Band, Lane, Span, Timeline
 from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import process_of
-from holdfast.harness.spi.fault import Fault
+from holdfast.harness.spi.fault import AnyFault
 
 POINTS = 200
 """How many points a curve has at most."""
 SERVICES = (Role.BROKER.value, Role.STORAGE.value)
-"""What the accused depends on and a fault can end; each is a process of that name."""
+"""What the system under test depends on and a fault can end; each is a process of that name."""
 _NANOSECONDS = 1_000_000
 
 
@@ -42,7 +42,7 @@ class _Clock:
         return (time_ns - self.start_ns) / _NANOSECONDS
 
 
-def timeline(history: History, faults: Mapping[str, Fault], precisions: Mapping[int, str]) -> Timeline:
+def timeline(history: History, faults: Mapping[str, AnyFault], precisions: Mapping[int, str]) -> Timeline:
     """Lanes, spans, bands and curves of one run."""
     clock = _Clock(history)
     return Timeline(
@@ -97,7 +97,7 @@ def _spans(history: History, clock: _Clock) -> tuple[Span, ...]:
 
 
 def _bands(
-    history: History, clock: _Clock, faults: Mapping[str, Fault], precisions: Mapping[int, str]
+    history: History, clock: _Clock, faults: Mapping[str, AnyFault], precisions: Mapping[int, str]
 ) -> tuple[Band, ...]:
     healed = {event.fault: clock.of(event.time_ns) for event in history.of(FaultHealed)}
     bands = []

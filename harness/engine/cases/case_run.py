@@ -1,6 +1,6 @@
 """Many runs of one case: as many as it demands must count, and a run that missed is replaced.
 
-A generator, so that whoever asks sees every result at once, may stop at any time, and memory stays bounded.
+A generator: the caller sees every result at once and may stop at any time, and memory stays bounded.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from time import perf_counter  # noqa: TID251 - what a run cost; no decision dep
 import msgspec
 
 from holdfast.harness.engine.artefacts.stored_run import discard_run_folder, open_run_folder
-from holdfast.harness.engine.cases.case import accused_of, plan_of, why_not_applicable
+from holdfast.harness.engine.cases.case import plan_of, system_under_test, why_not_applicable
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
+from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
 from holdfast.harness.engine.cases.results import broken_result, run_id, run_result
-from holdfast.harness.engine.cases.standing import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
@@ -37,13 +38,13 @@ CHUNK = 20
 """Plans that a worker process gets at once."""
 
 
-class Question(msgspec.Struct, frozen=True):
-    """One case put to one system on one tier.
+class CaseRun(msgspec.Struct, frozen=True):
+    """One case on one system and tier.
 
     Attributes:
         first_seed: draw seed of run 0; run n gets the n-th after it.
         folder: where runs on real tiers get their folders.
-        first_serial: of run 0; not 0 where the case was asked before.
+        first_serial: of run 0; not 0 where the case was run before.
         numbers: only these of the plans that were written by hand; empty: all.
         interrupted: the reason to stop, or an empty text.
     """
@@ -59,7 +60,7 @@ class Question(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...] = ()
 
 
-class Answer(msgspec.Struct, frozen=True):
+class FinishedRun(msgspec.Struct, frozen=True):
     """One run: its result, the run itself if it took place in this process, and its folder on real tiers."""
 
     result: RunResult
@@ -71,7 +72,7 @@ class Answer(msgspec.Struct, frozen=True):
         return self.result.outcome is not Outcome.INCONCLUSIVE
 
 
-def ask(question: Question, number: int, attempt: int = 0, serial: int | None = None) -> Answer:
+def run_once(case_run: CaseRun, number: int, attempt: int = 0, serial: int | None = None) -> FinishedRun:
     """Run once.
 
     Args:
@@ -79,93 +80,104 @@ def ask(question: Question, number: int, attempt: int = 0, serial: int | None = 
         attempt: how often this one missed already.
         serial: of the run among all runs of the case; `number` if it was not tried before.
     """
-    case, tier = question.case, question.tier
-    serial = question.first_serial + (number if serial is None else serial)
-    plan = plan_of(case, question.system, question.first_seed, number, attempt)
+    case, tier = case_run.case, case_run.tier
+    serial = case_run.first_serial + (number if serial is None else serial)
+    plan = plan_of(case, case_run.system, case_run.first_seed, number, attempt)
     part = None
-    if tier is not Tier.SIM and question.folder is not None:
-        part = open_run_folder(question.folder / run_id(case.id, tier, serial), plan)
+    if tier is not Tier.SIM and case_run.folder is not None:
+        part = open_run_folder(case_run.folder / run_id(case.id, tier, serial), plan)
     start = perf_counter()
     try:
-        run = run_plan(plan, question.system, question.tools, tier, part, question.interrupted)
+        run = run_plan(plan, case_run.system, case_run.tools, tier, part, case_run.interrupted)
     except (UsageError, KeyboardInterrupt):
         if part is not None:
             discard_run_folder(part)
         raise
     except Exception as error:  # The harness broke; the other runs still say something.
-        return Answer(_numbered(broken_result(plan, tier, case.id, serial, error), number), None, part)
+        return FinishedRun(_numbered(broken_result(plan, tier, case.id, serial, error), number), None, part)
     wall_ms = (perf_counter() - start) * 1_000
-    return Answer(_numbered(run_result(run, case.id, serial, wall_ms, case.windows), number), run, part)
+    return FinishedRun(_numbered(run_result(run, case.id, serial, wall_ms, case.windows), number), run, part)
 
 
 def _numbered(result: RunResult, number: int) -> RunResult:
     return msgspec.structs.replace(result, plan_number=number)
 
 
-def ask_until(question: Question, demanded: int, jobs: int = 1) -> Iterator[Answer]:
-    """Run until `demanded` runs count, or it is no use."""
-    numbers = question.numbers or tuple(range(demanded))
-    first = ask(question, numbers[0], serial=0)
+def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Iterator[FinishedRun]:
+    """Run until `demanded` runs count, or the system under test dies at once in run after run."""
+    deaths = DeathsAtOnce()
+    for finished in _runs(case_run, demanded, jobs):
+        yield finished
+        deaths.add(finished.result)
+        if deaths.reason:
+            return
+
+
+def _runs(case_run: CaseRun, demanded: int, jobs: int) -> Iterator[FinishedRun]:
+    numbers = case_run.numbers or tuple(range(demanded))
+    first = run_once(case_run, numbers[0], serial=0)
     yield first
     if first.result.draw_seed:
-        yield from _ask_drawn(question, demanded - first.counts, jobs)
+        yield from _run_drawn(case_run, demanded - first.counts, jobs)
     else:
-        yield from _ask_written(question, numbers, first, alone=demanded == 1)
+        yield from _run_written(case_run, numbers, first, alone=demanded == 1)
 
 
-def ask_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
-    """Put one case to a system, from beginning to end.
+def run_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
+    """Run one case on a system, from beginning to end.
 
     Raises:
         ForeignError: the system tried to end this process outside a run.
     """
     with foreign(f"system {system!r}"):
-        return _case_asked(system, case, tier, first_seed, folder)
+        return _run_case(system, case, tier, first_seed, folder)
 
 
-def _case_asked(system: str, case: Case, tier: Tier, first_seed: int, folder: Path | None) -> CaseResult:
+def _run_case(system: str, case: Case, tier: Tier, first_seed: int, folder: Path | None) -> CaseResult:
     tools = registry.toolbox()
     try:
-        accused = accused_of(case, registry.system(system), first_seed)
+        under_test = system_under_test(case, registry.system(system), first_seed)
     except NotApplicable as error:
         return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
-    if reason := why_not_applicable(case, accused, tier, tools):
+    if reason := why_not_applicable(case, under_test, tier, tools):
         return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
     tally, rounds = Tally(), 0
-    question = Question(case, accused, tier, tools, first_seed, folder)
+    case_run = CaseRun(case, under_test, tier, tools, first_seed, folder)
     while True:
         stalled = tally.stalled
-        for answer in ask_until(question, case.runs):
-            tally.add(answer.result)
-        result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, accused.evidence()), rounds + 1
-        if not is_open(result) or rounds > MOST_AGAIN or tally.stalled == stalled:
+        for finished in run_until(case_run, case.runs):
+            tally.add(finished.result)
+        result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, under_test.evidence()), rounds + 1
+        if not is_open(result) or rounds > MOST_AGAIN or tally.stalled == stalled or tally.deaths_at_once.reason:
             return result
-        numbers = () if answer.result.draw_seed else open_plans(case.runs, tally)
-        question = msgspec.structs.replace(question, first_serial=tally.runs, numbers=numbers)
+        numbers = () if finished.result.draw_seed else open_plans(case.runs, tally)
+        case_run = msgspec.structs.replace(case_run, first_serial=tally.runs, numbers=numbers)
 
 
-def _ask_written(question: Question, numbers: tuple[int, ...], first: Answer, *, alone: bool) -> Iterator[Answer]:
+def _run_written(
+    case_run: CaseRun, numbers: tuple[int, ...], first: FinishedRun, *, alone: bool
+) -> Iterator[FinishedRun]:
     """Each plan again, with other random numbers, until it counts; one that is alone, until its clauses decided."""
     serials = count(1)
     for number in numbers:
         begun = number == numbers[0]
-        counted = begun and _enough(question.case, first, alone=alone)
+        counted = begun and _enough(case_run.case, first, alone=alone)
         for attempt in range(int(begun), ATTEMPTS):
-            if counted or question.interrupted():
+            if counted or case_run.interrupted():
                 break
-            answer = ask(question, number, attempt, next(serials))
-            counted = _enough(question.case, answer, alone=alone)
-            yield answer
+            finished = run_once(case_run, number, attempt, next(serials))
+            counted = _enough(case_run.case, finished, alone=alone)
+            yield finished
 
 
-def _enough(case: Case, answer: Answer, *, alone: bool) -> bool:
+def _enough(case: Case, finished: FinishedRun, *, alone: bool) -> bool:
     """Whether a run counts; if it is the only one of its case, also whether it hit every window that is demanded, and
     every deciding clause that was judged had something to decide: on real machines that takes luck."""
-    if not answer.counts or not alone or answer.result.outcome is Outcome.FAIL:
-        return answer.counts
-    if not all(answer.result.windows.get(window) for window in case.windows):
+    if not finished.counts or not alone or finished.result.outcome is Outcome.FAIL:
+        return finished.counts
+    if not all(finished.result.windows.get(window) for window in case.windows):
         return False
-    checked = {verdict.oracle: verdict.checked for verdict in answer.result.verdicts}
+    checked = {verdict.oracle: verdict.checked for verdict in finished.result.verdicts}
     return all(
         checked[decision.oracle].get(clause)
         for decision in case.decides
@@ -174,31 +186,31 @@ def _enough(case: Case, answer: Answer, *, alone: bool) -> bool:
     )
 
 
-def _ask_drawn(question: Question, wanted: int, jobs: int) -> Iterator[Answer]:
+def _run_drawn(case_run: CaseRun, wanted: int, jobs: int) -> Iterator[FinishedRun]:
     """The next draws; more than are wanted, if some miss."""
     numbers = range(1, 2 * wanted + 20)
-    if wanted <= 0 or question.interrupted():
+    if wanted <= 0 or case_run.interrupted():
         return
-    for answer in (
-        (ask(question, number) for number in numbers) if jobs < 2 else _ask_elsewhere(question, numbers, jobs)
+    for finished in (
+        (run_once(case_run, number) for number in numbers) if jobs < 2 else _run_elsewhere(case_run, numbers, jobs)
     ):
-        wanted -= answer.counts
-        yield answer
-        if wanted <= 0 or question.interrupted():
+        wanted -= finished.counts
+        yield finished
+        if wanted <= 0 or case_run.interrupted():
             return
 
 
-def _ask_elsewhere(question: Question, numbers: range, jobs: int) -> Iterator[Answer]:
+def _run_elsewhere(case_run: CaseRun, numbers: range, jobs: int) -> Iterator[FinishedRun]:
     """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
-    names = (question.system.name, question.case.id, question.tier.value, question.first_seed)
+    names = (case_run.system.name, case_run.case.id, case_run.tier.value, case_run.first_seed)
     chunks = ((*names, start, start + CHUNK) for start in range(numbers.start, numbers.stop, CHUNK))
-    for results in in_order(_results, chunks, jobs, question.interrupted):
+    for results in in_order(_results, chunks, jobs, case_run.interrupted):
         for result in msgspec.msgpack.decode(results, type=list[RunResult]):
-            yield Answer(result)
+            yield FinishedRun(result)
 
 
 def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:
     """In a worker process: the results of some draws, encoded."""
-    accused = registry.system(system)
-    question = Question(case_for(accused, case), accused, Tier(tier), registry.toolbox(), first_seed)
-    return msgspec.msgpack.encode([ask(question, number).result for number in range(start, stop)])
+    under_test = registry.system(system)
+    case_run = CaseRun(case_for(under_test, case), under_test, Tier(tier), registry.toolbox(), first_seed)
+    return msgspec.msgpack.encode([run_once(case_run, number).result for number in range(start, stop)])

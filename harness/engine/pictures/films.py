@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.harness.engine.views.stage import Stage
+from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.model.events import (
     AckReceived,
     AttemptStarted,

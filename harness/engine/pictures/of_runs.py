@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from holdfast.harness.engine.views.films import alignment_film, checkpoint_film, seven_steps, used_channels
+from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
+from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
-from holdfast.harness.engine.views.stage import Stage
+from holdfast.harness.model import profile
 from holdfast.harness.model.events import (
     AttemptStarted,
     BarrierSent,
@@ -39,8 +40,6 @@ from holdfast.harness.spi.system import SelfDescribing, System
 
 MOST_SEGMENTS, MOST_POINTS = 4, 300
 _MILLISECOND_NS = 1_000_000
-_INTERVAL = "execution.checkpointing.interval"
-_MIN_PAUSE = "execution.checkpointing.min-pause"
 
 
 def stream_picture(history: History) -> StreamPicture | None:
@@ -80,7 +79,7 @@ def pause_picture(history: History) -> PausePicture | None:
         event.checkpoint: event for event in history.of(CheckpointCompleted)
     }
     ends.update((event.checkpoint, event) for event in history.of(CheckpointAborted))
-    interval_ms, pause_ms = (_option(history, key) for key in (_INTERVAL, _MIN_PAUSE))
+    interval_ms, pause_ms = (_option(history, key) for key in (profile.INTERVAL, profile.MIN_PAUSE))
     triggered = [each for each in history.of(CheckpointTriggered) if each.attempt == 1 and each.checkpoint in ends]
     if not triggered or not interval_ms:
         return None

@@ -1,4 +1,4 @@
-"""The keeper: which runs are stored, so that they can be looked at and replayed; the others are only counted."""
+"""The run store: decides which runs are written to disk, to be looked at and replayed. The others are only counted."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from holdfast.harness.engine.artefacts.history_files import MANIFEST
 from holdfast.harness.engine.artefacts.owner import remove_owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, store_run
-from holdfast.harness.engine.cases.question import Answer, Question, ask
+from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_once
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.exploration.shrink import attempted, shrink
+from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.checkpoint_history import checkpoint_history
 from holdfast.harness.engine.views.finding import finding_of
-from holdfast.harness.engine.views.pictures import pictures_of, state_machines
 from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.case import Tier
@@ -32,7 +32,7 @@ from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.fault import Fault
+from holdfast.harness.spi.fault import AnyFault
 
 RUNS = "runs"
 SHRUNK = "shrunk"
@@ -42,7 +42,7 @@ LIMITS = {Outcome.FAIL: 5, Outcome.INCONCLUSIVE: 2, Outcome.PASS: 1}
 """How many simulated runs of a case are kept by outcome; runs on real tiers are kept all."""
 
 
-class Keeper:
+class RunStore:
     """Stores runs below one output folder.
 
     Args:
@@ -54,7 +54,7 @@ class Keeper:
         histories: digest over the manifests of all stored histories.
     """
 
-    def __init__(self, folder: Path, faults: Mapping[str, Fault]) -> None:
+    def __init__(self, folder: Path, faults: Mapping[str, AnyFault]) -> None:
         self.runs = folder / RUNS
         self.histories = hashlib.sha256()
         self._faults = faults
@@ -62,54 +62,54 @@ class Keeper:
         self._clauses: set[tuple[str, Tier, str, str]] = set()
         self._informed: set[tuple[str, Tier, str]] = set()
 
-    def keep(self, answer: Answer, question: Question) -> RunResult | None:
-        """Store a run if somebody will want to look at it; its result as the journal lists it, or None."""
-        result = answer.result
+    def keep(self, finished: FinishedRun, case_run: CaseRun) -> RunResult | None:
+        """Store a run if it is worth a look; its result as the journal lists it, or None."""
+        result = finished.result
         if not self._wanted(result):
             return None
-        run = answer.run
+        run = finished.run
         if run is None and result.events:
             # It took place in another process; the simulator is deterministic, so looking at it is a second run.
-            run = ask(question, result.draw_seed - question.first_seed).run
+            run = run_once(case_run, result.draw_seed - case_run.first_seed).run
         folder = self.runs / result.id
         if run is None:
-            if answer.part is not None:
-                os.replace(answer.part, folder)
+            if finished.part is not None:
+                os.replace(finished.part, folder)
                 remove_owner(folder)
             return result
-        self._store(run, answer.part, folder)
-        return self._described(result, run, question)
+        self._store(run, finished.part, folder)
+        return self._described(result, run, case_run)
 
-    def shrink(self, failed: RunResult, question: Question) -> RunResult | None:
+    def shrink(self, failed: RunResult, case_run: CaseRun) -> RunResult | None:
         """Store a run of a smaller plan that leads to the same finding as a simulated run; None if there is none."""
         plan = read_plan_file(self.runs / failed.id / PLAN)
-        small = shrink(plan, lambda candidate: self._leads_to(failed, candidate, question) is not None, SHRINK_TRIES)
-        run = None if small == plan else self._leads_to(failed, small, question)
+        small = shrink(plan, lambda candidate: self._leads_to(failed, candidate, case_run) is not None, SHRINK_TRIES)
+        run = None if small == plan else self._leads_to(failed, small, case_run)
         if run is None:
             return None
         result = msgspec.structs.replace(
-            run_result(run, failed.case, 0, 0.0, question.case.windows),
+            run_result(run, failed.case, 0, 0.0, case_run.case.windows),
             id=f"{failed.id}-{SHRUNK}",
             shrunk_from=failed.id,
         )
         self._store(run, None, self.runs / result.id)
-        return self._described(result, run, question)
+        return self._described(result, run, case_run)
 
-    def _leads_to(self, failed: RunResult, plan: Plan, question: Question) -> Run | None:
+    def _leads_to(self, failed: RunResult, plan: Plan, case_run: CaseRun) -> Run | None:
         """A run of a plan, if the same clause is broken first and the same damage comes of it."""
-        run = attempted(plan, question.system, question.tools)
-        found = run and self._finding(failed, run, question)
+        run = attempted(plan, case_run.system, case_run.tools)
+        found = run and self._finding(failed, run, case_run)
         wanted = failed.finding
         if not (found and wanted and found.cause and wanted.cause):
             return None
         same = (found.damage, found.cause.name) == (wanted.damage, wanted.cause.name)
         return run if same else None
 
-    def _described(self, result: RunResult, run: Run, question: Question) -> RunResult:
+    def _described(self, result: RunResult, run: Run, case_run: CaseRun) -> RunResult:
         """A stored run as the journal lists it; what is too large for that is put beside the run."""
         details = RunDetails(
             checkpoint_history=checkpoint_history(run.history),
-            pictures=pictures_of(question.case.pictures, run.history, state_machines(question.system)),
+            pictures=pictures_of(case_run.case.pictures, run.history, state_machines(case_run.system)),
         )
         written = write_details(self.runs / result.id, details)
         return msgspec.structs.replace(
@@ -118,14 +118,14 @@ class Keeper:
             replay=self._command(result).line(),
             timeline=timeline(run.history, self._faults, run.precisions),
             details=f"{RUNS}/{result.id}/{written}" if written else "",
-            finding=self._finding(result, run, question),
+            finding=self._finding(result, run, case_run),
             recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
         )
 
-    def _finding(self, result: RunResult, run: Run, question: Question) -> Finding | None:
+    def _finding(self, result: RunResult, run: Run, case_run: CaseRun) -> Finding | None:
         if run.outcome is not Outcome.FAIL:
             return None
-        return finding_of(result.id, run.history, run.verdicts, question.tools.oracles, self._command(result))
+        return finding_of(result.id, run.history, run.verdicts, case_run.tools.oracles, self._command(result))
 
     def _command(self, result: RunResult) -> Command:
         return command_of(self.runs.parent.name, result)
@@ -140,8 +140,8 @@ class Keeper:
         }
         informed = {(result.case, result.tier, verdict.oracle) for verdict in result.verdicts if verdict.information}
         key = (result.case, result.tier, result.outcome)
-        told = clauses <= self._clauses and informed <= self._informed
-        wanted = self._kept[key] < LIMITS[result.outcome] or not told
+        known = clauses <= self._clauses and informed <= self._informed
+        wanted = self._kept[key] < LIMITS[result.outcome] or not known
         self._clauses |= clauses
         self._informed |= informed
         self._kept[key] += wanted

@@ -1,4 +1,4 @@
-"""Where a case stands after its runs, and each rule that it decides."""
+"""The status of a case after its runs, and of each rule that it decides."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.window import missed_in_words
 from holdfast.harness.spi.oracle import Oracle
 
-Standing = tuple[Status, str]
+StatusReason = tuple[Status, str]
 """A status with its reason, one sentence; empty where it is PASS."""
-PASSED: Standing = (Status.PASS, "")
+PASSED: StatusReason = (Status.PASS, "")
 
 
-def worst_of(standings: Iterable[Standing]) -> Standing:
+def worst_of(found: Iterable[StatusReason]) -> StatusReason:
     """The worst; of equals the first, but PASS before NOT_APPLICABLE, because something was shown."""
-    return max(standings, key=lambda each: (STATUS_RANK[each[0]], each[0] is Status.PASS))
+    return max(found, key=lambda each: (STATUS_RANK[each[0]], each[0] is Status.PASS))
 
 
 def case_not_run(case: Case, tier: Tier, status: Status, reason: str) -> CaseResult:
-    """A case that was not asked: it does not apply, or its tier or turn did not come."""
+    """A case without a run: it does not apply, its tier was left out, or time was over."""
     return _result(case, tier, (status, reason), {each.rule: (status, reason) for each in case.decides}, Tally(), 0)
 
 
@@ -44,18 +44,18 @@ def case_result(
         demanded: how many runs must count.
         tally: of the runs.
         oracles: those that took part.
-        evidence: of the system that was asked.
+        evidence: of the system under test.
         interruption: why no more runs were begun; what they would have decided stays untested.
     """
     if interruption and _undecided(case, demanded, tally):
         cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {plural(demanded, 'run')} counted until then"
         return _result(case, tier, cut_short, {each.rule: cut_short for each in case.decides}, tally, demanded)
     unobserved = {oracle.name: missing for oracle in oracles if (missing := missing_evidence(oracle, evidence))}
-    rules: dict[str, list[Standing]] = {}
+    rules: dict[str, list[StatusReason]] = {}
     for decision in case.decides:
         rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
-    standing = _control_standing(case.refutes, tally) if is_control(case) else _case_standing(demanded, tally)
-    return _result(case, tier, standing, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
+    status = _control_status(case.refutes, tally) if is_control(case) else _case_status(demanded, tally)
+    return _result(case, tier, status, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
 
 def is_open(result: CaseResult) -> bool:
@@ -64,19 +64,19 @@ def is_open(result: CaseResult) -> bool:
 
 
 def open_plans(demanded: int, tally: Tally) -> tuple[int, ...]:
-    """The plans of a case of which no run counts, as `Question.numbers`: all, where each has one and a rule is open all
+    """The plans of a case of which no run counts, as `CaseRun.numbers`: all, where each has one and a rule is open all
     the same."""
     return tuple(number for number in range(demanded) if number not in tally.counted)
 
 
 def _result(
-    case: Case, tier: Tier, standing: Standing, rules: Mapping[str, Standing], tally: Tally, demanded: int
+    case: Case, tier: Tier, status: StatusReason, rules: Mapping[str, StatusReason], tally: Tally, demanded: int
 ) -> CaseResult:
     return CaseResult(
         case=case.id,
         tier=tier,
-        status=standing[0],
-        reason=standing[1],
+        status=status[0],
+        reason=status[1],
         purpose=case.purpose,
         method=case.method,
         passes=case.passes,
@@ -91,19 +91,19 @@ def _result(
 
 
 def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
-    """Whether further runs could have told what these did not."""
-    told = tally.failed or tally.errors or (is_control(case) and tally.passed)
-    return not told and len(tally.counted) < demanded
+    """Whether further runs could have decided what these did not."""
+    decided = tally.failed or tally.errors or (is_control(case) and tally.passed)
+    return not decided and len(tally.counted) < demanded
 
 
-def _case_standing(demanded: int, tally: Tally) -> Standing:
+def _case_status(demanded: int, tally: Tally) -> StatusReason:
     if tally.failed:
         clauses = ", ".join(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted))
         return Status.FAIL, f"{tally.failed} of {plural(tally.runs, 'run')} failed: {clauses}"
     return _enough(demanded, tally)
 
 
-def _control_standing(wanted: frozenset[str], tally: Tally) -> Standing:
+def _control_status(wanted: frozenset[str], tally: Tally) -> StatusReason:
     """A wrong system must be refuted; if it is not, it is the harness that failed."""
     if tally.passed:
         return (
@@ -120,7 +120,9 @@ def _control_standing(wanted: frozenset[str], tally: Tally) -> Standing:
     return PASSED
 
 
-def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mapping[str, tuple[str, ...]]) -> Standing:
+def _decided(
+    decision: Decision, demanded: int, tally: Tally, unobserved: Mapping[str, tuple[str, ...]]
+) -> StatusReason:
     """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it."""
     oracle = decision.oracle
     for clause in decision.clauses:
@@ -137,7 +139,7 @@ def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: Mappin
     return PASSED
 
 
-def _enough(demanded: int, tally: Tally) -> Standing:
+def _enough(demanded: int, tally: Tally) -> StatusReason:
     counted = len(tally.counted)
     if tally.errors:
         return Status.ERROR, tally.errors[0]
@@ -149,6 +151,8 @@ def _enough(demanded: int, tally: Tally) -> Standing:
 
 
 def _first_cause(tally: Tally) -> str:
+    if tally.deaths_at_once.reason:
+        return tally.deaths_at_once.reason
     if not tally.causes:
         return "the campaign ended early"
     cause, times = tally.causes.most_common(1)[0]

@@ -1,0 +1,130 @@
+"""A worker of a certification: a process that executes one case after the other.
+
+It handles the signals that the certification passes on: it heals, ends and stores its run. It does not outlive the
+certification.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from signal import SIG_UNBLOCK, pthread_sigmask
+from threading import Thread
+from time import monotonic  # noqa: TID251 - the budget of the whole; no run depends on it
+
+import msgspec
+
+from holdfast.harness.engine.cases.case import system_under_test
+from holdfast.harness.engine.cases.case_run import CaseRun
+from holdfast.harness.engine.cases.swarm_case import case_for
+from holdfast.harness.engine.certification.case_runner import Message, WorkerLost, execute
+from holdfast.harness.engine.certification.run_store import RunStore
+from holdfast.harness.engine.errors import ForeignError, UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.interruption import Interruption, listening, signals
+from holdfast.harness.model.case import Tier
+
+NICENESS = {Tier.SIM: 10, Tier.SPARK: 5}
+"""What computes gives way to what waits: times that somebody configured are measured there, and they are shorter on
+processes than on Spark, which takes seconds of every processor to come up."""
+
+
+class WorkerSettings(msgspec.Struct, frozen=True):
+    """What holds for every case of a certification.
+
+    Attributes:
+        system: by name, with variant.
+        folder: of the report.
+        first_seed: draw seed of run 0.
+        jobs: worker processes for drawn plans on the simulator.
+        deadline_s: on the monotonic clock of this machine; None: when everything is done.
+        niceness: towards others that want a processor.
+    """
+
+    system: str
+    folder: str
+    first_seed: int
+    jobs: int
+    deadline_s: float | None
+    niceness: int = 0
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    """One case to be run on one tier until `goal` runs count; `first_serial` and `numbers` as of CaseRun."""
+
+    case: str
+    tier: Tier
+    goal: int
+    first_serial: int
+    numbers: tuple[int, ...] = ()
+
+
+def main() -> None:
+    """The process: it receives settings and assignments, and sends messages. It ends when its connection is closed."""
+    connection = Connection(int(sys.argv[1]))
+    with listening() as interruption:
+        pthread_sigmask(SIG_UNBLOCK, signals())
+        settings = msgspec.msgpack.decode(connection.recv_bytes(), type=WorkerSettings)
+        os.nice(settings.niceness)
+        assignments: SimpleQueue[Assignment | None] = SimpleQueue()
+        reader = _Reader(connection, assignments)
+        Thread(target=reader.read, daemon=True).start()
+        while (assignment := assignments.get()) is not None:
+            try:
+                with foreign(f"system {settings.system!r}"):
+                    for message in _messages(assignment, settings, interruption):
+                        connection.send_bytes(msgspec.msgpack.encode(message))
+            except (UsageError, ForeignError) as error:
+                connection.send_bytes(msgspec.msgpack.encode(WorkerLost(str(error))))
+                return
+            reader.working -= 1
+
+
+class _Reader:
+    """Reads assignments while others are executed, so it notices at once that the certification is gone."""
+
+    def __init__(self, connection: Connection, assignments: SimpleQueue[Assignment | None]) -> None:
+        self.working = 0
+        self._connection = connection
+        self._orders = assignments
+
+    def read(self) -> None:
+        try:
+            while True:
+                content = self._connection.recv_bytes()
+                self.working += 1
+                self._orders.put(msgspec.msgpack.decode(content, type=Assignment))
+        except (EOFError, OSError):
+            if self.working:
+                os._exit(1)
+            self._orders.put(None)
+
+
+def _messages(assignment: Assignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[Message]:
+    system, tools = registry.system(settings.system), registry.toolbox()
+    case = case_for(system, assignment.case)
+    store = RunStore(Path(settings.folder), tools.faults)
+    under_test = system_under_test(case, system, settings.first_seed)
+    case_run = CaseRun(
+        case,
+        under_test,
+        assignment.tier,
+        tools,
+        settings.first_seed,
+        store.runs,
+        assignment.first_serial,
+        interruption.reason,
+        assignment.numbers,
+    )
+
+    def late() -> bool:
+        return settings.deadline_s is not None and monotonic() >= settings.deadline_s
+
+    return execute(
+        case_run, assignment.goal, store, interruption, late, settings.jobs if assignment.tier is Tier.SIM else 1
+    )

@@ -1,0 +1,165 @@
+"""From a rule to its code in one hop: the case, the clause, the wrong variant and the place in the reference.
+
+Each is found in the source of the thing itself. What keeps a rule in the reference is what its docstrings name it in,
+and what the wrong variants of its cases replace: the step that breaks the rule where it is taken wrongly.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import code, registry
+from holdfast.harness.engine.site.foreign import loading
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.place import Part, Place
+from holdfast.harness.spi.code import Code, ShowsCode, SystemCode
+
+REFERENCE = "reference"
+"""The system whose code shows how a rule can be kept."""
+
+
+class Found(NamedTuple):
+    """A place, and the file of this machine that it is in."""
+
+    place: Place
+    file: Path
+
+
+def places_of(rule: str, cases: Iterable[Case]) -> tuple[Found, ...]:
+    """Where the parts of a rule are written down, each once; none of a part that the rule does not have.
+
+    Args:
+        rule: its id.
+        cases: all that exist.
+    """
+    deciding = [case for case in cases if any(each.rule == rule for each in case.decides)]
+    decisions = [each for case in deciding for each in case.decides if each.rule == rule]
+    found = [_found(Part.CASE, case.id, _case_line(case)) for case in deciding]
+    for clause in dict.fromkeys((each.oracle, name) for each in decisions for name in each.clauses):
+        found += [_found(Part.CLAUSE, "/".join(clause), line) for line in _clause_lines(*clause)]
+    wrong = {each.mutant: each for each in decisions}
+    found += [_found(Part.VARIANT, name, _variant_line(each)) for name, each in wrong.items()]
+    found += [_found(Part.REFERENCE, line.name, line) for line in _kept_in(rule, wrong.values())]
+    return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+def _found(part: Part, name: str, line: code.Line | None) -> Found | None:
+    return line and Found(Place(part, name, code.short(line.file), line.number), line.file)
+
+
+# --- the case ---
+
+
+def _case_line(case: Case) -> code.Line | None:
+    """Where its id is written, in full or as a pattern such as `f"coordinator/withheld-{role}"`."""
+    module = next((module for module, cases in registry.modules("cases").items() if case in cases), "")
+    nodes = code.nodes_of(module)
+    written = [node for node in nodes if _is(node, case.id)]
+    patterns = [node for node in nodes if isinstance(node, ast.JoinedStr) and re.fullmatch(_pattern(node), case.id)]
+    closest = max(patterns, key=lambda node: len(_pattern(node)), default=None)
+    return next(code.lines_at(module, written or ([closest] if closest else [])), None)
+
+
+def _pattern(text: ast.JoinedStr) -> str:
+    return "".join(re.escape(str(each.value)) if isinstance(each, ast.Constant) else ".+" for each in text.values)
+
+
+def _is(node: ast.AST | None, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
+
+
+# --- the clause ---
+
+
+@cache
+def _clause_lines(oracle: str, clause: str) -> tuple[code.Line, ...]:
+    """Where an oracle finds its clause violated; where it does so by a variable, where that gets its value."""
+    modules = [
+        module
+        for package, oracles in registry.modules("oracles").items()
+        for each in oracles
+        if each.name == oracle
+        for module in code.imported_below(type(each).__module__, package)
+    ]
+    for way in _Way:
+        nodes = {module: _named_in(module).get((way, clause), ()) for module in modules}
+        if any(nodes.values()):
+            return tuple(line for module, found in nodes.items() for line in code.lines_at(module, found))
+    return ()
+
+
+class _Way(Enum):
+    """How a clause is named, the most telling way first."""
+
+    VIOLATED = auto()
+    GIVEN = auto()
+    DESCRIBED = auto()
+
+
+@cache
+def _named_in(module: str) -> dict[tuple[_Way, str], list[ast.AST]]:
+    """By way and text, the nodes of a module that may name a clause so."""
+    nodes = code.nodes_of(module)
+    found: dict[tuple[_Way, str], list[ast.AST]] = {}
+    passed: set[int] = set()
+    for node in nodes:
+        if _calls(node, "violated"):
+            for text in _texts(ast.walk(node)):
+                found.setdefault((_Way.VIOLATED, str(text.value)), []).append(node)
+        elif isinstance(node, ast.Dict) or _calls(node, "check"):
+            described = _texts(node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node))
+            for text in described:
+                passed.add(id(text))
+                found.setdefault((_Way.DESCRIBED, str(text.value)), []).append(text)
+    for text in _texts(nodes):
+        if id(text) not in passed:
+            found.setdefault((_Way.GIVEN, str(text.value)), []).append(text)
+    return found
+
+
+def _texts(nodes: Iterable[ast.AST | None]) -> Iterator[ast.Constant]:
+    return (node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _calls(node: ast.AST, method: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
+
+
+# --- the wrong variant, and what it replaces ---
+
+
+@cache
+def _system_code(name: str) -> SystemCode:
+    """The code of a system; of one that cannot be made here, none: a library or a program is missing."""
+    try:
+        system = registry.system(name)
+        with loading(f"the code of system {name!r}", "mend its method code"):
+            return system.code() if isinstance(system, ShowsCode) else SystemCode()
+    except UsageError:
+        return SystemCode()
+
+
+def _variant_line(decision: Decision) -> code.Line | None:
+    if decision.hand_made:
+        made = registry.history(decision.hand_made)
+        return code.line_of(made) if made else None
+    return next(_lines(_system_code(decision.wrong_system).variant), None)
+
+
+def _kept_in(rule: str, decisions: Iterable[Decision]) -> Iterator[code.Line]:
+    for package in _system_code(REFERENCE).packages:
+        yield from code.documented(package).get(rule, ())
+    for decision in decisions:
+        if decision.wrong_system.partition("+")[0] == REFERENCE:
+            yield from _lines(_system_code(decision.wrong_system).replaced)
+
+
+def _lines(codes: Iterable[Code]) -> Iterator[code.Line]:
+    return (line for each in codes if (line := code.line_of(each)) is not None)
