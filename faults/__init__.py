@@ -1,15 +1,18 @@
 """The attacker: one failure domain per file.
 
 Rules of this package:
-- A fault is written once, against `spi.Controls`, and works on every system that declares what it `needs`.
+- A fault is written once, against one mechanism (`spi.controls`), and works on every system that offers it.
 - Its undo is idempotent and needs nothing but the spec, so that another process can run it.
 - That it landed is proved in `landed` from what the history holds; that it was triggered proves nothing.
+- How it is drawn stands beside it, as `attacks` (spi.attack), and so does a function that builds it for a case.
 - It imports `harness.model` and `harness.spi` only.
 """
 
+from holdfast.faults.clock import JumpClock, SkewClock
 from holdfast.faults.damage import DamageCheckpoint
 from holdfast.faults.forge import Forge
 from holdfast.faults.input import Poison, Surge
+from holdfast.faults.listing import ListPart
 from holdfast.faults.messages import DelayMessages, DoubleMessages, LoseMessages
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.notices import LoseNotices
@@ -30,27 +33,31 @@ FAULTS: tuple[FaultFactory, ...] = (
     Supersede,
     Cut,
     Slow,
+    SlowTask,
+    StorageError,
+    Poison,
+    Surge,
+    SlowStorage,
+    LoseNotices,
+    RequestCheckpoint,
+    DelayMessages,
+    DoubleMessages,
+    LoseMessages,
+    Forge,
+    Truncate,
+    LoseSplits,
+    ListPart,
     Limit,
     Reset,
     BlackHole,
     Outage,
-    StorageError,
-    SlowStorage,
-    RequestCheckpoint,
+    DamageCheckpoint,
     Cancel,
     Suspend,
     Submit,
-    SlowTask,
-    LoseNotices,
     Replay,
-    Forge,
-    Poison,
-    Surge,
-    DamageCheckpoint,
-    LoseSplits,
-    DelayMessages,
-    DoubleMessages,
-    LoseMessages,
-    Truncate,
+    JumpClock,
+    SkewClock,
 )
-"""What is registered under `holdfast.faults`, by kind."""
+"""What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
+draws another plan."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
@@ -15,9 +16,9 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import STORAGE, Role
+from holdfast.harness.spi.controls.storage import CheckpointFileControl
 
 
 class DamageCheckpoint:
@@ -30,21 +31,20 @@ class DamageCheckpoint:
         "way": (str, "`remove`, `truncate` or `flip` (one bit); `remove` if not given"),
     }
     colour = "#774411"
+    control = CheckpointFileControl
     leaves = "nothing: what it held is put back"
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.DAMAGE_CHECKPOINT
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.damage_checkpoint(
-            str(spec.parameters.get("part", "metadata")), str(spec.parameters.get("way", "remove"))
-        )
+    def inject(self, control: CheckpointFileControl, spec: FaultSpec) -> None:
+        control.damage(str(spec.parameters.get("part", "metadata")), str(spec.parameters.get("way", "remove")))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.mend_checkpoint()
+    def undo(self, control: CheckpointFileControl, spec: FaultSpec) -> None:
+        control.mend()
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+    def healed(self, control: CheckpointFileControl, spec: FaultSpec) -> bool:
         return True
 
     def landed(self, history: History, fault: int) -> bool | None:
@@ -63,3 +63,8 @@ class DamageCheckpoint:
             return None if (begun[0].restored_checkpoint or 0) > damaged[0].checkpoint else False
         completed = since(history, fault, CheckpointCompleted)
         return None if any(each.checkpoint > damaged[0].checkpoint for each in completed) else False
+
+
+def damage(part: str, way: str, duration_ms: int = 0, **when: Any) -> FaultSpec:
+    """A file of the newest checkpoint is spoilt, for a while or until the end."""
+    return FaultSpec("damage", STORAGE, Schedule(**when), duration_ms, {"part": part, "way": way})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.faults.momentary import Momentary
@@ -17,9 +18,12 @@ from holdfast.harness.model.events import (
     TriggerReceived,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role
+from holdfast.harness.model.topology import subtasks
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.message import ForgeryControl
 
 RECEPTIONS: Mapping[str, type[Event]] = {
     "acknowledge": AckReceived,
@@ -29,6 +33,42 @@ RECEPTIONS: Mapping[str, type[Event]] = {
 }
 """By message, the event that its receiver records."""
 _DEFAULT_MESSAGE = "acknowledge"
+_DRAWN: tuple[tuple[str, int, int], ...] = (
+    ("acknowledge", 0, 0),
+    ("acknowledge", -1, 0),
+    ("acknowledge", -1, 1),
+    ("acknowledge", 0, -1),
+    ("trigger", 0, 0),
+    ("trigger", 0, -1),
+    ("abort", 0, -1),
+    ("decline", 0, 0),
+)
+"""Messages with the shift of their attempt and checkpoint: what is repeated, or over, or within the right of a task."""
+_DRAWN_AT = (
+    "", "checkpoint_completed", "checkpoint_aborted", "failure_counted", "transaction_committed", "job_switched",
+)  # fmt: skip
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """At any time, and after the end of what it is about; not before something was acknowledged."""
+    stream = scene.stream
+    message, attempt, checkpoint = stream.choice(_DRAWN)
+    parameters: dict[str, int | str] = {
+        "message": message,
+        "subtask": stream.choice(_receivers(scene, message)),
+        "attempt": attempt,
+        "checkpoint": checkpoint,
+    }
+    event = "checkpoint_triggered" if message == "decline" else stream.choice(_DRAWN_AT)
+    schedule = Schedule(after_checkpoint=max(1, scene.progress), at_event=event)
+    return [FaultSpec("forge", COORDINATOR, schedule, parameters=parameters)]
+
+
+def _receivers(scene: Scene, message: str) -> tuple[str, ...]:
+    """Subtasks that such a message may come from, or be for."""
+    every = subtasks(scene.job, scene.topology)
+    sources = tuple(f"{source.name}[" for source in scene.job.of_kind(VertexKind.SOURCE))
+    return tuple(subtask for subtask in every if subtask.startswith(sources)) if message == "trigger" else every
 
 
 class Forge(Momentary):
@@ -47,14 +87,16 @@ class Forge(Momentary):
         ),
     }
     colour = "#009e73"
+    control = ForgeryControl
     leaves = "nothing: a system must ignore what it did not ask for"
+    attacks: Sequence[Attack] = (Attack("forge", _draw, (Capability.FORGE_MESSAGE,), Occasion.DISTURBANCE, 1),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.FORGE_MESSAGE
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+    def inject(self, control: ForgeryControl, spec: FaultSpec) -> None:
         parameters = dict(spec.parameters)
-        controls.forge(str(parameters.pop("message", _DEFAULT_MESSAGE)), parameters)
+        control.forge(str(parameters.pop("message", _DEFAULT_MESSAGE)), parameters)
 
     def landed(self, history: History, fault: int) -> bool:
         """After the injection such a message was received more often than it was sent."""
@@ -69,3 +111,9 @@ class Forge(Momentary):
 
 def _pairing(event: Event, fields: tuple[str, ...]) -> tuple[object, ...]:
     return tuple(getattr(event, field) for field in fields)
+
+
+def forge(message: str, subtask: str, shift: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
+    """A message of a subtask that it did not send; its attempt or checkpoint shifted."""
+    parameters: dict[str, int | str] = {"message": message, "subtask": subtask, **shift}
+    return FaultSpec("forge", COORDINATOR, Schedule(**when), parameters=parameters)

@@ -20,6 +20,7 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
     SplitsLeft,
     TaskStarted,
+    TaskStopped,
     TriggerSent,
 )
 from holdfast.harness.model.history import History
@@ -36,6 +37,7 @@ LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
     "commit": CommitTried,
     "deploy": (AttemptStarted, FinishReceived),
     "restored": TaskStarted,
+    "cancelled": TaskStopped,
 }
 """By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as
 sent before the message leaves. Of an effect that is not named here nothing more can be proved than that the process

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.faults.landing import since
+from holdfast.faults.process import draw_kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import RecordFailed, SourceEmitted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.records import Partition
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls, Detail
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.records import InputLog, Partition
+from holdfast.harness.model.target import SOURCE_SYSTEM, Role
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.input import Detail, InputControl
 
 _DEFAULT_PERCENT = 300
 _SECOND_NS, _MILLISECOND_NS = 1_000_000_000, 1_000_000
+_INTERVALS, _INTERVALS_OF_BOUNDED = 6, 12
+"""Longer than records arrive."""
+
+
+def _poison_is_read(scene: Scene) -> bool:
+    """The last record of a partition may come when the job is over."""
+    return not scene.settled_start and not scene.user_ends
+
+
+def _draw_poison(scene: Scene) -> list[FaultSpec]:
+    """The last record of a partition, from before it arrives."""
+    if not scene.input_arrives:
+        return draw_kill(scene)
+    parameters: dict[str, int | str] = {"partition": scene.stream.below(scene.topology.parallelism), "offset": -1}
+    duration_ms = (_INTERVALS_OF_BOUNDED if scene.job.bounded else _INTERVALS) * scene.interval_ms
+    schedule = Schedule(after_checkpoint=scene.progress)
+    return [FaultSpec("poison", SOURCE_SYSTEM, schedule, duration_ms, parameters)]
+
+
+def _draw_surge(scene: Scene) -> list[FaultSpec]:
+    if not scene.input_arrives:
+        return draw_kill(scene)
+    parameters: dict[str, int | str] = {"percent": 100 * scene.stream.between(3, 6)}
+    return [FaultSpec("surge", SOURCE_SYSTEM, scene.unaimed(), scene.lasting_ms(), parameters)]
 
 
 class InputFault:
@@ -23,12 +50,13 @@ class InputFault:
     kind: str
     roles = frozenset({Role.SOURCE_SYSTEM})
     lasting = True
+    control = InputControl
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_input(self.kind, self._detail(spec))
+    def undo(self, control: InputControl, spec: FaultSpec) -> None:
+        control.restore(self.kind, self._detail(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target, self.kind, self._detail(spec))
+    def healed(self, control: InputControl, spec: FaultSpec) -> bool:
+        return control.whole(self.kind, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> Detail:
         """What tells it from others of its kind."""
@@ -46,21 +74,30 @@ class Poison(InputFault):
     }
     colour = "#aa4466"
     leaves = "nothing: the record is processed once it is healed"
+    attacks: Sequence[Attack] = (
+        Attack("poison", _draw_poison, (Capability.POISON_RECORD,), Occasion.MIXED, 2, _poison_is_read),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.POISON_RECORD
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+    def inject(self, control: InputControl, spec: FaultSpec) -> None:
         partition, offset, recoverable = self._detail(spec)
-        controls.poison(partition, offset, recoverable=recoverable)
+        control.poison(partition, offset, recoverable=recoverable)
+
+    def beyond_input(self, spec: FaultSpec, inputs: InputLog) -> str:
+        """See spi.fault.InputBound. A partition without records is one: nothing comes of a poison there."""
+        partition, offset, _ = self._detail(spec)
+        if complaint := outside("partition", partition, 0, len(inputs.partitions) - 1):
+            return complaint
+        records = inputs.partitions[partition].regular
+        return outside("offset", offset, -records, records - 1) if records else ""
 
     def landed(self, history: History, fault: int) -> bool:
         """The record made an operator fail after the injection."""
         partition, offset, _ = self._detail(history.plan.faults[fault])
-        return any(
-            (failed.partition, failed.offset) == (partition, offset % history.inputs.partitions[partition].regular)
-            for failed in since(history, fault, RecordFailed)
-        )
+        failures = since(history, fault, RecordFailed)
+        return any(failed.partition == partition and _is_record(failed, offset, history) for failed in failures)
 
     def _detail(self, spec: FaultSpec) -> tuple[int, int, bool]:
         given = spec.parameters
@@ -76,12 +113,22 @@ class Surge(InputFault):
     }
     colour = "#6699cc"
     leaves = "nothing: no record is lost, and each keeps its place"
+    attacks: Sequence[Attack] = (
+        Attack(
+            "surge",
+            _draw_surge,
+            (Capability.SURGE_INPUT,),
+            Occasion.MIXED,
+            2,
+            possible=lambda scene: not scene.settled_start,
+        ),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SURGE_INPUT
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.surge(self._detail(spec))
+    def inject(self, control: InputControl, spec: FaultSpec) -> None:
+        control.surge(self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """Sources emitted, from the injection on, what by the workload was still to arrive."""
@@ -94,7 +141,28 @@ class Surge(InputFault):
         return int(spec.parameters.get("percent", _DEFAULT_PERCENT))
 
 
+def _is_record(failed: RecordFailed, offset: int, history: History) -> bool:
+    records = history.inputs.partitions[failed.partition].regular
+    return bool(records) and failed.offset == offset % records
+
+
+def outside(parameter: str, value: int, low: int, high: int) -> str:
+    """That a parameter names no part of the input, in words; empty if it does."""
+    return "" if low <= value <= high else f"parameters.{parameter} is {value}; allowed is {low} to {high}: change it."
+
+
 def _arrived(partition: Partition, time_ns: int) -> int:
     """How many records of a partition have arrived at a time, by the workload; one more, for what is just arriving."""
     since_ns = max(time_ns - partition.starts_ms * _MILLISECOND_NS, 0)
     return partition.preloaded + since_ns * partition.records_per_second // _SECOND_NS + 1
+
+
+def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
+    """The last record of the first partition fails its operator, for a while or until the end."""
+    parameters: dict[str, int | str] = {"offset": -1, "unrecoverable": int(unrecoverable)}
+    return FaultSpec("poison", SOURCE_SYSTEM, Schedule(**when), duration_ms, parameters)
+
+
+def surge(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
+    """Input arrives faster for a while."""
+    return FaultSpec("surge", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"percent": percent})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
+from typing import Any
 
 from holdfast.faults.landing import injection, since
 from holdfast.harness.model.capability import Capability
@@ -20,9 +21,11 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import Disturbance, MessageContract, MessageKind, Way
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.harness.model.topology import subtasks
+from holdfast.harness.spi.attack import Attack, Feature, Occasion, Scene
+from holdfast.harness.spi.controls.message import MessageControl
 
 RECEPTIONS: Mapping[str, type[Event]] = {
     MessageKind.TRIGGER: TriggerReceived,
@@ -45,6 +48,75 @@ _OF_ALL = {
     "subtask": (str, "only messages of this subtask, or to it; of any if not given"),
 }
 
+_ALWAYS = {MessageKind.ACKNOWLEDGE: 4, MessageKind.TRIGGER: 4, MessageKind.COMPLETE: 4, MessageKind.HEARTBEAT_ANSWER: 1}
+"""Kinds that every checkpoint, or every while, has."""
+_OF_FAILED_CHECKPOINTS = {MessageKind.ABORT: 2, MessageKind.DECLINE: 1}
+_OF_RESTARTS = dict.fromkeys(
+    (
+        MessageKind.DEPLOY, MessageKind.START_SOURCE, MessageKind.CANCEL, MessageKind.TASK_RUNNING,
+        MessageKind.CANCELLED, MessageKind.REGISTER,
+    ),
+    1,
+)  # fmt: skip
+
+
+def _draw_delay(scene: Scene) -> list[FaultSpec]:
+    """They are late in their order, or some kinds overtake them."""
+    stream = scene.stream
+    kind = _draw_kind(scene, Way.DELAY)
+    parameters = _parameters(kind, stream.choice((1, 1, 2, 0)))
+    parameters["delay_ms"] = stream.between(1, (4 if scene.is_long() else 1) * scene.interval_ms)
+    overtaking = [each for each in sorted(scene.message_contract[kind].overtaken_by) if stream.chance(0.7)]
+    if overtaking and stream.chance(0.6):
+        parameters["overtaken_by"] = " ".join(overtaking)
+    return _with_cause(scene, kind, Way.DELAY, parameters)
+
+
+def _draw_double(scene: Scene) -> list[FaultSpec]:
+    """Copies of them come at once or later, when their attempt may be over."""
+    kind = _draw_kind(scene, Way.DOUBLE)
+    parameters = _parameters(kind, scene.stream.choice((1, 2, 0, 0)))
+    parameters["delay_ms"] = scene.stream.below(3 * scene.interval_ms)
+    return _with_cause(scene, kind, Way.DOUBLE, parameters)
+
+
+def _draw_loss(scene: Scene) -> list[FaultSpec]:
+    """They are lost, one of them with its connection where it may not be lost alone."""
+    kind = _draw_kind(scene, Way.LOSE)
+    occurrences = scene.stream.choice((1, 2, 3)) if scene.message_contract[kind].lost_alone else 1
+    return _with_cause(scene, kind, Way.LOSE, _parameters(kind, occurrences))
+
+
+def _draw_kind(scene: Scene, way: Way) -> MessageKind:
+    """A kind of message that this may be done to, in a plan that has such messages."""
+    weights = dict(_ALWAYS)
+    if Capability.FORGE_MESSAGE in scene.able:
+        weights |= _OF_FAILED_CHECKPOINTS
+    if Capability.KILL_WORKER in scene.able:
+        weights |= _OF_RESTARTS
+    if way is Way.DOUBLE:
+        weights = {kind: weight for kind, weight in weights.items() if scene.message_contract[kind].doubled}
+    return scene.stream.weighted(weights)
+
+
+def _parameters(kind: MessageKind, occurrences: int) -> dict[str, int | str]:
+    return {"message": kind.value, "occurrences": occurrences}
+
+
+def _with_cause(scene: Scene, kind: MessageKind, way: Way, parameters: dict[str, int | str]) -> list[FaultSpec]:
+    """The fault, and what makes messages of this kind be sent: a worker that dies, or a task that declines."""
+    stream, after = scene.stream, Schedule(after_checkpoint=scene.progress)
+    target = scene.worker() if stream.chance(0.3) else COORDINATOR
+    disturbed = FaultSpec(f"{way}-messages", target, after, 2 * scene.lasting_ms(), parameters)
+    if kind in _OF_RESTARTS:
+        return [disturbed, FaultSpec("kill", scene.worker(), scene.unaimed())]
+    if kind in _OF_FAILED_CHECKPOINTS:
+        subtask = stream.choice(subtasks(scene.job, scene.topology))
+        declined = Schedule(after_checkpoint=scene.progress, at_event="checkpoint_triggered")
+        decline: dict[str, int | str] = {"message": "decline", "subtask": subtask}
+        return [disturbed, FaultSpec("forge", COORDINATOR, declined, parameters=decline)]
+    return [disturbed]
+
 
 class MessageFault:
     """What the faults of messages have in common. The coordinator as target: on all its connections; a worker: on its
@@ -55,6 +127,7 @@ class MessageFault:
     roles = frozenset({Role.COORDINATOR, Role.WORKER})
     parameters: Mapping[str, tuple[type, str]] = _OF_ALL
     lasting = True
+    control = MessageControl
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.DISTURB_MESSAGES
@@ -63,14 +136,14 @@ class MessageFault:
         """See spi.fault.ContractBound."""
         return self.disturbance(spec).beyond(contract)
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.disturb_messages(self.disturbance(spec))
+    def inject(self, control: MessageControl, spec: FaultSpec) -> None:
+        control.disturb(self.disturbance(spec))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_messages(self.disturbance(spec))
+    def undo(self, control: MessageControl, spec: FaultSpec) -> None:
+        control.restore(self.disturbance(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.messages_whole(self.disturbance(spec))
+    def healed(self, control: MessageControl, spec: FaultSpec) -> bool:
+        return control.whole(self.disturbance(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """Whoever sent such a message recorded that the fault acted on it, and what was received agrees with that."""
@@ -114,6 +187,9 @@ class DelayMessages(MessageFault):
         "overtaken_by": (str, "kinds that go in front of it: words as for `message`; none if not given"),
     }
     colour = "#8c510a"
+    attacks: Sequence[Attack] = (
+        Attack("delay-messages", _draw_delay, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+    )
     leaves = "nothing: every message arrives, or its connection is lost before"
     default_delay_ms = _DEFAULT_DELAY_MS
     least_delay_ms = 1
@@ -134,6 +210,9 @@ class DoubleMessages(MessageFault):
         "delay_ms": (int, "how much later than the first the copy arrives; 0 if not given"),
     }
     colour = "#bf812d"
+    attacks: Sequence[Attack] = (
+        Attack("double-messages", _draw_double, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+    )
     leaves = "nothing: a copy changes nothing"
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
@@ -149,6 +228,14 @@ class LoseMessages(MessageFault):
     way = Way.LOSE
     colour = "#dfc27d"
     leaves = "nothing: what may be lost alone is covered by a timeout or by the next message"
+    attacks: Sequence[Attack] = (
+        Attack("lose-messages", _draw_loss, (Capability.DISTURB_MESSAGES,), Occasion.DISTURBANCE, 2),
+    )
+
+    def precludes(self, spec: FaultSpec) -> Collection[Feature]:
+        """See spi.attack.Precluding. A sink whose last notice is lost is never told again what it must commit."""
+        notice = self.disturbance(spec).message is MessageKind.COMPLETE
+        return (Feature.NO_FINAL_CHECKPOINT,) if notice else ()
 
     def agrees(self, history: History, event: MessageDisturbed) -> bool:
         """It was not received since; what had the same name before, or is sent again later, is another one."""
@@ -209,3 +296,15 @@ def _kind(parameter: str, word: str) -> MessageKind:
         raise ValueError(
             f"{parameter} is {word!r}; allowed are {', '.join(sorted(MessageKind))}: use one of these."
         ) from None
+
+
+def disturb(
+    kind: str,
+    message: str,
+    target: Target = COORDINATOR,
+    how: Mapping[str, int | str] = {},
+    duration_ms: int = 400,
+    **when: Any,
+) -> FaultSpec:
+    """The next messages of a kind are delayed, doubled or lost."""
+    return FaultSpec(f"{kind}-messages", target, Schedule(**when), duration_ms, {"message": message, **how})

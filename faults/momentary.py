@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.spi.controls import Controls
 
 
 class Momentary:
@@ -11,8 +12,8 @@ class Momentary:
 
     lasting = False
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+    def undo(self, control: Any, spec: FaultSpec) -> None:
         pass
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+    def healed(self, control: Any, spec: FaultSpec) -> bool:
         return True

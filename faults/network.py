@@ -1,18 +1,19 @@
-"""Faults of a link: between two subtasks, or between the accused and its storage or broker."""
+"""Faults of a link: between two subtasks, or between the system under test and its storage or broker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from holdfast.faults.landing import Crossing, crossings, operations, silence_in, since, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import CommitFailed, FailureCounted, StorageFailed
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
-from holdfast.harness.spi.controls import BOTH, Controls, Detail
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
 
 LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER})
 _MILLISECOND_NS = 1_000_000
@@ -21,6 +22,30 @@ _ROUNDING_NS = 1_000
 _DEFAULT_DELAY_MS = 100
 _DEFAULT_KILOBYTES_PER_SECOND = 1
 _OF_SERVICES = {Role.STORAGE: Capability.IMPAIR_STORAGE, Role.BROKER: Capability.IMPAIR_BROKER}
+
+
+_LONG_DELAY_INTERVALS = 4
+"""More than heartbeats and short checkpoint timeouts wait."""
+
+
+def _has_channels(scene: Scene) -> bool:
+    return bool(scene.channels())
+
+
+def _channel(scene: Scene) -> Target:
+    return Target(Role.CHANNEL, scene.stream.below(len(scene.channels())))
+
+
+def _draw_cut(scene: Scene) -> list[FaultSpec]:
+    return [FaultSpec("cut", _channel(scene), scene.unaimed(), scene.lasting_ms())]
+
+
+def draw_slow(scene: Scene) -> list[FaultSpec]:
+    """A channel is late for a while, and for as long again as it is late."""
+    longest = _LONG_DELAY_INTERVALS if scene.is_long() else 1
+    delay_ms = scene.stream.between(2, longest * scene.interval_ms)
+    target, schedule = _channel(scene), scene.unaimed()
+    return [FaultSpec("slow", target, schedule, scene.lasting_ms() + delay_ms, {"delay_ms": delay_ms})]
 
 
 class LinkFault:
@@ -34,11 +59,11 @@ class LinkFault:
     def needs(self, spec: FaultSpec) -> Capability:
         return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_link(spec.target, self.kind, self._detail(spec))
+    def undo(self, control: LinkControl, spec: FaultSpec) -> None:
+        control.restore(spec.target, self.kind, self._detail(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target, self.kind, self._detail(spec))
+    def healed(self, control: LinkControl, spec: FaultSpec) -> bool:
+        return control.whole(spec.target, self.kind, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> Detail:
         """What tells it from others of its kind."""
@@ -50,17 +75,22 @@ class Cut(LinkFault):
 
     kind = "cut"
     parameters: Mapping[str, tuple[type, str]] = {
-        "direction": (str, "`forward` (from the sender, or from the accused), `backward`; `both` if not given"),
+        "direction": (
+            str,
+            "`forward` (from the sender, or from the system under test), `backward`; `both` if not given",
+        ),
     }
     colour = "#cc79a7"
+    control = LinkControl
     leaves = "nothing: what was held back arrives in order"
+    attacks: Sequence[Attack] = (Attack("cut", _draw_cut, (Capability.CUT_CHANNEL,), Occasion.MIXED, 2, _has_channels),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         one_way = self._detail(spec) != BOTH
         return Capability.CUT_CHANNEL if spec.target.role is Role.CHANNEL and not one_way else super().needs(spec)
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.cut(spec.target, self._detail(spec))
+    def inject(self, control: LinkControl, spec: FaultSpec) -> None:
+        control.cut(spec.target, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> str:
         return str(spec.parameters.get("direction", BOTH))
@@ -75,10 +105,11 @@ class BlackHole(LinkFault):
 
     kind = "black-hole"
     colour = "#882255"
+    control = LinkImpairment
     leaves = "the outcome of every request that was on its way"
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.black_hole(spec.target)
+    def inject(self, control: LinkImpairment, spec: FaultSpec) -> None:
+        control.black_hole(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
         """Nothing came through for most of the time, although something was on its way."""
@@ -93,13 +124,17 @@ class Slow(LinkFault):
         "delay_ms": (int, f"milliseconds added to everything; {_DEFAULT_DELAY_MS} if not given"),
     }
     colour = "#56b4e9"
+    control = LinkControl
     leaves = "nothing: everything arrives in order"
+    attacks: Sequence[Attack] = (
+        Attack("slow", draw_slow, (Capability.SLOW_CHANNEL,), Occasion.MIXED, 2, _has_channels),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SLOW_CHANNEL if spec.target.role is Role.CHANNEL else super().needs(spec)
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.slow(spec.target, self._detail(spec))
+    def inject(self, control: LinkControl, spec: FaultSpec) -> None:
+        control.slow(spec.target, self._detail(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """Of what was sent while it was slow, at least half took the delay or longer.
@@ -131,10 +166,11 @@ class Limit(LinkFault):
         "kilobytes_per_second": (int, f"each way; {_DEFAULT_KILOBYTES_PER_SECOND} if not given"),
     }
     colour = "#44aa99"
+    control = LinkImpairment
     leaves = "nothing: everything arrives in order"
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.limit(spec.target, self._detail(spec))
+    def inject(self, control: LinkImpairment, spec: FaultSpec) -> None:
+        control.limit(spec.target, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> int:
         return int(spec.parameters.get("kilobytes_per_second", _DEFAULT_KILOBYTES_PER_SECOND))
@@ -157,13 +193,14 @@ class Reset(LinkFault):
 
     kind = "reset"
     colour = "#999933"
+    control = LinkReset
     leaves = "the outcome of every request that was on its way"
     lasting = False
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.reset(spec.target)
+    def inject(self, control: LinkReset, spec: FaultSpec) -> None:
+        control.reset(spec.target)
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+    def undo(self, control: LinkControl, spec: FaultSpec) -> None:
         """New connections were never kept out."""
 
     def landed(self, history: History, fault: int) -> bool:
@@ -192,3 +229,8 @@ def _held_back(history: History, fault: int) -> bool:
     return any(
         each.sent_ns < end_ns and (each.received_ns is None or each.received_ns >= silence.end_ns) for each in passages
     )
+
+
+def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
+    """A late channel, from the first attempt on."""
+    return FaultSpec("slow", channel, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import NotificationReceived, NotificationSent, TriggerReceived, TriggerSent
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import NOTICES, MessageContract
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role
+from holdfast.harness.spi.attack import Attack, Feature, Occasion, Scene
+from holdfast.harness.spi.controls.message import NoticeControl
 
 _DEFAULT_PERCENT = 50
+_INTERVALS = 4
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    parameters: dict[str, int | str] = {"percent": scene.stream.choice((60, 90))}
+    duration_ms = _INTERVALS * scene.interval_ms
+    return [FaultSpec("lose-notices", COORDINATOR, scene.unaimed(), duration_ms, parameters)]
 
 
 class LoseNotices:
@@ -25,8 +34,14 @@ class LoseNotices:
         "percent": (int, f"of the notices that are lost; {_DEFAULT_PERCENT} if not given"),
     }
     colour = "#aa4499"
+    control = NoticeControl
     leaves = "nothing: the next notice covers those that were lost"
     lasting = True
+    attacks: Sequence[Attack] = (Attack("lose-notices", _draw, (Capability.LOSE_NOTICES,), Occasion.MIXED, 1),)
+
+    def precludes(self, spec: FaultSpec) -> Collection[Feature]:
+        """See spi.attack.Precluding. A sink whose last notice is lost is never told again what it must commit."""
+        return (Feature.NO_FINAL_CHECKPOINT,)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.LOSE_NOTICES
@@ -37,13 +52,13 @@ class LoseNotices:
             return ""
         return "a notice is lost only with its connection: use lose-messages."
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.lose_notices(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))
+    def inject(self, control: NoticeControl, spec: FaultSpec) -> None:
+        control.lose_notices(int(spec.parameters.get("percent", _DEFAULT_PERCENT)))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.lose_notices(0)
+    def undo(self, control: NoticeControl, spec: FaultSpec) -> None:
+        control.lose_notices(0)
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
+    def healed(self, control: NoticeControl, spec: FaultSpec) -> bool:
         return True
 
     def landed(self, history: History, fault: int) -> bool:
@@ -74,3 +89,8 @@ class LoseNotices:
 def _index(subtask: str) -> str:
     """Subtasks of one index share a process, and its connection."""
     return subtask.rpartition("[")[2]
+
+
+def lose_notices(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
+    """Notices of completion and abort are lost."""
+    return FaultSpec("lose-notices", COORDINATOR, Schedule(**when), duration_ms, {"percent": percent})

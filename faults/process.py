@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from holdfast.faults.gates import died_in_window
 from holdfast.faults.landing import Window, injection, silence_in, window_of
+from holdfast.faults.lives import draw_lives
 from holdfast.faults.momentary import Momentary
+from holdfast.faults.network import draw_slow
+from holdfast.faults.restarts import draw_struck_region, draw_struck_restart
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import (
     CheckpointCompleted,
@@ -19,16 +25,73 @@ from holdfast.harness.model.events import (
     SourceEmitted,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
+from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import process_name, process_of
-from holdfast.harness.spi.controls import PARTS, Controls
+from holdfast.harness.spi.attack import Attack, Occasion, Scene, Weights
+from holdfast.harness.spi.controls.process import PARTS, ProcessControl
 
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 _PART = "/"
 """Between the name of a process and that of a part of it which has lives of its own."""
 _KILLED = frozenset({"kill", "killed", "SIGKILL"})
 """The causes of death by which systems say that it came from outside."""
+_RESTARTS = "restarts"
+"""Label of the random stream of strikes."""
+_RECOVERY: Weights = {"deploy": 2, "restored": 2}
+"""Effects of a recovery that a second strike waits for; the first is that of the coordinator."""
+_SECOND_STRIKES = 0.25
+"""Of kills: the recovery from it is struck as well."""
+
+
+def draw_kill(scene: Scene) -> list[FaultSpec]:
+    """A worker dies, and sometimes the recovery from that is struck."""
+    target = scene.worker()
+    kill = FaultSpec("kill", target, scene.schedule(target, timed=True))
+    return [kill, *_second_strike(scene, kill)]
+
+
+def _draw_kill_of_coordinator(scene: Scene) -> list[FaultSpec]:
+    return [FaultSpec("kill", COORDINATOR, scene.schedule(COORDINATOR, timed=True))]
+
+
+def _second_strike(scene: Scene, kill: FaultSpec) -> list[FaultSpec]:
+    """While the job recovers from a kill, the recovery is struck: the gate is armed when the kill acts."""
+    gates = scene.aimable(_RECOVERY)
+    schedule = kill.schedule
+    plain = not schedule.gate and schedule.at_time_ms is None
+    if not (plain and gates and scene.stream.chance(_SECOND_STRIKES)):
+        return []
+    effect = scene.stream.weighted(gates)
+    target = COORDINATOR if effect == "deploy" else scene.worker()
+    if effect != "deploy" and not scene.channels():
+        target = kill.target  # the others may be no part of the recovery
+    if effect == "deploy" and Capability.KILL_COORDINATOR not in scene.able:
+        return []
+    return [FaultSpec("kill", target, replace(schedule, gate=Gate(effect, target)))]
+
+
+def _draw_failures(scene: Scene) -> list[FaultSpec]:
+    """Kills that are far enough apart to be so many failures, and behind a slow channel that makes no failure.
+
+    What was acknowledged before a kill may still complete, before anybody has noticed it.
+    """
+    faults = draw_slow(scene) if scene.channels() and Capability.SLOW_CHANNEL in scene.able else []
+    progress = 0
+    for _ in range(scene.failures):
+        progress += scene.stream.between(1, 2) + scene.overlapping
+        faults.append(FaultSpec("kill", scene.worker(), Schedule(after_checkpoint=progress)))
+    return faults
+
+
+def _draw_pause(scene: Scene) -> list[FaultSpec]:
+    target = scene.worker()
+    return [FaultSpec("pause", target, scene.schedule(target), scene.lasting_ms())]
+
+
+def draw_pause_of_coordinator(scene: Scene) -> list[FaultSpec]:
+    """It stands still for a while."""
+    return [FaultSpec("pause", COORDINATOR, scene.schedule(COORDINATOR), scene.lasting_ms())]
 
 
 class Kill(Momentary):
@@ -42,18 +105,41 @@ class Kill(Momentary):
         "unfinished": (int, "1: it lands only where a checkpoint was triggered and not complete when the process died"),
     }
     colour = "#d55e00"
+    control = ProcessControl
     leaves = "the outcome of every operation that the process had under way"
+    attacks: Sequence[Attack] = (
+        Attack("kill-worker", draw_kill, (Capability.KILL_WORKER,), Occasion.MIXED, 6),
+        Attack("kill-coordinator", _draw_kill_of_coordinator, (Capability.KILL_COORDINATOR,), Occasion.MIXED, 3),
+        Attack("failures", _draw_failures, occasion=Occasion.BOUNDARY),
+        Attack("lives", draw_lives, occasion=Occasion.LIVES),
+        Attack(
+            "struck-restart",
+            draw_struck_restart,
+            (Capability.KILL_WORKER, Capability.RESTART_STRATEGIES),
+            share=15,
+            possible=lambda scene: not scene.regional,
+            stream=_RESTARTS,
+        ),
+        Attack(
+            "struck-region",
+            draw_struck_region,
+            (Capability.KILL_WORKER,),
+            share=100,
+            possible=lambda scene: scene.regional,
+            stream=_RESTARTS,
+        ),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         if _part(spec):
             return Capability.KILL_PART
         return Capability.KILL_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.KILL_WORKER
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.kill(spec.target, _part(spec))
+    def inject(self, control: ProcessControl, spec: FaultSpec) -> None:
+        control.kill(spec.target, _part(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.alive(spec.target)
+    def healed(self, control: ProcessControl, spec: FaultSpec) -> bool:
+        return control.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
         """A life of the process ended by kill, after the checkpoints that the fault had to wait for; if the fault was
@@ -97,26 +183,31 @@ class Pause:
         "part": (str, f"which process of a worker, where it has several: {', '.join(PARTS)}"),
     }
     colour = "#e69f00"
+    control = ProcessControl
     leaves = "nothing: the process goes on where it stood"
     lasting = True
+    attacks: Sequence[Attack] = (
+        Attack("pause-worker", _draw_pause, (Capability.PAUSE_WORKER,), Occasion.MIXED, 2),
+        Attack("pause-coordinator", draw_pause_of_coordinator, (Capability.PAUSE_COORDINATOR,), Occasion.MIXED, 1),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         if _part(spec):
             return Capability.KILL_PART
         return Capability.PAUSE_COORDINATOR if spec.target.role is Role.COORDINATOR else Capability.PAUSE_WORKER
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.pause(spec.target, _part(spec))
+    def inject(self, control: ProcessControl, spec: FaultSpec) -> None:
+        control.pause(spec.target, _part(spec))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.resume(spec.target)
+    def undo(self, control: ProcessControl, spec: FaultSpec) -> None:
+        control.resume(spec.target)
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.alive(spec.target)
+    def healed(self, control: ProcessControl, spec: FaultSpec) -> bool:
+        return control.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
-        """The process was silent for most of the pause, and would not have been: another node of the accused went on,
-        or the process itself went on as soon as it could."""
+        """The process was silent for most of the pause, and would not have been: another node of the system went on, or
+        the process itself went on as soon as it could."""
         injected = injection(history, fault)
         window = window_of(history, fault)
         if injected is None or window is None:
@@ -184,3 +275,13 @@ def _input_unread(history: History, died: NodeDied) -> bool:
         if history.position(event) < death:
             emitted[event.partition] = max(emitted[event.partition], event.next_offset)
     return any(end < each.regular for end, each in zip(emitted, history.inputs.partitions, strict=True))
+
+
+def kill(target: Target, **when: Any) -> FaultSpec:
+    """SIGKILL."""
+    return FaultSpec("kill", target, Schedule(**when))
+
+
+def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
+    """SIGSTOP for a while."""
+    return FaultSpec("pause", target, Schedule(**when), duration_ms)

@@ -11,7 +11,7 @@ from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls.job import ReplayControl
 
 
 class Replay(Momentary):
@@ -21,16 +21,17 @@ class Replay(Momentary):
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#117733"
+    control = ReplayControl
     leaves = "the work of the last checkpoint, which is done twice"
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.MICRO_BATCHES
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.replay()
+    def inject(self, control: ReplayControl, spec: FaultSpec) -> None:
+        control.replay()
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.alive(spec.target)
+    def healed(self, control: ReplayControl, spec: FaultSpec) -> bool:
+        return control.running()
 
     def landed(self, history: History, fault: int) -> bool:
         """A checkpoint completed twice, the second time after the injection, and there had been work in it."""

@@ -1,4 +1,4 @@
-"""Faults of a service that the accused depends on: it goes down, and comes up again with what it had stored."""
+"""Faults of a service that the system depends on: it goes down, and comes up again with what it had stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls.service import ServiceControl
 
 
 class Outage:
@@ -20,20 +20,21 @@ class Outage:
     roles = frozenset({Role.BROKER, Role.STORAGE})
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#661100"
+    control = ServiceControl
     leaves = "the outcome of every request that it had not answered"
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.STOP_BROKER if spec.target.role is Role.BROKER else Capability.STOP_STORAGE
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.take_down(spec.target)
+    def inject(self, control: ServiceControl, spec: FaultSpec) -> None:
+        control.take_down(spec.target)
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.bring_up(spec.target)
+    def undo(self, control: ServiceControl, spec: FaultSpec) -> None:
+        control.bring_up(spec.target)
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.alive(spec.target)
+    def healed(self, control: ServiceControl, spec: FaultSpec) -> bool:
+        return control.alive(spec.target)
 
     def landed(self, history: History, fault: int) -> bool:
         """The service died, and something was asked of it before it was up again."""

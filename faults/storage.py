@@ -2,18 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role
+from holdfast.harness.spi.attack import Attack, Occasion, Scene, Weights
+from holdfast.harness.spi.controls.storage import StorageControl
 
 _DEFAULT_OPERATION = "write-state"
 _DEFAULT_DELAY_MS = 100
+_PUBLICATION = "publish-metadata"
+_FAILING: Weights = {
+    "write-state": 2,
+    _PUBLICATION: 3,
+    "pre-commit": 2,
+    "commit": 4,
+    "read-metadata": 4,
+    "read-state": 1,
+    "fix-state": 1,
+    "persist-job-record": 3,
+}
+_SLOW: Weights = {"write-state": 2, _PUBLICATION: 2, "delete": 2, "pre-commit": 1, "commit": 1, "persist-job-record": 2}
+_READS = {"read-metadata": Capability.KILL_COORDINATOR, "read-state": Capability.KILL_WORKER}
+"""Only a recovery reads: a failing read comes with the kill that leads to it."""
+_INTERVALS = 4
+"""Long, because what fails is over with its occurrences, and a restart may come in between."""
+
+
+def _draw_error(scene: Scene) -> list[FaultSpec]:
+    operation = scene.stream.weighted(scene.possible(_FAILING))
+    kill = _READS.get(operation)
+    if kill is not None and kill not in scene.able:
+        operation, kill = _PUBLICATION, None
+    parameters: dict[str, int | str] = {
+        "operation": operation,
+        "occurrences": scene.stream.between(1, 2),
+        "after_effect": int(scene.stream.chance(0.3)),
+        "answer_lost": int(scene.stream.chance(0.3)),
+    }
+    schedule = scene.unaimed()
+    error = FaultSpec("storage-error", STORAGE, schedule, _INTERVALS * scene.interval_ms, parameters)
+    if kill is None:
+        lost = parameters["after_effect"] or parameters["answer_lost"]
+        return [error, *(_kill_before_next(scene, schedule) if operation == _PUBLICATION and lost else ())]
+    target = COORDINATOR if kill is Capability.KILL_COORDINATOR else scene.worker()
+    return [error, FaultSpec("kill", target, schedule)]
+
+
+def _kill_before_next(scene: Scene, schedule: Schedule) -> list[FaultSpec]:
+    """The coordinator dies in front of the next publication, while the outcome of the last is still unknown."""
+    if Capability.KILL_COORDINATOR not in scene.able or not scene.aimable({_PUBLICATION: 1}):
+        return []
+    if not scene.stream.chance(0.5):
+        return []
+    again = Gate(_PUBLICATION, COORDINATOR, occurrence=2)
+    return [FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=schedule.after_checkpoint, gate=again))]
+
+
+def _draw_slow(scene: Scene) -> list[FaultSpec]:
+    parameters: dict[str, int | str] = {
+        "operation": scene.stream.weighted(scene.possible(_SLOW)),
+        "delay_ms": scene.stream.between(2, 2 * scene.interval_ms),
+        "occurrences": scene.stream.below(3),
+    }
+    return [FaultSpec("slow-storage", STORAGE, scene.unaimed(), _INTERVALS * scene.interval_ms, parameters)]
 
 
 class StorageError:
@@ -34,24 +91,26 @@ class StorageError:
         ),
     }
     colour = "#0072b2"
+    control = StorageControl
     leaves = "whether the failed operation took effect, as far as its caller knows"
     lasting = True
+    attacks: Sequence[Attack] = (Attack("storage-error", _draw_error, (Capability.STORAGE_ERROR,), Occasion.MIXED, 3),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.STORAGE_ERROR
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.fail_storage(
+    def inject(self, control: StorageControl, spec: FaultSpec) -> None:
+        control.fail(
             self._operation(spec),
             int(spec.parameters.get("occurrences", 1)),
             **self._way(spec),
         )
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage(self._operation(spec), **self._way(spec))
+    def undo(self, control: StorageControl, spec: FaultSpec) -> None:
+        control.restore(self._operation(spec), **self._way(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.storage_whole(self._operation(spec), **self._way(spec))
+    def healed(self, control: StorageControl, spec: FaultSpec) -> bool:
+        return control.whole(self._operation(spec), **self._way(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""
@@ -79,20 +138,22 @@ class SlowStorage:
         "occurrences": (int, "how many calls are slow; 0, all until the heal, if not given"),
     }
     colour = "#332288"
+    control = StorageControl
     leaves = "nothing: every call takes effect and is answered"
     lasting = True
+    attacks: Sequence[Attack] = (Attack("slow-storage", _draw_slow, (Capability.SLOW_STORAGE,), Occasion.MIXED, 1),)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SLOW_STORAGE
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.slow_storage(self._operation(spec), self._delay_ms(spec), int(spec.parameters.get("occurrences", 0)))
+    def inject(self, control: StorageControl, spec: FaultSpec) -> None:
+        control.slow(self._operation(spec), self._delay_ms(spec), int(spec.parameters.get("occurrences", 0)))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_storage(self._operation(spec), delay_ms=self._delay_ms(spec))
+    def undo(self, control: StorageControl, spec: FaultSpec) -> None:
+        control.restore(self._operation(spec), delay_ms=self._delay_ms(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.storage_whole(self._operation(spec), delay_ms=self._delay_ms(spec))
+    def healed(self, control: StorageControl, spec: FaultSpec) -> bool:
+        return control.whole(self._operation(spec), delay_ms=self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name was held up on purpose after the injection."""
@@ -106,3 +167,14 @@ class SlowStorage:
     @staticmethod
     def _operation(spec: FaultSpec) -> str:
         return str(spec.parameters.get("operation", _DEFAULT_OPERATION))
+
+
+def storage_error(operation: str, duration_ms: int = 300, how: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
+    """The next call of a storage operation fails, or as many as `how` says."""
+    return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation, **how})
+
+
+def slow_storage(operation: str, delay_ms: int, duration_ms: int, occurrences: int = 0, **when: Any) -> FaultSpec:
+    """The next calls of a storage operation take longer; 0 occurrences: all for as long as it lasts."""
+    parameters: dict[str, int | str] = {"operation": operation, "delay_ms": delay_ms, "occurrences": occurrences}
+    return FaultSpec("slow-storage", STORAGE, Schedule(**when), duration_ms, parameters)

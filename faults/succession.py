@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from holdfast.faults.landing import injection
+from holdfast.faults.process import draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import NodeDied, NodeStarted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role
 from holdfast.harness.model.topology import process_name
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.process import SuccessionControl
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """Once a checkpoint is complete: before, it may not have taken over itself."""
+    if not scene.progress:
+        return draw_pause_of_coordinator(scene)
+    return [FaultSpec("supersede", COORDINATOR, scene.schedule(COORDINATOR), scene.lasting_ms())]
 
 
 class Supersede:
@@ -22,20 +32,24 @@ class Supersede:
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#a6761d"
+    control = SuccessionControl
     leaves = "what the coordinator had under way when it stopped"
     lasting = True
+    attacks: Sequence[Attack] = (
+        Attack("supersede-coordinator", _draw, (Capability.SUPERSEDE_COORDINATOR,), Occasion.MIXED, 1),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SUPERSEDE_COORDINATOR
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.supersede()
+    def inject(self, control: SuccessionControl, spec: FaultSpec) -> None:
+        control.supersede()
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.resume_superseded()
+    def undo(self, control: SuccessionControl, spec: FaultSpec) -> None:
+        control.resume_superseded()
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.alive(spec.target)
+    def healed(self, control: SuccessionControl, spec: FaultSpec) -> bool:
+        return control.coordinates()
 
     def landed(self, history: History, fault: int) -> bool:
         """A life of the coordinator that began before the fault went on after its successor had begun."""
@@ -50,3 +64,8 @@ class Supersede:
                 continue
             return any(event.node == former.node and event.time_ns > successor.time_ns for event in history.events)
         return False
+
+
+def supersede(duration_ms: int, **when: Any) -> FaultSpec:
+    """The coordinator stands still for so long, and a successor takes over at once."""
+    return FaultSpec("supersede", COORDINATOR, Schedule(**when), duration_ms)

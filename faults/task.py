@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import BatchProcessed
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.model.topology import subtasks
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.topology import channel_ends, subtasks
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.task import TaskControl
 
 _DEFAULT_DELAY_MS = 20
 _MILLISECOND_NS = 1_000_000
+_BACKLOG_INTERVALS = 8
+
+
+def _has_channels(scene: Scene) -> bool:
+    return bool(scene.channels())
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """The receiver of a channel, so that something comes there whatever is chained."""
+    receiver = channel_ends(scene.stream.choice(scene.channels()))[1]
+    target = Target(Role.TASK, subtasks(scene.job, scene.topology).index(receiver))
+    delay_ms = scene.stream.between(1, max(2, scene.interval_ms // 6))
+    schedule = Schedule(after_checkpoint=scene.progress)
+    return [FaultSpec("slow-task", target, schedule, 2 * scene.lasting_ms(), {"delay_ms": delay_ms})]
+
+
+def _draw_backlog(scene: Scene) -> list[FaultSpec]:
+    """A slow subtask behind a full channel, and a worker that dies twice: the second time what was in flight at the
+    first checkpoint, and was restored, is in flight again."""
+    faults = []
+    if Capability.SLOW_TASK in scene.able and scene.channels():
+        faults += [replace(each, duration_ms=_BACKLOG_INTERVALS * scene.interval_ms) for each in _draw(scene)]
+    if Capability.KILL_WORKER in scene.able:
+        first = 1 + scene.stream.below(2)
+        for progress in (first, first + 1 + scene.stream.below(2)):
+            faults.append(FaultSpec("kill", scene.worker(), scene.unaimed(progress)))
+    return faults
 
 
 class SlowTask:
@@ -27,20 +57,25 @@ class SlowTask:
         "delay_ms": (int, f"how long a batch takes; {_DEFAULT_DELAY_MS} if not given"),
     }
     colour = "#1b7837"
+    control = TaskControl
     leaves = "nothing: what waits is processed later, in order"
     lasting = True
+    attacks: Sequence[Attack] = (
+        Attack("slow-task", _draw, (Capability.SLOW_TASK,), Occasion.MIXED, 2, _has_channels),
+        Attack("backlog", _draw_backlog, occasion=Occasion.BACKLOG),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.SLOW_TASK
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.slow_task(spec.target, self._delay_ms(spec))
+    def inject(self, control: TaskControl, spec: FaultSpec) -> None:
+        control.slow(spec.target, self._delay_ms(spec))
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.restore_task(spec.target, self._delay_ms(spec))
+    def undo(self, control: TaskControl, spec: FaultSpec) -> None:
+        control.restore(spec.target, self._delay_ms(spec))
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return controls.whole(spec.target, self.kind, self._delay_ms(spec))
+    def healed(self, control: TaskControl, spec: FaultSpec) -> bool:
+        return control.whole(spec.target, self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
         """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow."""
@@ -62,3 +97,8 @@ class SlowTask:
     @staticmethod
     def _delay_ms(spec: FaultSpec) -> int:
         return int(spec.parameters.get("delay_ms", _DEFAULT_DELAY_MS))
+
+
+def slow_task(task: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
+    """A subtask that takes so long for each batch, from the first attempt on."""
+    return FaultSpec("slow-task", task, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from holdfast.faults.input import InputFault
+from holdfast.faults.input import InputFault, outside
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import InputTruncated, RecordFailed, TaskStarted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.target import SOURCE_SYSTEM, Role
+from holdfast.harness.spi.attack import Attack, Feature, Occasion, Scene
+from holdfast.harness.spi.controls.input import InputControl
 
 _EVERY = -1
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """Up to what a completed checkpoint covers, or a little less; a worker dies, so that input is read again."""
+    beyond = -scene.stream.choice((0, 0, 1, 10))
+    progress = max(1, scene.progress)
+    schedule = Schedule(after_checkpoint=progress)
+    truncated = FaultSpec("truncate", SOURCE_SYSTEM, schedule, 2 * scene.lasting_ms(), {"beyond": beyond})
+    if Capability.KILL_WORKER not in scene.able:
+        return [truncated]
+    return [truncated, FaultSpec("kill", scene.worker(), scene.unaimed(progress))]
 
 
 class Truncate(InputFault):
@@ -27,13 +41,23 @@ class Truncate(InputFault):
     }
     colour = "#762a83"
     leaves = "nothing: every record in front of the position of the last completed checkpoint has taken effect"
+    attacks: Sequence[Attack] = (Attack("truncate", _draw, (Capability.TRUNCATE_INPUT,), Occasion.DISTURBANCE, 2),)
+
+    def precludes(self, spec: FaultSpec) -> Collection[Feature]:
+        """See spi.attack.Precluding. A socket keeps no records that could be removed."""
+        return (Feature.SOCKETS,)
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.TRUNCATE_INPUT
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+    def inject(self, control: InputControl, spec: FaultSpec) -> None:
         partition, beyond, _ = self._detail(spec)
-        controls.truncate(partition, beyond)
+        control.truncate(partition, beyond)
+
+    def beyond_input(self, spec: FaultSpec, inputs: InputLog) -> str:
+        """See spi.fault.InputBound."""
+        partition, _, _ = self._detail(spec)
+        return outside("partition", partition, _EVERY, len(inputs.partitions) - 1)
 
     def landed(self, history: History, fault: int) -> bool | None:
         """A source began from a restored position that such records lie in front of, and, if more are gone than the
@@ -57,3 +81,8 @@ class Truncate(InputFault):
     def _detail(self, spec: FaultSpec) -> tuple[int, int, bool]:
         given = spec.parameters
         return int(given.get("partition", _EVERY)), int(given.get("beyond", 0)), False
+
+
+def truncate(beyond: int = 0, duration_ms: int = 0, **when: Any) -> FaultSpec:
+    """The records that the last completed checkpoint covers are gone, and so many more."""
+    return FaultSpec("truncate", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"beyond": beyond})

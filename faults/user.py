@@ -3,7 +3,8 @@ one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.faults.momentary import Momentary
@@ -11,24 +12,33 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
-from holdfast.harness.model.target import Role
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.target import COORDINATOR, Role
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
+from holdfast.harness.spi.controls.job import JobControl
+
+_REQUESTS = ("user", "forced", "user user", "user forced user")
+
+
+def _draw_requests(scene: Scene) -> list[FaultSpec]:
+    parameters: dict[str, int | str] = {"origins": scene.stream.choice(_REQUESTS)}
+    return [FaultSpec("request-checkpoint", COORDINATOR, scene.unaimed(), parameters=parameters)]
 
 
 class UserCommand(Momentary):
     """What the wishes of users have in common: one command to the coordinator, with the parameters as they are."""
 
     command: str
+    control = JobControl
     roles = frozenset({Role.COORDINATOR})
     parameters: Mapping[str, tuple[type, str]] = {}
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.JOB_CONTROL
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
-        controls.command(self.command, dict(spec.parameters))
+    def inject(self, control: JobControl, spec: FaultSpec) -> None:
+        control.command(self.command, dict(spec.parameters))
 
 
 class RequestCheckpoint(UserCommand):
@@ -42,6 +52,9 @@ class RequestCheckpoint(UserCommand):
     }
     colour = "#ddcc77"
     leaves = "nothing: a checkpoint more changes no result"
+    attacks: Sequence[Attack] = (
+        Attack("request-checkpoint", _draw_requests, (Capability.COMMANDS,), Occasion.MIXED, 1),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.COMMANDS
@@ -101,3 +114,13 @@ class Submit(UserCommand):
     def landed(self, history: History, fault: int) -> bool:
         """A coordinator began to work for a new job after the injection."""
         return bool(since(history, fault, JobSubmitted))
+
+
+def command(kind: str, parameters: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
+    """A user cancels or suspends the job, or submits another."""
+    return FaultSpec(kind, COORDINATOR, Schedule(**when), parameters=dict(parameters))
+
+
+def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
+    """Users ask for checkpoints, one after the other."""
+    return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})
