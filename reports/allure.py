@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import msgspec
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
+from holdfast.harness.model.oracle_title import clause_in_words
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Outcome
 from holdfast.reports import finding, notes, text, timeline, view
@@ -84,7 +85,7 @@ def _result(
     steps: list[dict[str, Any]] = []
     clock = start
     for run in sorted(runs, key=lambda run: rank[run.outcome])[:MOST_STEPS]:
-        steps.append(_step(case, run, clock, attached, f"{unique}-{len(steps)}"))
+        steps.append(_step(case, run, clock, attached, f"{unique}-{len(steps)}", journal.oracle_titles))
         clock = steps[-1]["stop"]
     return {
         "uuid": unique,
@@ -94,9 +95,9 @@ def _result(
         "name": text.clean(case.case),
         "titlePath": ["holdfast", str(case.tier), text.clean(case.case.partition("/")[0])],
         "status": STATUSES[case.status],
-        "statusDetails": _details(case, runs),
+        "statusDetails": _details(case, runs, journal.oracle_titles),
         "stage": "finished",
-        "description": _description(case, runs),
+        "description": _description(case, runs, journal.oracle_titles),
         "steps": steps,
         "attachments": [],
         "parameters": [
@@ -128,11 +129,12 @@ def _labels(journal: Journal, case: CaseResult, rules: dict[str, RuleResult]) ->
         ("framework", "holdfast"),
         ("language", "python"),
         *(("tag", rule) for rule in case.rules),
+        *(("tag", f"{result.rule.id} on its word") for result in decided if result.on_its_word),
     ):
         yield {"name": name, "value": text.clean(value)}
 
 
-def _description(case: CaseResult, runs: list[RunResult]) -> str:
+def _description(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> str:
     counts = (
         f"{text.count(case.runs_passed)} passed, {text.count(case.runs_failed)} failed, "
         f"{text.count(case.runs_inconclusive)} inconclusive, of {text.plural(case.runs_demanded, 'run')} demanded."
@@ -141,15 +143,15 @@ def _description(case: CaseResult, runs: list[RunResult]) -> str:
     decided = text.markdown(decided)
     parts = (("Purpose", case.purpose), ("Method", case.method), ("Passes if", case.passes))
     lines = [f"**{name}.** {text.markdown(words)}" for name, words in parts]
-    noted = [f"**Noted.** {text.markdown(line)}" for line in notes.of_case(case, runs)]
+    noted = [f"**Noted.** {text.markdown(line)}" for line in notes.of_case(case, runs, titles)]
     return "\n\n".join([*lines, f"**Runs.** {counts}", f"**Decides.** {decided or 'no rule'}.", *noted])
 
 
-def _details(case: CaseResult, runs: list[RunResult]) -> dict[str, str]:
+def _details(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> dict[str, str]:
     if case.status is Status.PASS:
         return {}
     shown = [
-        _witness(run)
+        _witness(run, titles)
         for run in runs
         if case.status in view.TROUBLE and (run.reason or any(view.anomalies(run)))
     ]  # fmt: skip
@@ -157,13 +159,20 @@ def _details(case: CaseResult, runs: list[RunResult]) -> dict[str, str]:
     return {"message": text.clean(f"{case.status}: {reason}"), "trace": "\n\n".join(shown[:5])}
 
 
-def _step(case: CaseResult, run: RunResult, start: int, attached: dict[str, str], prefix: str) -> dict[str, Any]:
+def _step(
+    case: CaseResult,
+    run: RunResult,
+    start: int,
+    attached: dict[str, str],
+    prefix: str,
+    titles: Mapping[str, str],
+) -> dict[str, Any]:
     attachments = []
     # A case that passes although a run was refuted is a negative control: there, a refutation is the success.
     as_expected = run.outcome is Outcome.FAIL and case.status is Status.PASS
     if run.outcome is not Outcome.PASS:
         name = f"{prefix}-attachment.txt"
-        attached[name] = _witness(run) + "\n"
+        attached[name] = _witness(run, titles) + "\n"
         attachments.append({"name": "witness and replay line", "source": name, "type": "text/plain"})
     if run.timeline is not None:
         name = f"{prefix}-attachment.svg"
@@ -190,7 +199,7 @@ def _step(case: CaseResult, run: RunResult, start: int, attached: dict[str, str]
     }
 
 
-def _witness(run: RunResult) -> str:
+def _witness(run: RunResult, titles: Mapping[str, str]) -> str:
     lines = [f"Run {run.id}: {run.plan_text}"]
     if run.finding is not None:
         lines += ["", *finding.in_text(run.finding)]
@@ -198,7 +207,7 @@ def _witness(run: RunResult) -> str:
     if run.reason:
         lines.append(run.reason)
     for verdict, anomaly in view.anomalies(run):
-        lines += ["", f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"]
+        lines += ["", f"{clause_in_words(titles, verdict.oracle, anomaly.clause)}: {anomaly.message}"]
         lines += [f"  {number}. {line}" for number, line in enumerate(anomaly.witness, start=1)]
     return text.clean("\n".join([*lines, "", f"Replay: {run.replay}"]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import msgspec
 
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
+from holdfast.harness.model.oracle_title import clause_in_words
 from holdfast.harness.model.verdict import Anomaly
 from holdfast.reports import finding, notes, text, view
 from holdfast.reports.files import write_file
@@ -44,7 +46,7 @@ def _document(journal: Journal) -> dict[str, Any]:
     listed = view.listed_runs(journal)
     found = finding.by_rule(journal)
     tests = [_rule(result, found.get(result.rule.id)) for result in view.rules(journal)]
-    tests += [_case(case, listed.get((case.case, case.tier), [])) for case in journal.cases]
+    tests += [_case(case, listed.get((case.case, case.tier), []), journal.oracle_titles) for case in journal.cases]
     start = text.epoch_milliseconds(journal.started)
     lasted = text.whole(journal.duration_s * 1_000)
     return {
@@ -87,6 +89,8 @@ def _rule(result: RuleResult, found: Finding | None) -> dict[str, Any]:
     test["testId"] = rule.id
     test["type"] = "rule"
     test["labels"] = {"level": rule.level.value, "area": rule.area}
+    if result.tiers:
+        test["labels"]["evidence"] = "on-its-word" if result.on_its_word else "outside"
     if result.reason:
         test["message"] = text.clean(result.reason)
     if found is not None:
@@ -98,7 +102,7 @@ def _rule(result: RuleResult, found: Finding | None) -> dict[str, Any]:
     return test
 
 
-def _case(case: CaseResult, runs: list[RunResult]) -> dict[str, Any]:
+def _case(case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> dict[str, Any]:
     test = _test(
         f"{case.case} on {case.tier}", ["cases", str(case.tier)], sum(run.wall_ms for run in runs), case.status
     )
@@ -110,14 +114,14 @@ def _case(case: CaseResult, runs: list[RunResult]) -> dict[str, Any]:
     if case.reason:
         test["message"] = text.clean(case.reason)
     shown = [
-        _witness(run, verdict.oracle, anomaly)
+        _witness(run, clause_in_words(titles, verdict.oracle, anomaly.clause), anomaly)
         for run in runs
         for verdict, anomaly in view.anomalies(run)
         if case.status is Status.FAIL
     ]
     if shown:
         test["trace"] = "\n\n".join(shown)
-    if noted := notes.of_case(case, runs):
+    if noted := notes.of_case(case, runs, titles):
         test["stdout"] = [text.clean(line) for line in noted]
     test["extra"] = {
         "purpose": text.clean(case.purpose),
@@ -139,6 +143,6 @@ def _test(name: str, suite: list[str], wall_ms: float, status: Status) -> dict[s
     }
 
 
-def _witness(run: RunResult, oracle: str, anomaly: Anomaly) -> str:
-    head = f"{run.id}: {oracle}/{anomaly.clause}: {anomaly.message}"
+def _witness(run: RunResult, clause: str, anomaly: Anomaly) -> str:
+    head = f"{run.id}: {clause}: {anomaly.message}"
     return text.clean("\n".join((head, *anomaly.witness, f"Replay: {run.replay}")))

@@ -37,9 +37,9 @@ def in_text(finding: Finding) -> list[str]:
 
 
 def violation_words(violation: Violation) -> str:
-    """`ORACLE/clause: message`, with how often."""
+    """The clause and the message, with how often."""
     times = f" (and {violation.times - 1} more)" if violation.times > 1 else ""
-    return f"{violation.name}: {violation.message}{times}"
+    return f"{violation.label}: {violation.message}{times}"
 
 
 def scope(finding: Finding, journal: Journal) -> str:

@@ -19,14 +19,16 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
+from holdfast.harness.model.oracle_title import oracles_in_words
 from holdfast.harness.model.picture import Film
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import MEANINGS
-from holdfast.reports import checkpoints, film, finding, notes, pictures, recovery, strip, text, timeline, verdict, view
+from holdfast.reports import checkpoints, finding, notes, recovery, strip, text, timeline, verdict, view
 from holdfast.reports.details import read_details
 from holdfast.reports.files import write_file
+from holdfast.reports.pictures import drawing, film
 from holdfast.reports.svg import colour, element, group
 
 STYLE_SHEETS = ("report.css", "timeline.css", "recovery.css", "checkpoints.css", "pictures.css")
@@ -105,6 +107,11 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
     )
 
 
+def _oracles(clauses: Iterable[str], titles: Mapping[str, str]) -> tuple[str, ...]:
+    """The oracles of names or of `ORACLE/clause`, each once, in words."""
+    return oracles_in_words(titles, clauses)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -145,14 +152,16 @@ def _environment() -> Environment:
         phase_strip=checkpoints.strip,
         notes=notes.of_run,
         idle=notes.idle,
+        oracles=_oracles,
         rules_of=finding.rules_of,
         window_title=_window_title,
         scope=finding.scope,
-        inline_picture=pictures.inline,
+        inline_picture=drawing.inline,
         scene=film.scene,
     )
     environment.tests["film"] = lambda picture: isinstance(picture, Film)
     environment.globals.update(
+        word_alone=text.ON_ITS_WORD,
         words=STATUS_WORDS,
         marks=text.STATUS_MARKS,
         meanings=text.STATUS_MEANINGS,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status
+from holdfast.harness.model.oracle_title import clause_in_words
 from holdfast.reports import finding, notes, text, view
 from holdfast.reports.files import write_file
 
@@ -50,7 +52,7 @@ def _document(journal: Journal) -> ElementTree.Element:
         suite = _suite(root, journal, f"cases: {tier}")
         for case in journal.cases:
             if case.tier is tier:
-                _case(suite, case, listed.get((case.case, case.tier), []))
+                _case(suite, case, listed.get((case.case, case.tier), []), journal.oracle_titles)
         suites.append(suite)
     for suite in suites:
         _count(suite)
@@ -84,16 +86,19 @@ def _rule(suite: ElementTree.Element, result: RuleResult, found: Finding | None)
     details = [result.rule.text, *(finding.in_text(found) if found is not None else ())]
     name = f"{result.rule.id} {text.one_line(result.rule.text, 120)}"
     test = _test(suite, classname, name, 0.0, result.status, result.reason, details)
-    if result.failed_cases:
-        ElementTree.SubElement(test, "system-out").text = text.clean(result.reason)
+    noted = [result.reason] if result.failed_cases else []
+    noted += [f"Decided {text.ON_ITS_WORD}."] if result.on_its_word else []
+    if noted:
+        ElementTree.SubElement(test, "system-out").text = text.clean("\n".join(noted))
 
 
-def _case(suite: ElementTree.Element, case: CaseResult, runs: list[RunResult]) -> None:
+def _case(suite: ElementTree.Element, case: CaseResult, runs: list[RunResult], titles: Mapping[str, str]) -> None:
     details = [f"Purpose: {case.purpose}", f"Method: {case.method}", f"Passes if: {case.passes}"]
     if case.status in view.TROUBLE:
         for run in runs:
             for verdict, anomaly in view.anomalies(run):
-                details += ["", f"{run.id}: {verdict.oracle}/{anomaly.clause}: {anomaly.message}", *anomaly.witness]
+                clause = clause_in_words(titles, verdict.oracle, anomaly.clause)
+                details += ["", f"{run.id}: {clause}: {anomaly.message}", *anomaly.witness]
             if run.reason:
                 details += ["", f"{run.id}: {run.reason}"]
             if run.reason or any(view.anomalies(run)):
@@ -102,7 +107,7 @@ def _case(suite: ElementTree.Element, case: CaseResult, runs: list[RunResult]) -
     classname = f"holdfast.cases.{case.tier}.{area}"
     wall_ms = sum(run.wall_ms for run in runs)
     test = _test(suite, classname, what or area, wall_ms, case.status, case.reason, details)
-    if noted := notes.of_case(case, runs):
+    if noted := notes.of_case(case, runs, titles):
         ElementTree.SubElement(test, "system-out").text = text.clean("\n".join(("Noted:", *noted)))
 
 

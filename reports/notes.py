@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
+from holdfast.harness.model.oracle_title import in_words, oracle_in_words
 from holdfast.harness.model.verdict import Outcome
 
 CUT_SHORT = "interrupted by "
@@ -27,17 +28,20 @@ class Note:
         undecided: it says what the oracle could not decide; otherwise something that is no failure.
         words: as the oracle put it in the first run.
         runs: ids of the kept runs with a note like this.
+        title: of the oracle.
     """
 
     oracle: str
     undecided: bool
     words: str
     runs: tuple[str, ...]
+    title: str = ""
 
     @property
     def label(self) -> str:
         """Who says it, and of which kind it is."""
-        return f"{self.oracle} could not decide" if self.undecided else self.oracle
+        oracle = in_words(self.title, self.oracle)
+        return f"{oracle} could not decide" if self.undecided else oracle
 
     @property
     def shown_in(self) -> str:
@@ -46,10 +50,15 @@ class Note:
         return f"run {self.runs[0]}{f' and {more} more' if more else ''}"
 
 
-def of_run(run: RunResult) -> tuple[Note, ...]:
-    """The notes of one run, what was left undecided first, alike ones once, but for what its own reason says."""
+def of_run(run: RunResult, titles: Mapping[str, str]) -> tuple[Note, ...]:
+    """The notes of one run, what was left undecided first, alike ones once, but for what its own reason says.
+
+    Args:
+        run: which.
+        titles: of oracles, by their names.
+    """
     alike: dict[tuple[str, bool, str], list[Note]] = {}
-    for note in _said(run):
+    for note in _said(run, titles):
         if f"{note.oracle}: {note.words}" != run.reason:
             alike.setdefault(_kind(note), []).append(note)
     merged = (_with_count(first, len(others)) for first, *others in alike.values())
@@ -58,13 +67,13 @@ def of_run(run: RunResult) -> tuple[Note, ...]:
 
 def _with_count(note: Note, others: int) -> Note:
     more = f" ({others} more like it)" if others else ""
-    return Note(note.oracle, note.undecided, f"{note.words}{more}", note.runs)
+    return replace(note, words=f"{note.words}{more}")
 
 
-def idle(run: RunResult) -> tuple[str, ...]:
-    """The oracles that had nothing to decide in a run."""
+def idle(run: RunResult, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """The oracles that had nothing to decide in a run, in words."""
     return tuple(
-        verdict.oracle
+        oracle_in_words(titles, verdict.oracle)
         for verdict in run.verdicts
         if verdict.outcome is Outcome.INCONCLUSIVE and verdict.had_nothing_to_decide
     )
@@ -81,7 +90,7 @@ def notes(journal: Journal) -> tuple[Note, ...]:
     passed = {(case.case, case.tier) for case in journal.cases if case.status is Status.PASS}
     left_out = {run for finding in journal.findings for run in (finding.run, *finding.runs)}
     still_open = {case for finding in journal.findings if finding.damage is None for case in finding.cases}
-    return _merged(
+    noticed = (
         run
         for run in journal.runs
         if run.id not in left_out
@@ -89,24 +98,22 @@ def notes(journal: Journal) -> tuple[Note, ...]:
         and not (run.outcome is Outcome.INCONCLUSIVE and f"{run.case} on {run.tier}" in still_open)
         and not run.reason.startswith(CUT_SHORT)
     )
+    return _merged(noticed, journal.oracle_titles)
 
 
-def of_case(case: CaseResult, runs: Iterable[RunResult]) -> tuple[str, ...]:
+def of_case(case: CaseResult, runs: Iterable[RunResult], titles: Mapping[str, str]) -> tuple[str, ...]:
     """The notes of the kept runs of one case, each as a line. Of a negative control there are none."""
     noticed = (run for run in runs if run.outcome is not Outcome.FAIL or case.status is not Status.PASS)
-    return tuple(f"{note.label}: {note.words} ({note.shown_in})" for note in _merged(noticed))
+    return tuple(f"{note.label}: {note.words} ({note.shown_in})" for note in _merged(noticed, titles))
 
 
-def _merged(runs: Iterable[RunResult]) -> tuple[Note, ...]:
+def _merged(runs: Iterable[RunResult], titles: Mapping[str, str]) -> tuple[Note, ...]:
     """The notes of these runs, those that are alike as one."""
     grouped: dict[tuple[str, bool, str], list[Note]] = {}
     for run in runs:
-        for note in _said(run):
+        for note in _said(run, titles):
             grouped.setdefault(_kind(note), []).append(note)
-    merged = [
-        Note(alike[0].oracle, alike[0].undecided, alike[0].words, tuple(run for note in alike for run in note.runs))
-        for alike in grouped.values()
-    ]
+    merged = [replace(alike[0], runs=tuple(run for note in alike for run in note.runs)) for alike in grouped.values()]
     merged.sort(key=lambda note: (not note.undecided, -len(note.runs)))
     turn = Counter[tuple[str, bool]]()
     turns = {}
@@ -121,9 +128,10 @@ def _kind(note: Note) -> tuple[str, bool, str]:
     return note.oracle, note.undecided, _NUMBER.sub("n", note.words.partition(":")[0])
 
 
-def _said(run: RunResult) -> Iterator[Note]:
+def _said(run: RunResult, titles: Mapping[str, str]) -> Iterator[Note]:
     for verdict in run.verdicts:
+        title = titles.get(verdict.oracle, "")
         if verdict.outcome is Outcome.INCONCLUSIVE and verdict.reason and not verdict.had_nothing_to_decide:
-            yield Note(verdict.oracle, True, verdict.reason, (run.id,))
+            yield Note(verdict.oracle, True, verdict.reason, (run.id,), title)
         for words in dict.fromkeys(verdict.information):
-            yield Note(verdict.oracle, False, words, (run.id,))
+            yield Note(verdict.oracle, False, words, (run.id,), title)

@@ -123,7 +123,10 @@ def _finding(found: Finding, journal: Journal) -> str:
         lines.append("")
     for run in journal.runs:
         if run.id == found.run and found.damage is not None:
-            lines += [f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n" for each in notes.of_run(run)]
+            lines += [
+                f"_{text.markdown(each.label)}_: {text.markdown(each.words)}\n"
+                for each in notes.of_run(run, journal.oracle_titles)
+            ]
     if found.next is not None:
         lines.append("Next:\n")
         lines.append(fence(found.next.line()))

@@ -169,13 +169,13 @@ def _print_finding(found: Finding, journal: Journal, console: Console, verbose: 
         for each in found.consequences:
             _print_wrapped(console, finding.violation_words(each), lead="then  ")
     elif found.consequences:
-        clauses = ", ".join(each.name for each in found.consequences)
+        clauses = ", ".join(each.label for each in found.consequences)
         _print_wrapped(console, clauses, "dim", lead="then  ")
     if reach := finding.scope(found, journal):
         _print_wrapped(console, reach, "dim", lead="seen  ")
     for run in journal.runs:
         if run.id == found.run and found.damage is not None:
-            for note in notes.of_run(run):
+            for note in notes.of_run(run, journal.oracle_titles):
                 _print_wrapped(console, f"{note.label}: {note.words}", "dim", lead="note  ")
 
 

@@ -7,7 +7,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from holdfast.harness.model.picture import DrawnMachine, Film, PausePicture, Picture, RecoveryPicture, StreamPicture
-from holdfast.reports import film, machine, pause, rewind, stream
+from holdfast.reports.pictures import film, machine, pause, rewind, stream
 from holdfast.reports.svg import element, number
 
 PADDING = 16.0

@@ -1,0 +1,1 @@
+"""Drawings: from the data of a picture to SVG, for pages and the gallery."""
