@@ -24,10 +24,7 @@ COMPILED = (
     "harness/sim/disk.py",
     "harness/sim/streams.py",
     "harness/oracles/*.py",
-    "harness/oracles/clauses/*.py",
-    "harness/oracles/models/*.py",
-    "harness/oracles/output/*.py",
-    "harness/oracles/traces/*.py",
+    "harness/oracles/*/*.py",
     "fixtures/reference/protocol/**/*.py",
     "fixtures/reference/drivers/simulated/*.py",
 )
@@ -35,8 +32,11 @@ INTERPRETED = (
     "__init__.py",
     "messages.py",
     "checkpoint_metrics.py",
+    "steps.py",
+    "stored_identities.py",
 )
-"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen."""
+"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen. A
+compiled class that is a Sequence takes every tuple for one of its own."""
 SETUP = """
 import sys
 from mypyc.build import mypycify

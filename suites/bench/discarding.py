@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.fixtures.mutants.compose import with_task
+from holdfast.fixtures.reference.protocol.effects import Effects
 from holdfast.fixtures.reference.protocol.tasks.sink_task import SinkTask
-from holdfast.fixtures.reference.protocol.tasks.task import Effects
 from holdfast.harness.model.events import CheckpointCompleted, SnapshotTaken
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.oracles.models.fold_model import MASK
+from holdfast.harness.oracles.shared.fold_model import MASK
 from holdfast.suites.bench.final_sums import totals
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import FoldColumns, Integers, Partition
-from holdfast.harness.oracles.models.fold_model import MASK
+from holdfast.harness.oracles.shared.fold_model import MASK
 
 CHUNK = 1 << 22
 

@@ -15,9 +15,9 @@ HOUSE = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "kernel": "harness/sim",
     "driver": "fixtures/reference/drivers",
+    "storage": "fixtures/reference/protocol/storage",
     "protocol": "fixtures/reference/protocol",
     "operators": "fixtures/reference/operators",
-    "storage": "fixtures/reference/storage",
     "workload": "fixtures/workloads",
     "faults": "faults",
     "oracles": "harness/oracles",

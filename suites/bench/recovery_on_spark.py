@@ -37,7 +37,7 @@ from holdfast.harness.model.journal import CaseResult, Certificate, Journal, Run
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.system import System
+from holdfast.harness.spi.system import System, declared
 from holdfast.reports.html import HtmlReporter
 from holdfast.reports.recovery import Row, groups
 from holdfast.suites.bench.figures import load, table
@@ -60,7 +60,7 @@ def plan_of(system: System, kills: int, interval_ms: int, allowed_s: float, *, d
     """So many kills, with flights arriving until well after the last; one that hits when all is read does not count."""
     seconds = 10 + kills * (CHECKPOINTS_BETWEEN * interval_ms / 1000 + allowed_s)
     years = 1 + int(seconds) // 300
-    strategy = RESTARTS if Capability.RESTART_STRATEGIES in system.capabilities else {}
+    strategy = RESTARTS if Capability.RESTART_STRATEGIES in declared(system) else {}
     return Plan(
         system=system.name,
         job=KEYED_SUM,
@@ -181,12 +181,12 @@ def main(
     os.sched_setaffinity(0, [int(core) for core in cores.split(",")])
     started, start_s = datetime.now(UTC), monotonic()
     try:
-        accused = [registry.system(name) for name in system or SYSTEMS]
-        plans = [plan_of(each, kills, interval_ms, allowed_s, during=during) for each in accused]
-        for each, plan in zip(accused, plans, strict=True):
+        under_test = [registry.system(name) for name in system or SYSTEMS]
+        plans = [plan_of(each, kills, interval_ms, allowed_s, during=during) for each in under_test]
+        for each, plan in zip(under_test, plans, strict=True):
             check_plan(plan, each, tier, registry.toolbox())
             check_options(plan, each)
-        runs = [measure(each, plan, tier) for each, plan in zip(accused, plans, strict=True)]
+        runs = [measure(each, plan, tier) for each, plan in zip(under_test, plans, strict=True)]
     except (UsageError, NotApplicable) as error:
         raise OSError(str(error)) from error
     finally:

@@ -114,11 +114,11 @@ def measure_throughput(demand: Demand, years: int) -> Saturated:
     Raises:
         OSError: the run says nothing, or an oracle refused it.
     """
-    accused = ObservedReference()
+    under_test = ObservedReference()
     with processor_time() as spent:
-        run = _run(accused, demand, {"repeat": years}, seconds=demand.seconds * 10, modelled=False)
+        run = _run(under_test, demand, {"repeat": years}, seconds=demand.seconds * 10, modelled=False)
     batches = Batches(run.history)
-    zero_ns = accused.zero_ns
+    zero_ns = under_test.zero_ns
     samples = [Sample((zero_ns + time_ns) / 1e9, records) for time_ns, records in batches.committed_samples()]
     if len(samples) < FEWEST_CHECKPOINTS + 1:
         raise OSError(f"{years} years were read before {FEWEST_CHECKPOINTS} checkpoints were complete: ask for more.")
@@ -141,10 +141,10 @@ def measure_latency(demand: Demand, offered: int) -> Latency:
     Raises:
         OSError: the run says nothing, or an oracle refused it.
     """
-    accused = ObservedReference()
+    under_test = ObservedReference()
     years = max(1, round(offered * (SETTLED_AFTER_S + demand.seconds) / RECORDS_PER_YEAR))
     rate = max(1, offered // ORIGINS)
-    run = _run(accused, demand, {"repeat": years, "records_per_second": rate}, seconds=demand.seconds * 2 + 60)
+    run = _run(under_test, demand, {"repeat": years, "records_per_second": rate}, seconds=demand.seconds * 2 + 60)
     batches = Batches(run.history)
 
     def arrived_ns(batch: SourceEmitted) -> float:
@@ -161,7 +161,7 @@ def measure_latency(demand: Demand, offered: int) -> Latency:
 
 
 def _run(
-    accused: ObservedReference,
+    under_test: ObservedReference,
     demand: Demand,
     parameters: dict[str, int | str],
     seconds: float,
@@ -179,7 +179,7 @@ def _run(
         bounds=Bounds(safety_ms=100, liveness_ms=int(seconds * 1000)),
     )
     with tempfile.TemporaryDirectory(dir=demand.folder) as folder:
-        run = run_plan(plan, accused, tools, Tier.PROCESS, Path(folder))
+        run = run_plan(plan, under_test, tools, Tier.PROCESS, Path(folder))
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
     if failed or run.outcome is not Outcome.PASS:
         raise OSError(f"the run does not count: {run.outcome.value} {run.reason} {failed}")

@@ -49,7 +49,7 @@ class Definition(msgspec.Struct, frozen=True):
     most_dispatched: int
 
 
-_TWO_WIDE = msgspec.structs.replace(SWARM, jobs={"keyed-sum": 1}, parallelism={2: 1})
+_TWO_WIDE = msgspec.structs.replace(SWARM, jobs={"keyed-sum": 1}, parallelism={2: 1}, regional_percent=0)
 DEFINITIONS = {
     "a": Definition("300 to 500 dispatched events", msgspec.structs.replace(_TWO_WIDE, records=(20, 40)), 300, 500),
     "b": Definition(
@@ -70,8 +70,8 @@ class Facts(NamedTuple):
 class Bench:
     """Draws, runs and judges for one definition."""
 
-    def __init__(self, definition: Definition, accused: System, tools: Toolbox) -> None:
-        self._definition, self._system, self._tools = definition, accused, tools
+    def __init__(self, definition: Definition, under_test: System, tools: Toolbox) -> None:
+        self._definition, self._system, self._tools = definition, under_test, tools
 
     def run(self, seed: int) -> Run:
         """What is measured."""
@@ -137,15 +137,15 @@ def main(
     mix: Annotated[list[str] | None, typer.Option(help="a or b; default: both")] = None,
     runs: Annotated[int, typer.Option(min=10, help="that count, of each mix")] = 500,
     repeats: Annotated[int, typer.Option(min=1)] = 5,
-    name: Annotated[str, typer.Option("--system", help="the accused")] = "reference",
+    name: Annotated[str, typer.Option("--system", help="the system under test")] = "reference",
     profile: Annotated[bool, typer.Option(help="print where the time goes")] = False,
 ) -> None:
     """Measure."""
-    accused, tools = system(name), toolbox()
+    under_test, tools = system(name), toolbox()
     columns = ("mix", "runs/s and core", "runs/s wall", "events/run min / median / max", "checkpoints", "faults landed")
     rows, notes = [], []
     for letter in mix or list(DEFINITIONS):
-        bench = Bench(DEFINITIONS[letter], accused, tools)
+        bench = Bench(DEFINITIONS[letter], under_test, tools)
         seeds, facts, rejected = bench.select(runs)
         timed = [bench.time(seeds) for _ in range(repeats)]
         shapes = [_spread(each) for each in zip(*(fact[:3] for fact in facts), strict=True)]

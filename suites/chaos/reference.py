@@ -7,24 +7,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill, pause
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     LATE_CHANNELS,
     RESTART,
-    STORAGE,
     TOLERANT,
     WORKERS,
     gate,
-    kill,
-    pause,
     plan,
-    slow,
     with_needs,
 )
 

@@ -9,10 +9,10 @@ from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.target import Target
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, STORAGE, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, with_needs
 
 APPENDS, CLAIMS_TOO_MUCH = "appends-in-foreach-batch", "claims-too-much-of-kafka"
 IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}

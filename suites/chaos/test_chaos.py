@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.plugin import AskCase, case_parameters
+from holdfast.harness.plugin import RunCase, case_parameters
 from holdfast.suites.chaos import in_chaos
 
 REFERENCE, SPARK = "reference", "spark"
@@ -26,17 +26,17 @@ def beside(case: Case) -> bool:
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere))
-def test_the_reference(case: Case, tier: Tier, ask_case: AskCase) -> None:
-    ask_case(REFERENCE, case, tier)
+def test_the_reference(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)
 
 
 @beside_structured_streaming
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, beside))
-def test_the_reference_beside_it(case: Case, tier: Tier, ask_case: AskCase) -> None:
-    ask_case(REFERENCE, case, tier)
+def test_the_reference_beside_it(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)
 
 
 @beside_structured_streaming
 @pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, in_chaos))
-def test_structured_streaming(case: Case, tier: Tier, ask_case: AskCase) -> None:
-    ask_case(SPARK, case, tier)
+def test_structured_streaming(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(SPARK, case, tier)

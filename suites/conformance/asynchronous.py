@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from holdfast.faults.forge import forge
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
     WORKERS,
     each_of,
-    forge,
     gate,
-    kill,
     plan,
-    slow_storage,
-    storage_error,
     with_needs,
 )
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.faults.forge import forge
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
+from holdfast.faults.task import slow_task
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Job, VertexKind
 from holdfast.harness.model.jobs import DIAMOND, FORWARD, JOIN, REBALANCE, SELF_JOIN, STEPS, UNION
@@ -20,11 +24,7 @@ from holdfast.suites.conformance.plans import (
     TOLERANT,
     WORKERS,
     each_of,
-    forge,
-    kill,
     plan,
-    slow,
-    slow_task,
     with_needs,
 )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
-from holdfast.suites.conformance.plans import AT_LEAST_ONCE, COORDINATOR, EVERYWHERE, WORKERS, kill, plan, with_needs
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, question, refused, submitted
 
 ALIGNED: Options = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import storage_error
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import ExpectedEnd
@@ -14,9 +16,7 @@ from holdfast.suites.conformance.plans import (
     OPTIONS,
     RESTART,
     WORKERS,
-    kill,
     plan,
-    storage_error,
     with_needs,
 )
 from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    RESTART,
-    WORKERS,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, RESTART, WORKERS, plan, with_needs
 from holdfast.suites.conformance.submissions import (
     FLAT,
     NESTED,

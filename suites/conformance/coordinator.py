@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import cycle
 
+from holdfast.faults.forge import forge
+from holdfast.faults.process import pause
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, Topology
@@ -16,9 +18,7 @@ from holdfast.suites.conformance.plans import (
     TOLERANT,
     WORKERS,
     each_of,
-    forge,
     gate,
-    pause,
     plan,
     with_needs,
 )

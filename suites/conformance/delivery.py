@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, REBALANCE
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     AT_LEAST_ONCE,
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     FAILOVER,
     LATE_CHANNELS,
@@ -16,11 +19,7 @@ from holdfast.suites.conformance.plans import (
     WORKERS,
     each_of,
     gate,
-    kill,
     plan,
-    slow,
-    slow_storage,
-    storage_error,
     with_needs,
 )
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from holdfast.faults.forge import forge
+from holdfast.faults.notices import lose_notices
+from holdfast.faults.process import kill, pause
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec, Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     INTOLERANT,
     ONE_TOLERABLE,
@@ -17,14 +21,8 @@ from holdfast.suites.conformance.plans import (
     TWO_RETAINED,
     WORKERS,
     each_of,
-    forge,
     gate,
-    kill,
-    lose_notices,
-    pause,
     plan,
-    slow_storage,
-    storage_error,
     with_needs,
 )
 from holdfast.suites.conformance.recovery import ON_COORDINATOR

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.faults.process import kill
+from holdfast.faults.user import command
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, PIPELINE, REDUCED, UNION, bounded
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    COORDINATOR,
-    EVERYWHERE,
-    TOLERANT,
-    WORKERS,
-    command,
-    each_of,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, TOLERANT, WORKERS, each_of, plan, with_needs
 
 CHAINED = {"pipeline.operator-chaining.enabled": "true"}
 SELDOM = {f"{CHECKPOINTING}.interval": "150 ms"}

@@ -16,7 +16,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.models.options import at_least_once
+from holdfast.harness.oracles.shared.options import at_least_once
 
 POSITIONS = {0: 3, 1: 4}
 """By partition, the next offset of the checkpoint: record 4 and record 5, counted from 1."""
@@ -38,6 +38,7 @@ class GoldenOracle:
     """Compares one restored checkpoint, and the last rows, with the example."""
 
     name = "GOLDEN"
+    title = "worked example"
     invariant = "The worked example gives even 8 and odd 8, then 40 and 32; without alignment even 12, then 44."
     clauses: Mapping[str, str] = {
         "checkpoint-value": "a sum in the restored checkpoint is not that of the example",

@@ -22,6 +22,7 @@ class SampleOracle:
     """Compares the effective configuration with golden figures."""
 
     name = "SAMPLES"
+    title = "samples of the seeds"
     invariant = (
         "Every configuration sample of the seeds comes to its golden figures, and every default is the listed one."
     )

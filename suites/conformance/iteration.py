@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.lossy_jobs import ITERATION
@@ -12,16 +14,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    slow,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, flat, question, refused, submitted
 
 INTERVAL: Options = {f"{CHECKPOINTING}.interval": "1 s"}

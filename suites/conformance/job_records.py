@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
-    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
     WORKERS,
     each_of,
     gate,
-    kill,
     plan,
-    slow_storage,
-    storage_error,
     with_needs,
 )
 

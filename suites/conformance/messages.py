@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from holdfast.faults.forge import forge
+from holdfast.faults.messages import disturb
+from holdfast.faults.process import kill, pause
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import Target
+from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
     TWO_AT_ONCE,
     WORKERS,
     each_of,
-    forge,
     gate,
-    kill,
-    pause,
     plan,
     with_needs,
 )
@@ -33,18 +30,6 @@ NOTICES_AND_TRIGGERS = "trigger complete abort heartbeat"
 EXACTLY_ONCE = ("row-wrong", "row-repeated", "counts-stepped-back", "input-missing")
 
 
-def messages(
-    kind: str,
-    message: str,
-    target: Target = COORDINATOR,
-    how: Mapping[str, int | str] = {},
-    duration_ms: int = 400,
-    **when: Any,
-) -> FaultSpec:
-    """The next messages of a kind are delayed, doubled or lost."""
-    return FaultSpec(f"{kind}-messages", target, Schedule(**when), duration_ms, {"message": message, **how})
-
-
 def _declined(**when: Any) -> FaultSpec:
     """Some checkpoint is aborted."""
     return forge("decline", "sink[1]", **when)
@@ -52,8 +37,8 @@ def _declined(**when: Any) -> FaultSpec:
 
 LOST_WITH_CONNECTION = tuple(
     plan(
-        messages("lose", first, WORKERS[0], after_checkpoint=1),
-        messages("lose", then, WORKERS[0], after_checkpoint=3),
+        disturb("lose", first, WORKERS[0], after_checkpoint=1),
+        disturb("lose", then, WORKERS[0], after_checkpoint=3),
         kill(WORKERS[1], after_checkpoint=1),
         kill(WORKERS[1], after_checkpoint=4),
         options=SHORT_TIMEOUT,
@@ -63,13 +48,13 @@ LOST_WITH_CONNECTION = tuple(
 )
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
 DOUBLED_ACKS = plan(
-    messages("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
+    disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
     pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
 ACKS_OF_THE_LAST_ATTEMPT = plan(
-    messages("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
+    disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
     kill(WORKERS[1], after_checkpoint=3),
     options=SHORT_TIMEOUT,
     records=LONG,
@@ -77,12 +62,12 @@ ACKS_OF_THE_LAST_ATTEMPT = plan(
 """Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
 OLD_TRIGGERS = (
     plan(
-        messages("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
+        disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
         options=SHORT_TIMEOUT,
         records=LONG,
     ),
     plan(
-        messages(
+        disturb(
             "delay",
             "trigger",
             WORKERS[0],
@@ -94,15 +79,15 @@ OLD_TRIGGERS = (
     ),
 )
 LATE_ABORTS = plan(
-    messages("delay", "abort", how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
+    disturb("delay", "abort", how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
     _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
     _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
 LATE_DECLINES = plan(
-    messages("delay", "decline", how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
-    messages("lose", "trigger", WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
+    disturb("delay", "decline", how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
+    disturb("lose", "trigger", WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
     _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
     _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
     options={**SHORT_TIMEOUT, f"{CHECKPOINTING}.timeout": "42 ms"},
@@ -110,7 +95,7 @@ LATE_DECLINES = plan(
 )
 """A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
 LOST_TRIGGERS = plan(
-    messages("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
+    disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
     options=SHORT_TIMEOUT,
     records=LONG,
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.faults.forge import forge
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
@@ -11,10 +14,7 @@ from holdfast.suites.conformance.plans import (
     TWO_RETAINED,
     WORKERS,
     each_of,
-    forge,
-    kill,
     plan,
-    slow,
     with_needs,
 )
 from holdfast.suites.conformance.unaligned import switching

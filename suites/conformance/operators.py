@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    COORDINATOR,
-    EVERYWHERE,
-    LATE_CHANNELS,
-    RESTORED,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    slow,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import EVERYWHERE, LATE_CHANNELS, RESTORED, WORKERS, each_of, plan, with_needs
 
 MEETING = (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST)
 """Two streams flow together."""

@@ -17,13 +17,12 @@ from holdfast.harness.model.case import Case, PlanGenerator, Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.window import Window
-from holdfast.harness.spi.fault import Fault
+from holdfast.harness.spi.fault import AnyFault
 
 EVERYWHERE = (Tier.SIM, Tier.PROCESS)
-COORDINATOR, STORAGE, SOURCE_SYSTEM = Target(Role.COORDINATOR), Target(Role.STORAGE), Target(Role.SOURCE_SYSTEM)
 WORKERS = (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
 LATE_CHANNELS = (Target(Role.CHANNEL, 2), Target(Role.CHANNEL, 3))
 """From the second source."""
@@ -58,7 +57,7 @@ OPTION_NEEDS = {
     "": Capability.OPTIONS,
 }
 """By the beginning of an option's key."""
-FAULT_KINDS: Mapping[str, Fault] = {made.kind: made for made in (factory() for factory in FAULTS)}
+FAULT_KINDS: Mapping[str, AnyFault] = {made.kind: made for made in (factory() for factory in FAULTS)}
 BOUNDS = Bounds(safety_ms=2_000, liveness_ms=3_000)
 RESTORED = (Window.RESTORED_STATE, Window.READ_AGAIN)
 """Windows of a recovery that goes back behind what was read."""
@@ -92,7 +91,7 @@ def with_needs(*cases: Case) -> tuple[Case, ...]:
     )
 
 
-def _needs(chosen: Plan) -> set[Capability]:
+def _needs(chosen: Plan) -> set[str]:
     needs = {FAULT_KINDS[spec.kind].needs(spec) for spec in chosen.faults} | demands(chosen.job)
     needs.update(
         capability
@@ -115,79 +114,6 @@ def _needs(chosen: Plan) -> set[Capability]:
 def each_of(plans: Sequence[Plan]) -> PlanGenerator:
     """A generator that goes through fixed plans: as many successive seeds as there are plans run each of them."""
     return lambda seed: plans[seed % len(plans)]
-
-
-def kill(target: Target, **when: Any) -> FaultSpec:
-    """SIGKILL."""
-    return FaultSpec("kill", target, Schedule(**when))
-
-
-def pause(target: Target, duration_ms: int, **when: Any) -> FaultSpec:
-    """SIGSTOP for a while."""
-    return FaultSpec("pause", target, Schedule(**when), duration_ms)
-
-
-def supersede(duration_ms: int, **when: Any) -> FaultSpec:
-    """The coordinator stands still for so long, and a successor takes over at once."""
-    return FaultSpec("supersede", COORDINATOR, Schedule(**when), duration_ms)
-
-
-def slow(channel: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
-    """A late channel, from the first attempt on."""
-    return FaultSpec("slow", channel, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
-
-
-def slow_task(task: Target, delay_ms: int, duration_ms: int = 300) -> FaultSpec:
-    """A subtask that takes so long for each batch, from the first attempt on."""
-    return FaultSpec("slow-task", task, Schedule(at_event="attempt_started"), duration_ms, {"delay_ms": delay_ms})
-
-
-def storage_error(operation: str, duration_ms: int = 300, how: Mapping[str, int] = {}, **when: Any) -> FaultSpec:
-    """The next call of a storage operation fails, or as many as `how` says."""
-    return FaultSpec("storage-error", STORAGE, Schedule(**when), duration_ms, {"operation": operation, **how})
-
-
-def damage(part: str, way: str, duration_ms: int = 0, **when: Any) -> FaultSpec:
-    """A file of the newest checkpoint is spoilt, for a while or until the end."""
-    return FaultSpec("damage", STORAGE, Schedule(**when), duration_ms, {"part": part, "way": way})
-
-
-def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
-    """The last record of the first partition fails its operator, for a while or until the end."""
-    parameters: dict[str, int | str] = {"offset": -1, "unrecoverable": int(unrecoverable)}
-    return FaultSpec("poison", SOURCE_SYSTEM, Schedule(**when), duration_ms, parameters)
-
-
-def surge(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
-    """Input arrives faster for a while."""
-    return FaultSpec("surge", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"percent": percent})
-
-
-def slow_storage(operation: str, delay_ms: int, duration_ms: int, occurrences: int = 0, **when: Any) -> FaultSpec:
-    """The next calls of a storage operation take longer; 0 occurrences: all for as long as it lasts."""
-    parameters: dict[str, int | str] = {"operation": operation, "delay_ms": delay_ms, "occurrences": occurrences}
-    return FaultSpec("slow-storage", STORAGE, Schedule(**when), duration_ms, parameters)
-
-
-def lose_notices(percent: int, duration_ms: int, **when: Any) -> FaultSpec:
-    """Notices of completion and abort are lost."""
-    return FaultSpec("lose-notices", COORDINATOR, Schedule(**when), duration_ms, {"percent": percent})
-
-
-def command(kind: str, parameters: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
-    """A user cancels or suspends the job, or submits another."""
-    return FaultSpec(kind, COORDINATOR, Schedule(**when), parameters=dict(parameters))
-
-
-def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:
-    """Users ask for checkpoints, one after the other."""
-    return FaultSpec("request-checkpoint", COORDINATOR, Schedule(**when), 0, {"origins": origins, "times": times})
-
-
-def forge(message: str, subtask: str, shift: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
-    """A message of a subtask that it did not send; its attempt or checkpoint shifted."""
-    parameters: dict[str, int | str] = {"message": message, "subtask": subtask, **shift}
-    return FaultSpec("forge", COORDINATOR, Schedule(**when), parameters=parameters)
 
 
 def gate(effect: str, target: Target, vertex: str = "", occurrence: int = 1) -> Gate:

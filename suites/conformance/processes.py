@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, WorkloadSpec
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    COORDINATOR,
-    RESTART,
-    RESTORED,
-    WORKERS,
-    each_of,
-    gate,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, RESTORED, WORKERS, each_of, gate, plan, with_needs
 
 OPTIONS = {
     f"{CHECKPOINTING}.interval": "200 ms",

@@ -11,13 +11,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import WORKERS, each_of, kill, with_needs
+from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
 
 PROGRAM = WORKERS[0]
 BEFORE_ANYTHING = kill(PROGRAM, at_event="program_ready")

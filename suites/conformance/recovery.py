@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.faults.damage import damage
+from holdfast.faults.input import surge
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import ExpectedEnd, Plan
-from holdfast.harness.model.target import Target
+from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     FAILOVER,
     RESTART,
@@ -18,12 +20,9 @@ from holdfast.suites.conformance.plans import (
     STATE_IN_FILES,
     TWO_RETAINED,
     WORKERS,
-    damage,
     each_of,
     gate,
-    kill,
     plan,
-    surge,
     with_needs,
 )
 
@@ -81,13 +80,19 @@ START_AT_LATEST = plan(
     records={"records": 80, "partitions": 1, "idle_partition": 0, "starts_ms": 30},
 )
 """The job starts at the end of an empty partition, and dies when something is there."""
-RECORDED: dict[str, Any] = {"after_checkpoint": 2, "at_event": "checkpoint_triggered"}
-"""The id of the next checkpoint is durable, and with it that the second is complete."""
+RECORDED: dict[str, Any] = {"after_checkpoint": 2, "gate": gate("send-trigger", COORDINATOR)}
+"""The id of the next checkpoint is durable, and with it that the newest is complete. The coordinator stands there, so
+none completes before the damage is done."""
 WAYS = ("remove", "truncate", "flip")
+WHO_READS = {
+    "metadata": kill(COORDINATOR, **RECORDED),
+    "state": kill(WORKERS[0], after_checkpoint=2, gate=gate("acknowledge", WORKERS[0])),
+}
+"""By what is damaged, the death that makes somebody read it, before the next checkpoint can complete."""
 UNREADABLE = tuple(
     plan(
         damage(part, way, 300, **RECORDED),
-        kill(COORDINATOR if part == "metadata" else WORKERS[0], **RECORDED),
+        WHO_READS[part],
         options={**STATE_IN_FILES, **retained},
     )
     for part in ("metadata", "state")
@@ -99,7 +104,7 @@ MISSING = UNREADABLE[0]
 NOT_MENDED = tuple(
     plan(
         damage(part, "remove", **RECORDED),
-        kill(COORDINATOR if part == "metadata" else WORKERS[0], **RECORDED),
+        WHO_READS[part],
         options={**STATE_IN_FILES, f"{RESTART}.fixed-delay.attempts": "3"},
         expected_end=ExpectedEnd.FAILED,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.faults.input import poison
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
-from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.jobs import FORWARD, TWO_PIPELINES
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
@@ -15,31 +16,10 @@ from holdfast.suites.conformance.plans import (
     RESTORED,
     WORKERS,
     each_of,
-    kill,
     plan,
-    poison,
     with_needs,
 )
 
-SIDES = ("left", "right")
-TWO_PIPELINES = Job(
-    name="two-pipelines",
-    vertices=tuple(
-        Vertex(f"{side}-{kind}", kind)
-        for side in SIDES
-        for kind in (VertexKind.SOURCE, VertexKind.MAP, VertexKind.SINK)
-    ),
-    edges=tuple(
-        edge
-        for side in SIDES
-        for edge in (
-            Edge(f"{side}-source", f"{side}-map", Partitioning.REBALANCE),
-            Edge(f"{side}-map", f"{side}-sink", Partitioning.FORWARD),
-        )
-    ),
-    contract=Contract.RECORDS,
-)
-"""Two streams that share nothing but their workers."""
 REGION, FULL = {FAILOVER: "region"}, {FAILOVER: "full"}
 LONGER = {"records": 240}
 EVEN = {"partitions": 4, "records": 240}
@@ -69,6 +49,14 @@ TOGETHER = plan(
     records=EVEN,
 )
 """Each death hits two regions; the row has room for two."""
+DURING_DELAY = plan(
+    kill(WORKERS[0], after_checkpoint=1),
+    kill(WORKERS[1], after_checkpoint=1, at_event="node_started"),
+    job=FORWARD,
+    options={**REGION, f"{RESTART}.fixed-delay.delay": "200 ms"},
+    records=LONGER,
+)
+"""The second worker dies when the first is back and the region of the first still waits."""
 
 CASES = with_needs(
     Case(
@@ -113,5 +101,14 @@ CASES = with_needs(
         ),
         windows=RESTORED,
         plan=TOGETHER,
+    ),
+    Case(
+        id="regions/own-delay",
+        purpose="Does a region that fails while another one waits for its restart wait for a delay of its own?",
+        method="One chain per worker under regional failover; the second worker dies during the delay of the first.",
+        passes="Each region restarts when the delay after its own failure is over.",
+        decides=(Decision("RST-03", "COUNT", ("delay-too-short",), "obeys-old-restart-timers"),),
+        windows=RESTORED,
+        plan=DURING_DELAY,
     ),
 )

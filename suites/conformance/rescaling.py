@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage
+from holdfast.faults.task import slow_task
+from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    COORDINATOR,
-    EVERYWHERE,
-    WORKERS,
-    command,
-    each_of,
-    gate,
-    kill,
-    plan,
-    slow_storage,
-    slow_task,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, plan, with_needs
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}

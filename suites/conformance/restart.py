@@ -6,19 +6,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from holdfast.faults.input import poison
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    RESTART,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    poison,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, RESTART, WORKERS, each_of, plan, with_needs
 
 SECOND_MS = 1_000
 MINUTE_MS = 60 * SECOND_MS
@@ -88,6 +80,7 @@ UNRECOVERABLE = tuple(
         {f"{RESTART}.type": "exponential-delay"},
     )
 )
+FAILURE_RATE_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FAILURE_RATE, end=ExpectedEnd.FAILED)
 FIXED_DELAY_ENDS = _failures(3, 23, 43, 63, options=CHECKPOINTS | FIXED_DELAY, end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
@@ -144,7 +137,7 @@ CASES = with_needs(
         method="A worker is killed four times within two minutes, on the virtual clock.",
         passes="The job fails at the fourth failure.",
         decides=(Decision("RST-04", "COUNT", ("restarted-beyond-policy",), "restarts-once-more"),),
-        plan=_failures(3, 23, 43, 63, options=CHECKPOINTS | FAILURE_RATE, end=ExpectedEnd.FAILED),
+        plan=FAILURE_RATE_ENDS,
     ),
     Case(
         id="restart/failure-rate-slides",

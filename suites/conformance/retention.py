@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from itertools import product
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage, storage_error
+from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import KEYED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     RESTART,
     STATE_IN_FILES,
     TOLERANT,
     TWO_RETAINED,
     WORKERS,
-    command,
     each_of,
     gate,
-    kill,
     plan,
-    slow_storage,
-    storage_error,
     with_needs,
 )
 

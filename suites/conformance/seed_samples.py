@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Decision
 from holdfast.harness.model.configuration import Call
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule
-from holdfast.suites.conformance.plans import STATE_IN_FILES, STORAGE, WORKERS, kill, plan, with_needs
+from holdfast.harness.model.target import STORAGE
+from holdfast.suites.conformance.plans import STATE_IN_FILES, WORKERS, plan, with_needs
 from holdfast.suites.conformance.samples import Sample, samples
 from holdfast.suites.conformance.submissions import question, submitted
 

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    AT_LEAST_ONCE,
-    COORDINATOR,
-    EVERYWHERE,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import AT_LEAST_ONCE, EVERYWHERE, WORKERS, each_of, plan, with_needs
 from holdfast.suites.conformance.submissions import Options, question, refused, submitted
 
 EXACTLY, AT_LEAST, AT_MOST = ({"holdfast.guarantee": f"{name}-once"} for name in ("exactly", "at-least", "at-most"))

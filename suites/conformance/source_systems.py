@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from holdfast.faults.process import kill
+from holdfast.faults.truncation import truncate
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
-from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Schedule
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    COORDINATOR,
-    EVERYWHERE,
-    SOURCE_SYSTEM,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import EVERYWHERE, WORKERS, each_of, plan, with_needs
 
 LONG = {"records": 240}
-
-
-def truncate(beyond: int = 0, duration_ms: int = 0, **when: Any) -> FaultSpec:
-    """The records that the last completed checkpoint covers are gone, and so many more."""
-    return FaultSpec("truncate", SOURCE_SYSTEM, Schedule(**when), duration_ms, {"beyond": beyond})
 
 
 TO_THE_POSITION = tuple(

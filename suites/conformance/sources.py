@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
+from holdfast.faults.listing import list_part
+from holdfast.faults.process import kill
+from holdfast.faults.splits import lose_splits
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule
+from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    COORDINATOR,
-    EVERYWHERE,
-    FAILOVER,
-    SOURCE_SYSTEM,
-    WORKERS,
-    each_of,
-    kill,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, FAILOVER, WORKERS, each_of, plan, with_needs
 
 ENUMERATED = {"source.split-assignment": "enumerator", "heartbeat.interval": "150 ms"}
 """What is not confirmed within three or four checkpoints is sent again."""
 SPLITS = {"records": 240, "partitions": 6, "idle_partition": 5}
-
-
-def _lost(occurrences: int = 1, delay_ms: int = 0) -> FaultSpec:
-    """The first assignments of splits."""
-    parameters: dict[str, int | str] = {"occurrences": occurrences, "delay_ms": delay_ms}
-    return FaultSpec("lose-splits", COORDINATOR, Schedule(), 1_000, parameters)
 
 
 def _enumerated(*faults: FaultSpec, job: Job = KEYED_SUM) -> Plan:
@@ -36,10 +23,12 @@ def _enumerated(*faults: FaultSpec, job: Job = KEYED_SUM) -> Plan:
     return plan(*faults, job=job, options=ENUMERATED, records=SPLITS)
 
 
-LOST = _enumerated(_lost(), kill(WORKERS[0], after_checkpoint=2))
+LOST = _enumerated(lose_splits(), kill(WORKERS[0], after_checkpoint=2))
 """One reader never hears of its splits; checkpoints complete all the same, and the job restarts from one."""
+ONLY_LOST = _enumerated(lose_splits())
+"""Nothing but the enumerator brings the splits to their reader."""
 LATE = plan(
-    _lost(delay_ms=400),
+    lose_splits(delay_ms=400),
     FaultSpec("poison", SOURCE_SYSTEM, Schedule(), 120, {"partition": 0, "offset": 0}),
     job=FORWARD,
     options={**ENUMERATED, FAILOVER: "region", "heartbeat.interval": "50 ms", f"{CHECKPOINTING}.interval": "600 ms"},
@@ -47,6 +36,24 @@ LATE = plan(
     bounds=Bounds(safety_ms=3_000, liveness_ms=6_000),
 )
 """What is late is sent again; then the reader's region fails, and the other reader takes the splits over."""
+FIRST_LISTINGS = plan(
+    list_part(1, duration_ms=150),
+    list_part(4, duration_ms=250),
+    kill(WORKERS[0], after_checkpoint=1),
+    kill(COORDINATOR, after_checkpoint=2),
+    job=REBALANCE,
+    options={**ENUMERATED, "heartbeat.interval": "60 ms"},
+    records=SPLITS,
+)
+"""Two splits are in no listing at first; what the first checkpoints lack is assigned later."""
+LATER_LISTINGS = plan(
+    list_part(1, duration_ms=300, after_checkpoint=1),
+    kill(WORKERS[0], after_checkpoint=3),
+    job=REBALANCE,
+    options={**ENUMERATED, "heartbeat.interval": "40 ms"},
+    records=SPLITS,
+)
+"""A split that has a reader is in no listing for a while, and the job restarts meanwhile."""
 ORDER_FAULTS = (
     kill(WORKERS[0], after_checkpoint=1),
     kill(COORDINATOR, after_checkpoint=2),
@@ -65,6 +72,17 @@ CASES = with_needs(
         tiers=EVERYWHERE,
     ),
     Case(
+        id="sources/sent-again",
+        purpose="Is an assignment of splits sent again until its reader has confirmed it, and no longer?",
+        method="The message that gives a reader its splits is lost, and nothing else happens.",
+        passes="The reader has its splits later, all records are counted, and nobody is given splits for ever.",
+        decides=(
+            Decision("E2E-05", "LIVE", ("end-not-reached",), "never-assigns-again"),
+            Decision("E2E-05", "COORD", ("split-assigned-again",), "assigns-for-ever"),
+        ),
+        plan=ONLY_LOST,
+    ),
+    Case(
         id="sources/late-assignment",
         purpose="Does a reader ignore splits that an earlier attempt of it was given?",
         method="An assignment is late; its reader's region restarts meanwhile, and the other reader takes the splits.",
@@ -74,6 +92,20 @@ CASES = with_needs(
             Decision("E2E-05", "CUT", ("acts-after-stop",), "runs-on-after-failure"),
         ),
         plan=LATE,
+    ),
+    Case(
+        id="sources/partial-listing",
+        purpose="Does every split have a reader in the end, and keep its position, when a listing leaves it out?",
+        method="Listings leave splits out, at first and again later; workers and the coordinator die meanwhile.",
+        passes="Each listed split is in every checkpoint, all are listed in the end, and every record counts once.",
+        decides=(
+            Decision("E2E-05", "COORD", ("split-not-listed",), "lists-once"),
+            Decision("E2E-05", "EXACT", ("row-repeated",), "drops-missing-splits"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of((FIRST_LISTINGS, LATER_LISTINGS)),
+        runs=2,
+        tiers=EVERYWHERE,
     ),
     Case(
         id="sources/reassigned",

@@ -8,22 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan
-from holdfast.harness.model.target import Target
-from holdfast.suites.conformance.plans import (
-    COORDINATOR,
-    LATE_CHANNELS,
-    RESTART,
-    RESTORED,
-    WORKERS,
-    each_of,
-    gate,
-    kill,
-    plan,
-    slow,
-    with_needs,
-)
+from holdfast.harness.model.target import COORDINATOR, Target
+from holdfast.suites.conformance.plans import LATE_CHANNELS, RESTART, RESTORED, WORKERS, each_of, gate, plan, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR, OPTIONS, PASSES, flights
 from holdfast.suites.conformance.restart import FIXED_DELAY_ENDS
 

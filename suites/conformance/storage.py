@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import storage_error
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
-    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
@@ -14,9 +16,7 @@ from holdfast.suites.conformance.plans import (
     WORKERS,
     each_of,
     gate,
-    kill,
     plan,
-    storage_error,
     with_needs,
 )
 

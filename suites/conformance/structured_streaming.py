@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, WINDOW_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.target import Target
+from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import CHECKPOINTING, COORDINATOR, WORKERS, each_of, kill, plan, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, WORKERS, each_of, plan, with_needs
 
 NEEDS = frozenset({Capability.MICRO_BATCHES})
 IN_ROCKSDB = {"state.backend.type": "rocksdb", f"{CHECKPOINTING}.incremental": "true"}
@@ -30,8 +31,9 @@ def _plan(
     options: Mapping[str, str] = {},
     system: str = "spark",
     records: int = 1_200,
+    seconds: int = 6,
 ) -> Plan:
-    """Records that arrive over five batches or so, and faults in between."""
+    """Records that arrive over so many seconds and five batches or so, and faults in between."""
     return Plan(
         system=system,
         job=job,
@@ -42,7 +44,7 @@ def _plan(
                 "keys": 6,
                 "partitions": 2,
                 "preloaded_percent": 10,
-                "records_per_second": records * 3 // 20,
+                "records_per_second": records * 9 // (10 * seconds),
             },
         ),
         options={f"{CHECKPOINTING}.interval": "500 ms", **options},
@@ -61,15 +63,41 @@ def _killed(target: Target) -> FaultSpec:
 PYTHON_KILLED = FaultSpec("kill", WORKERS[0], Schedule(after_checkpoint=3), parameters={"part": "python-worker"})
 
 
-REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1))
-"""At once, because then there is input in the batch, however slow the machine is."""
+REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1, at_event="checkpoint_triggered"))
+"""In the second micro-batch: there is a checkpoint before it to go on from, and most of the input comes behind it,
+however slow the machine is, because nothing arrives until the query stands again."""
 REPLAYED_LATE = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
 """When a watermark has passed some windows, and there is state of more than one batch."""
-REPLAYED_WITH_WINDOWS = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=2, at_event="rows_visible"))
-"""In whichever batch a watermark passes some windows: a slow machine takes in all at once, and later ones tell none."""
+REPLAYED_WITH_WINDOWS = tuple(
+    FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=checkpoint, at_event="rows_visible"))
+    for checkpoint in (1, 2)
+)
+"""In batches in which a watermark passes some windows; older state can be put back from the third batch on."""
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
 STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
+
+
+def _replayed(system: str, job: Job = KEYED_SUM) -> Plan:
+    """Half the time is enough: what is due by the restart arrives behind it."""
+    return _plan(REPLAYED, job=job, system=system, seconds=3)
+
+
+def _control(name: str, what: str, method: str, refutes: str, plan: Plan) -> Case:
+    """A pipeline that is right until it is started again."""
+    return Case(
+        id=f"structured-streaming/{name}",
+        purpose=f"Negative control: is it found out that {what}?",
+        method=method,
+        passes=f"{refutes} refutes it.",
+        decides=(),
+        plan=plan,
+        expected=Outcome.FAIL,
+        refutes=frozenset({refutes}),
+        tiers=(Tier.SPARK,),
+        needs=NEEDS,
+    )
+
 
 CASES = with_needs(
     Case(
@@ -121,7 +149,8 @@ CASES = with_needs(
             method="The query is stopped, its last commit-log entry is removed, and it is started again.",
             passes="The batch runs twice, and nothing of it is there twice.",
             decides=(Decision("TPC-08", "EXACT", ("row-repeated",), f"system:{APPENDING}"),),
-            plan=_plan(REPLAYED, job=job),
+            windows=(Window.RESTORED_STATE,),
+            plan=_replayed("spark", job),
             tiers=(Tier.SPARK,),
             needs=NEEDS,
         )
@@ -153,32 +182,44 @@ CASES = with_needs(
         plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, options=IN_ROCKSDB, records=2_400),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
-        # In the other store, whose files the second wrong system can put back.
-        mutant_plan=_plan(REPLAYED_WITH_WINDOWS, job=WINDOW_SUM, records=2_400),
+        # In the other store, whose files the second wrong system can put back. Records arrive for longer than a query
+        # takes to begin on a busy machine, so that the batches behind that tell windows one by one.
+        mutant_plan=_plan(*REPLAYED_WITH_WINDOWS, job=WINDOW_SUM, records=2_400, seconds=30),
     ),
-    Case(
-        id="structured-streaming/replayed-sums-appended",
-        purpose="Negative control: is foreachBatch that appends, whichever batch it is given, found out?",
-        method="The same replay; the pipeline writes each call under a fresh name.",
-        passes="The rows of the replayed batch are there twice, and named.",
-        decides=(),
-        plan=_plan(REPLAYED, system=APPENDING),
-        expected=Outcome.FAIL,
-        refutes=frozenset({"EXACT/row-repeated"}),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
+    _control(
+        "replayed-sums-appended",
+        "foreachBatch appends, whichever batch it is given",
+        "The same replay; the pipeline writes each call under a fresh name.",
+        "EXACT/row-repeated",
+        _replayed(APPENDING),
     ),
-    Case(
-        id="structured-streaming/state-rolled-back",
-        purpose="Negative control: is it found out by its checkpoints that a query goes on from older state?",
-        method="The query is stopped, and before it is started again, files of its first micro-batch take the place of "
-        "those that hold the state of later ones.",
-        passes="The state of a micro-batch lacks records before its offsets.",
-        decides=(),
-        plan=_plan(REPLAYED_LATE, system=ROLLED_BACK),
-        expected=Outcome.FAIL,
-        refutes=frozenset({"STATE/state-missing"}),
-        tiers=(Tier.SPARK,),
-        needs=NEEDS,
+    _control(
+        "state-rolled-back",
+        "a query goes on from older state",
+        "The query is stopped, and before it is started again, files of its first micro-batch take the place of those "
+        "that hold the state of later ones.",
+        "STATE/state-missing",
+        _plan(REPLAYED_LATE, system=ROLLED_BACK),
+    ),
+    _control(
+        "loses-after-restore",
+        "foreachBatch drops more than what it has written",
+        "The same replay; the pipeline takes the next offset of a partition for the last one that it has written.",
+        "EXACT/input-missing",
+        _replayed("spark+loses-after-restore", FORWARD),
+    ),
+    _control(
+        "forgets-after-restore",
+        "sums begin at nothing while the query goes on behind its checkpoint",
+        "The same replay; the pipeline keeps its sums in a variable.",
+        "EXACT/row-wrong",
+        _replayed("spark+forgets-after-restore"),
+    ),
+    _control(
+        "reorders-after-restore",
+        "the rows of a key become visible in the wrong order",
+        "The same replay; behind it the pipeline takes the parts of a batch out of a list at the wrong end.",
+        "EXACT/counts-stepped-back",
+        _replayed("spark+reorders-after-restore"),
     ),
 )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from holdfast.faults.storage import slow_storage
+from holdfast.faults.succession import supersede
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     STATE_IN_FILES,
     TWO_RETAINED,
     each_of,
     gate,
     plan,
-    slow_storage,
-    supersede,
     with_needs,
 )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.plugin import AskCase, case_parameters
+from holdfast.harness.plugin import RunCase, case_parameters
 from holdfast.suites.chaos import in_chaos
 
 REFERENCE = "reference"
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, lambda case: not in_chaos(case)))
-def test_case(case: Case, tier: Tier, ask_case: AskCase) -> None:
-    ask_case(REFERENCE, case, tier)
+def test_case(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from holdfast.faults.forge import forge
+from holdfast.faults.process import kill, pause
+from holdfast.faults.storage import storage_error
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     TOLERANT,
     WORKERS,
     each_of,
-    forge,
     gate,
-    kill,
-    pause,
     plan,
-    storage_error,
     with_needs,
 )
 

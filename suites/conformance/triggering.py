@@ -8,23 +8,22 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from holdfast.faults.process import kill, pause
+from holdfast.faults.storage import slow_storage
+from holdfast.faults.user import request_checkpoint
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     RESTART,
     TOLERANT,
     WORKERS,
     each_of,
     gate,
-    kill,
-    pause,
     plan,
-    request_checkpoint,
-    slow_storage,
     with_needs,
 )
 
@@ -35,7 +34,7 @@ WHILE_STUCK: Mapping[str, Any] = {"after_checkpoint": 2, "at_event": "checkpoint
 LONG = {"records": 400, "records_per_second": 200}
 
 
-def _periodic(interval: int, **options: int | str) -> Mapping[str, str]:
+def periodic(interval: int, **options: int | str) -> Mapping[str, str]:
     """An interval and more, in milliseconds where it is a duration."""
     named = {"interval": interval, **{key.replace("_", "-"): value for key, value in options.items()}}
     return {
@@ -57,13 +56,13 @@ IDS = (
     ),
 )
 CONCURRENT = tuple(
-    plan(STUCK, options={**_periodic(40, max_concurrent_checkpoints=limit), **TOLERANT}, records=LONG)
+    plan(STUCK, options={**periodic(40, max_concurrent_checkpoints=limit), **TOLERANT}, records=LONG)
     for limit in ("1", "2", "5")
 )
 PAUSES = tuple(
     plan(
         slow_storage("publish-metadata", delay_ms, 600, after_checkpoint=1),
-        options=_periodic(interval_ms, min_pause=pause_ms),
+        options=periodic(interval_ms, min_pause=pause_ms),
         records=LONG,
         bounds=PATIENT,
     )
@@ -78,12 +77,12 @@ FULL_QUEUE = plan(STUCK, request_checkpoint("user", times=1_010, **WHILE_STUCK))
 WITHOUT_PAUSE = plan(
     request_checkpoint("user", after_checkpoint=1),
     request_checkpoint("user user", after_checkpoint=2),
-    options=_periodic(40, min_pause=1_000),
+    options=periodic(40, min_pause=1_000),
     bounds=PATIENT,
 )
 SLOW_CHECKPOINTS = plan(
     slow_storage("publish-metadata", 120, 1_500, after_checkpoint=1),
-    options=_periodic(40, min_pause=60),
+    options=periodic(40, min_pause=60),
     records={"records": 700, "records_per_second": 200},
     bounds=PATIENT,
 )
@@ -101,9 +100,7 @@ REFUSED = (
         expected_end=ExpectedEnd.FAILED,
     ),
 )
-FIRST = tuple(
-    plan(options=_periodic(400, min_pause=200), bounds=PATIENT, run_seed=seed, faults=()) for seed in range(6)
-)
+FIRST = tuple(plan(options=periodic(400, min_pause=200), bounds=PATIENT, run_seed=seed, faults=()) for seed in range(6))
 BACKLOG: tuple[FaultSpec, ...] = (slow_storage("delete", 300, 900, after_checkpoint=1),)
 
 CASES = with_needs(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.faults.forge import forge
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
+from holdfast.faults.task import slow_task
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import BROADCAST, UNION
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
-    COORDINATOR,
     EVERYWHERE,
     IN_FLIGHT,
     LATE_CHANNELS,
@@ -20,12 +23,8 @@ from holdfast.suites.conformance.plans import (
     TOLERANT,
     WORKERS,
     each_of,
-    forge,
     gate,
-    kill,
     plan,
-    slow,
-    slow_task,
     with_needs,
 )
 

@@ -1,7 +1,7 @@
 """Errors and hangs of a wrong protocol on the simulator: they end or stop the process that has them, as on a machine.
 
-The simulator lets an error of the protocol through, for whoever works on it. Here it is the system under test that
-fails, so the run goes on without that process, and the oracles judge what comes of it.
+An error of the protocol ends its process by itself. What is contained here are errors that a driver has with effects
+that make no sense, and hangs: the run goes on without that process, and the oracles judge what comes of it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site.registry import Toolbox
+from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.spi.system import System
 
@@ -64,7 +65,9 @@ class Containment:
         self.crashes, self.hangs, self._late, self._inside = [], 0, False, False
         signal.setitimer(signal.ITIMER_PROF, self.run_cpu_s, self.run_cpu_s)
         try:
-            return run_plan(plan, system, tools)
+            run = run_plan(plan, system, tools)
+            self.crashes = [death.cause for death in run.history.of(NodeDied) if death.by_error]
+            return run
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -95,8 +98,7 @@ class Containment:
                 node.paused = True
             except Exception as error:
                 self._inside = False
-                self.crashes.append(f"{type(error).__name__}: {error}")
                 node.held = None
-                node.die(f"crashed: {type(error).__name__}")
+                node.die(f"{type(error).__name__}: {error}", by_error=True)
 
         return contained

@@ -1,20 +1,24 @@
-"""Plans made for something, by name: those of the cases, those on which their mutants show themselves, and those of
-`holdfast mutants`."""
+"""Plans made for something, by name: those of the cases, those on which their mutants show themselves, those of
+`holdfast mutants`, and those that are kept because a deviation shows itself on them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.cases.case import is_control, why_not_applicable
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
 
 REFERENCE = "reference"
+KEPT = Path(__file__).parent / "deviations" / "plans"
+"""Drawn plans, by seed, and others, by what they do. They are files: what a seed draws changes with the swarm."""
 
 
 @cache
@@ -46,3 +50,5 @@ def _all() -> Iterator[tuple[str, Plan, bool]]:
             elif made is not None:
                 for number in range(case.runs):
                     yield f"{name}, run {number}", replace(made(number), system=REFERENCE), not number
+    for path in sorted(KEPT.glob("*.json")):
+        yield f"kept {path.stem}", replace(read_plan_file(path), system=REFERENCE), True

@@ -17,6 +17,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.spi.system import declared
 from holdfast.suites.selfcheck.follows import FOLLOWS
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES
 
@@ -65,7 +66,7 @@ def test_pair_is_complete(case: Case, decision: Decision) -> None:
     assert decision.clauses
     assert set(decision.clauses) <= set(clauses[decision.oracle])
     if decision.mutant.startswith(SYSTEM):
-        assert registry.system(decision.mutant.removeprefix(SYSTEM)).capabilities >= case.needs
+        assert declared(registry.system(decision.mutant.removeprefix(SYSTEM))) >= case.needs
     else:
         assert decision.mutant in VARIANTS or decision.mutant.removeprefix(HISTORY) in HISTORIES
 

@@ -9,31 +9,41 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.simulated.nodes import ProcessNode
 from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.effects import Block, Effects
 from holdfast.fixtures.reference.protocol.messages import Records
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.containment import ENTRIES, Containment
+from holdfast.suites.selfcheck.deviations.search import clauses_of
 from holdfast.suites.selfcheck.mutation.loading import substitute
 
 
 class Crashing(Worker):
     """No batch is survived."""
 
-    def step(self, event: Any, now: float) -> list[object]:
+    def step(self, event: Any, now: float) -> Effects:
         if type(event) is Records:
             raise ZeroDivisionError
         return super().step(event, now)
 
 
+class Nonsense(Worker):
+    """What it blocks is no channel of the job."""
+
+    def step(self, event: Any, now: float) -> Effects:
+        effects = super().step(event, now)
+        return [*effects, Block(1, "nowhere->sum[0]")] if type(event) is Records else effects
+
+
 class Hanging(Worker):
     """No batch is done with, ever."""
 
-    def step(self, event: Any, now: float) -> list[object]:
+    def step(self, event: Any, now: float) -> Effects:
         while type(event) is Records:
             pass
         return super().step(event, now)
@@ -51,8 +61,23 @@ def test_an_error_ends_its_process_and_the_run_is_judged() -> None:
     run = _contained(Crashing, containment)
     assert containment.crashes
     assert "ZeroDivisionError" in containment.ended
-    assert {death.cause for death in run.history.of(NodeDied)} == {"crashed: ZeroDivisionError"}
-    assert run.outcome is Outcome.FAIL
+    assert all(death.by_error and "ZeroDivisionError" in death.cause for death in run.history.of(NodeDied))
+    assert "COUNT/ended-by-error" in clauses_of(run)
+
+
+def test_an_effect_that_makes_no_sense_ends_its_process() -> None:
+    containment = Containment(run_cpu_s=20.0)
+    run = _contained(Nonsense, containment)
+    assert "KeyError" in containment.ended
+    assert "COUNT/ended-by-error" in clauses_of(run)
+
+
+def test_the_simulator_itself_ends_a_process_that_has_an_error() -> None:
+    system = ReferenceSystem()
+    system.parts = replace(REFERENCE, worker=Crashing)
+    run = run_plan(plan(), system, registry.toolbox())
+    assert "COUNT/ended-by-error" in clauses_of(run)
+    assert "test_containment.py, line" in run.history.of(NodeDied)[0].cause
 
 
 def test_a_hang_stops_its_process_and_the_run_is_judged() -> None:

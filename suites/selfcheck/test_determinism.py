@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from holdfast.faults.process import kill
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.sim.kernel import Kernel
-from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, kill, plan
+from holdfast.suites.conformance.plans import WORKERS, plan
 
 MODULE = "holdfast.suites.selfcheck.test_determinism"
 HASH_SEEDS = ("0", "1")

@@ -8,6 +8,8 @@ from itertools import chain
 import msgspec
 import pytest
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.effects import JobRecord, Recovered
 from holdfast.fixtures.reference.protocol.state_machines import CHECKPOINT, STATE_MACHINES
@@ -21,15 +23,8 @@ from holdfast.harness.model.events import EVENT_KINDS, CheckpointAborted, Checkp
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.state_machine import StateMachine
-from holdfast.suites.conformance.plans import (
-    COORDINATOR,
-    TOLERANT,
-    TWO_AT_ONCE,
-    kill,
-    plan,
-    slow_storage,
-    storage_error,
-)
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.conformance.plans import TOLERANT, TWO_AT_ONCE, plan
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
@@ -88,7 +83,9 @@ def ended_before(*, failed: bool) -> History:
     """A coordinator begins to live when the job has failed or finished, which no run goes on long enough to show."""
     chosen = plan()
     configuration = REFERENCE.configure(chosen)
-    master = REFERENCE.job_master(REFERENCE.graph(chosen, configuration), configuration, lambda: 0.5)
+    master = REFERENCE.job_master(
+        REFERENCE.graph(chosen, configuration), configuration, lambda: 0.5, REFERENCE.job_parts
+    )
     ended = JobStatus.FAILED if failed else JobStatus.FINISHED
     effects = master.step(Recovered(JobRecord(1, 2, (0, 0), ended=ended), (0, 0), (), ()), 0.0)
     return story(*(effect for effect in effects if isinstance(effect, Event)))

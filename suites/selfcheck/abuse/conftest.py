@@ -10,10 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.faults.process import pause
 from holdfast.fixtures import systems
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.model.plan import Bounds, Plan
-from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, pause, plan
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.abuse.invocation import Invocation
 
 Invoke = Callable[..., Invocation]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.faults.process import kill
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.model.journal import Status
-from holdfast.suites.conformance.plans import WORKERS, kill, plan
+from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.abuse.leaver import IN_A_RUN, MOMENTS
 from holdfast.suites.selfcheck.engine.test_plugin import run_pytest
 
@@ -96,8 +97,8 @@ from holdfast.harness.plugin import case_parameters
     ("case", "tier"),
     case_parameters("reference", lambda case: case.id == "BARRIERS/aligned" or "BAR-01" in str(case.decides))[:1],
 )
-def test_case(case, tier, ask_case):
-    ask_case("LEAVER", case, tier)
+def test_case(case, tier, run_case):
+    run_case("LEAVER", case, tier)
 """
 
 

@@ -75,6 +75,26 @@ def test_code_that_a_run_names_is_run_with_permission_only(
     assert not planted.exists()
 
 
+@pytest.mark.parametrize("system", NAMES)
+def test_code_that_only_a_plan_file_names_is_run_with_permission_only(
+    system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan of a stored run is such a file."""
+    file = stored(tmp_path / "run", system) / "plan.json"
+    assert execute(["run", str(file), "--out", "out"]) == 3
+    sentence = one_sentence(capsys)
+    assert f"plan.json: it names system {system!r}, whose code would be run" in sentence
+    assert sentence.strip().endswith("look at that code, then add --trust, or name the system with --system.")
+    assert not planted.exists()
+
+
+@pytest.mark.parametrize("word", [["--trust"], ["--system", "planted:renamed"]])
+def test_a_system_on_the_command_line_is_the_word_of_the_user(word: list[str], planted: Path, tmp_path: Path) -> None:
+    file = stored(tmp_path / "run", "planted:renamed") / "plan.json"
+    assert execute(["run", str(file), "--out", "out", *word]) == 0
+    assert planted.exists()
+
+
 def test_a_program_is_not_run_by_a_verdict(planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     execute(["judge", str(stored(tmp_path / "run", "json-lines+program"))])
     assert "PASS" in capsys.readouterr().out

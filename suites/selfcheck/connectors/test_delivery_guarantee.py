@@ -19,7 +19,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.exact import ExactOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
 from holdfast.suites.conformance.plans import plan
 
 WORKER = Target(Role.WORKER, 1)

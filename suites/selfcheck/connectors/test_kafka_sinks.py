@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,21 @@ import numpy as np
 import pytest
 
 from holdfast.fixtures.reference.connectors.settings import Connectors
+from holdfast.fixtures.reference.connectors.store import Broker
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.drivers.processes.rows import encode_rows, load_rows
-from holdfast.fixtures.reference.storage.file_layout import PENDING
+from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
+from holdfast.fixtures.reference.protocol.storage.medium import Medium
+from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
+from holdfast.fixtures.reference.protocol.storage.sinks import AtLeastOnceBrokerSink, BrokerSink, Sink
+from holdfast.fixtures.reference.protocol.storage.steps import Steps, nothing
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
+from holdfast.suites.selfcheck.storing import carried_out
 
 if TYPE_CHECKING:
-    from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter, KafkaCommitter
     from holdfast.fixtures.reference.connectors.polled_topic import PolledTopic
 
 pytestmark = pytest.mark.tier("containers")
@@ -27,11 +33,41 @@ LIMIT_S = 10.0
 SINK, OTHER_SINK = "sink[0]", "sink[1]"
 
 
-def committer_of(connectors: Connectors) -> KafkaCommitter:
-    from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
-    from holdfast.fixtures.reference.connectors.s3_store import S3Store
+class Sinking:
+    """A sink system as one process uses it.
 
-    return KafkaCommitter(connectors, S3Store(connectors, LIMIT_S), FORWARD, LIMIT_S)
+    Attributes:
+        broker: that the rows go to.
+    """
+
+    def __init__(self, connectors: Connectors, sink: Sink, broker: Broker) -> None:
+        from holdfast.fixtures.reference.connectors.s3_store import S3Store
+
+        self.broker: Any = broker
+        self._store = S3Store(connectors, LIMIT_S)
+        self._sink = sink
+
+    def precommit(self, subtask: str, transaction: str, content: bytes) -> None:
+        carried_out(self._sink.precommit(subtask, transaction, content), self._store, broker=self.broker)
+
+    def commit(self, subtask: str, attempt: int, transaction: str, middle: Callable[[], None] | None = None) -> bool:
+        return carried_out(self._sink.commit(subtask, attempt, transaction), self._store, middle, self.broker)
+
+    def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> list[str]:
+        return carried_out(self._sink.abort(subtask, attempt, keep), self._store, broker=self.broker)
+
+
+def committer_of(connectors: Connectors, medium: Medium | None = None) -> Sinking:
+    from holdfast.fixtures.reference.connectors.kafka_committer import KafkaCommitter
+
+    return Sinking(connectors, BrokerSink(medium or ObjectStore()), KafkaCommitter(connectors, FORWARD, LIMIT_S))
+
+
+class NeverRemoves(ObjectStore):
+    """Whoever uses it dies before it removes anything."""
+
+    def remove(self, paths: Sequence[str]) -> Steps[None]:
+        return nothing()
 
 
 def pending(connectors: Connectors) -> list[str]:
@@ -40,10 +76,10 @@ def pending(connectors: Connectors) -> list[str]:
     return S3Store(connectors, LIMIT_S).below(PENDING)
 
 
-def at_least_once(connectors: Connectors) -> AtLeastOnceKafkaCommitter:
+def at_least_once(connectors: Connectors) -> Sinking:
     from holdfast.fixtures.reference.connectors.kafka_committer import AtLeastOnceKafkaCommitter
 
-    return AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S)
+    return Sinking(connectors, AtLeastOnceBrokerSink(), AtLeastOnceKafkaCommitter(connectors, FORWARD, LIMIT_S))
 
 
 def output_of(connectors: Connectors, folder: Path, contract: Contract = Contract.RECORDS) -> PolledTopic:
@@ -84,7 +120,7 @@ def test_a_transaction_is_invisible_until_its_commit_and_then_whole(connectors: 
 
 def test_rows_of_a_fold_come_out_as_they_went_in(connectors: Connectors, tmp_path: Path) -> None:
     committer, output = committer_of(connectors), output_of(connectors, tmp_path, Contract.FOLD)
-    committer._job = KEYED_SUM
+    committer.broker._job = KEYED_SUM
     digest = np.array([2**64 - 1, 0], dtype=np.uint64)
     fold = FoldColumns(("a", "ü"), np.array([1, 0]), np.array([-3, 1 << 62]), np.array([[1, 2], [3, 4]]), digest)
     committer.precommit(SINK, f"{SINK}-1-1", encode_rows([fold]))
@@ -171,8 +207,8 @@ def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors
     first = committer_of(connectors)
     first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
     first.abort(SINK, 1, [])
-    session = first._sessions[SINK]
-    session.producer = _LosesAnswer(session.producer)  # type: ignore[assignment]
+    session = first.broker._sessions[SINK]
+    session.producer = _LosesAnswer(session.producer)
     with pytest.raises(OSError, match="is not known to be committed"):
         first.commit(SINK, 1, f"{SINK}-1-1")
     with pytest.raises(OSError, match="is not known to be committed"):
@@ -185,9 +221,8 @@ def test_a_commit_whose_answer_was_lost_is_found_in_the_control_topic(connectors
 
 def test_a_committed_transaction_is_not_called_aborted(connectors: Connectors) -> None:
     """Its sink died after the commit and before it threw the rows away."""
-    first = committer_of(connectors)
+    first = committer_of(connectors, NeverRemoves())
     first.precommit(SINK, f"{SINK}-1-1", rows(0, 3))
-    first._forget = lambda transaction: None  # type: ignore[method-assign]
     first.commit(SINK, 1, f"{SINK}-1-1")
     assert pending(connectors) == [f"{PENDING}{SINK}-1-1"]
     assert committer_of(connectors).abort(SINK, 2, []) == []

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults.storage import slow_storage
 from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import AttemptStarted, CheckpointCompleted, CommitFailed, Event, StorageFailed
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CommitFailed,
+    Event,
+    StorageFailed,
+    StorageObserved,
+)
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
@@ -23,7 +31,6 @@ from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import Deployment, GateReached
-from holdfast.suites.conformance.plans import slow_storage
 from holdfast.suites.selfcheck.connectors.conftest import connectors_of
 from holdfast.suites.selfcheck.connectors.test_delivery_guarantee import exactly_once_clauses
 
@@ -138,7 +145,9 @@ def refuted(judged: Run) -> set[str]:
 def test_an_undisturbed_run_passes_and_leaves_nothing(stack: Stack, job: Job, tmp_path: Path) -> None:
     from confluent_kafka.admin import AdminClient
 
-    assert_passes(run(Connected(stack), plan(job=job), tmp_path))
+    judged = run(Connected(stack), plan(job=job), tmp_path)
+    assert_passes(judged)
+    assert judged.history.of(StorageObserved)
     topics = AdminClient({"bootstrap.servers": stack.kafka.external}).list_topics(timeout=10).topics
     assert not [topic for topic in topics if topic.startswith("holdfast-")]
     assert not list(stack.object_store.client().list_objects("holdfast", recursive=True))
@@ -166,6 +175,29 @@ def test_it_is_exactly_once_whoever_dies(stack: Stack, faults: tuple[FaultSpec, 
     judged = run(Connected(stack), plan(*faults), tmp_path)
     assert_passes(judged)
     assert len(judged.history.of(AttemptStarted)) > 1
+
+
+@pytest.mark.parametrize(
+    ("variant", "faults", "clause"),
+    [
+        ("names-unwritten", (), "REACH/named-not-stored"),
+        pytest.param("completes-unpublished", (), "COORD/published-not-stored", marks=pytest.mark.nightly),
+        pytest.param("reports-deletions", (), "RETAIN/deleted-still-stored", marks=pytest.mark.nightly),
+        pytest.param("precommits-in-part", (kill(WORKER, 1),), "TXN/rows-differ", marks=pytest.mark.nightly),
+        pytest.param(
+            "reports-recovered",
+            (kill(OTHER_WORKER, 2, "commit"),),
+            "TXN/committed-not-visible",
+            marks=pytest.mark.nightly,
+        ),
+    ],
+)
+def test_statements_about_store_and_broker_are_compared_with_them(
+    stack: Stack, variant: str, faults: tuple[FaultSpec, ...], clause: str, tmp_path: Path
+) -> None:
+    judged = run(Connected(stack, variant), plan(*faults), tmp_path)
+    named = {f"{verdict.oracle}/{anomaly.clause}" for verdict in judged.verdicts for anomaly in verdict.anomalies}
+    assert clause in named
 
 
 def test_it_outlives_the_broker(stack: Stack, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.deviations.deviating import variant_name
 from holdfast.fixtures.mutants.deviations.steps import row_of
+from holdfast.fixtures.reference.protocol.effects import Effects
 from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
 from holdfast.fixtures.systems.reference import ReferenceSystem
@@ -135,8 +136,8 @@ def _observing(rows: set[str]) -> ReferenceSystem:
     """The runtime itself, noting which steps occur."""
 
     class Noting:
-        def step(self, event: Any, now: float) -> list[object]:
-            effects: list[object] = super().step(event, now)  # type: ignore[misc]
+        def step(self, event: Any, now: float) -> Effects:
+            effects: Effects = super().step(event, now)  # type: ignore[misc]
             rows.update(row_of(each) for each in (event, *effects))
             return effects
 

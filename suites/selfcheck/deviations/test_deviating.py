@@ -12,6 +12,7 @@ from holdfast.fixtures.reference.protocol.effects import (
     Commit,
     Committed,
     DeleteFiles,
+    Effects,
     FilesDeleted,
     SetTimer,
     StateWritten,
@@ -26,7 +27,7 @@ class _Scripted(Worker):
     def __init__(self) -> None:
         self.given: list[Any] = []
 
-    def step(self, event: Any, now: float) -> list[object]:
+    def step(self, event: Any, now: float) -> Effects:
         self.given.append(event)
         return list(event) if isinstance(event, tuple) else []
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,7 +31,10 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule,
 from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
-from holdfast.harness.spi.controls import BOTH, Controls, Detail
+from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls.gate import GateControl
+from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl
+from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.harness.spi.system import WATCHED, Deployment, GateReached, OptionAccount, OptionUse, Recording
 
 LENGTHS = (3, 2)
@@ -65,8 +69,8 @@ class Checkpoints(msgspec.Struct, frozen=True):
             yield start_ms + self.lasting_ms, CheckpointCompleted(checkpoint=number, positions=LENGTHS)
 
 
-class ScriptedControls(Controls):
-    """Writes down what was asked for; a killed target lives again after `restart_ms`."""
+class ScriptedControl:
+    """Processes, links and gates: it writes down what was asked for; a killed target lives again after `restart_ms`."""
 
     def __init__(self, clock: Callable[[], float], restart_ms: float, refuses: frozenset[str]) -> None:
         self.calls: list[str] = []
@@ -98,27 +102,11 @@ class ScriptedControls(Controls):
     def slow(self, link: Target, delay_ms: int) -> None:
         self._note("slow", link, delay_ms)
 
-    def restore_link(self, link: Target, kind: str, detail: Detail = "") -> None:
+    def restore(self, link: Target, kind: str, detail: Detail = "") -> None:
         self._note("restore", link)
 
-    def whole(self, link: Target, kind: str = "", detail: Detail | None = None) -> bool:
+    def whole(self, link: Target, kind: str, detail: Detail = "") -> bool:
         return True
-
-    def storage_whole(
-        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
-    ) -> bool:
-        return True
-
-    def fail_storage(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:
-        self._note("fail", operation, occurrences, after_effect)
-
-    def restore_storage(
-        self, operation: str, *, delay_ms: int | None = None, after_effect: bool = False, answer_lost: bool = False
-    ) -> None:
-        self._note("restore-storage")
-
-    def forge(self, message: str, parameters: dict[str, int | str]) -> None:
-        self._note("forge", message, parameters)
 
     def arm(self, gate: Gate) -> int:
         number = len(self.armed)
@@ -146,14 +134,18 @@ class ScriptedDeployment:
         self._next: Item | None = next(self._script, None)
         self._now_ms = 0.0
         self._pending: list[Event] = []
-        self.scripted = ScriptedControls(lambda: self._now_ms, system.restart_ms, system.refuses)
+        self.scripted = ScriptedControl(lambda: self._now_ms, system.restart_ms, system.refuses)
         self.trace: list[Event] = []
         self.closed = False
         self._system = system
 
     @property
     def controls(self) -> Controls:
-        return self.scripted
+        controls = Controls()
+        controls.offer(ProcessControl, self.scripted)
+        controls.offer(LinkControl, self.scripted)
+        controls.offer(GateControl, self.scripted)
+        return controls
 
     @property
     def now_ms(self) -> float:
@@ -210,20 +202,19 @@ class ScriptedDeployment:
 
 
 class ScriptedSystem:
-    """One accused; every deployment plays the same script from its start.
+    """One system under test; every deployment plays the same script from its start.
 
     Args:
         scripts: items with ascending times; several are merged.
         restart_ms: how long a killed target stays dead.
-        refuses: verbs of Controls that raise OSError.
+        refuses: verbs that raise OSError.
         evidence: False for a system that tells of nothing.
         refused_option: an option whose value is refused at submit.
     """
 
     name = "scripted"
     subject = "RT"
-    tiers = frozenset({Tier.SIM, Tier.PROCESS})
-    capabilities = frozenset(Capability)
+    capabilities: Mapping[Tier, frozenset[str]] = dict.fromkeys((Tier.SIM, Tier.PROCESS), frozenset(Capability))
     gates = frozenset({"commit", "acknowledge"})
     profile = "flink-2.x"
     supplied_by_author: tuple[str, ...] = ()
@@ -271,7 +262,7 @@ class ScriptedSystem:
         return deployment
 
     @property
-    def controls(self) -> ScriptedControls:
+    def controls(self) -> ScriptedControl:
         """Of the last deployment."""
         return self.deployments[-1].scripted
 
@@ -287,23 +278,24 @@ class ScriptedFault:
     def __init__(self, kind: str, *, lasting: bool, lands: bool | None = True) -> None:
         self.kind = kind
         self.lasting = lasting
+        self.control: type[Any] = LinkControl if lasting else ProcessControl
         self._lands = lands
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.CUT_CHANNEL if self.lasting else Capability.KILL_WORKER
 
-    def inject(self, controls: Controls, spec: FaultSpec) -> None:
+    def inject(self, control: Any, spec: FaultSpec) -> None:
         if self.lasting:
-            controls.cut(spec.target)
+            control.cut(spec.target)
         else:
-            controls.kill(spec.target)
+            control.kill(spec.target)
 
-    def undo(self, controls: Controls, spec: FaultSpec) -> None:
+    def undo(self, control: Any, spec: FaultSpec) -> None:
         if self.lasting:
-            controls.restore_link(spec.target, self.kind)
+            control.restore(spec.target, self.kind)
 
-    def healed(self, controls: Controls, spec: FaultSpec) -> bool:
-        return self.lasting or controls.alive(spec.target)
+    def healed(self, control: Any, spec: FaultSpec) -> bool:
+        return self.lasting or bool(control.alive(spec.target))
 
     def landed(self, history: History, fault: int) -> bool | None:
         return self._lands and any(event.fault == fault for event in history.of(FaultInjected))

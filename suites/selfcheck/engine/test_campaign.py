@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.engine.artefacts.stored_run import PARTS
-from holdfast.harness.engine.cases.case import accused_of
-from holdfast.harness.engine.cases.question import ATTEMPTS, Question, ask, ask_until
-from holdfast.harness.engine.certification.keeper import LIMITS, RUNS, Keeper
+from holdfast.harness.engine.cases.case import system_under_test
+from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun, run_once, run_until
+from holdfast.harness.engine.certification.run_store import LIMITS, RUNS, RunStore
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -36,26 +36,26 @@ class Moody(ScriptedOracle):
         return self._doubts(history.plan)  # type: ignore[attr-defined]
 
 
-def question(of_case: Case, *oracles: ScriptedOracle, **fields: object) -> Question:
+def case_run_of(of_case: Case, *oracles: ScriptedOracle, **fields: object) -> CaseRun:
     system = ScriptedSystem(Checkpoints())
-    return msgspec.structs.replace(Question(of_case, system, Tier.SIM, toolbox(*oracles)), **fields)
+    return msgspec.structs.replace(CaseRun(of_case, system, Tier.SIM, toolbox(*oracles)), **fields)
 
 
 def drawn(seed: int) -> Plan:
     return plan(draw_seed=seed, run_seed=seed)
 
 
-def asked(answers: Question, demanded: int, jobs: int = 1) -> list[tuple[int, str]]:
-    return [(each.result.run_seed, each.result.outcome.value) for each in ask_until(answers, demanded, jobs)]
+def outcomes_of(runs: CaseRun, demanded: int, jobs: int = 1) -> list[tuple[int, str]]:
+    return [(each.result.run_seed, each.result.outcome.value) for each in run_until(runs, demanded, jobs)]
 
 
 def test_a_written_plan_is_asked_as_often_as_demanded() -> None:
-    assert asked(question(case()), 2) == [(0, "pass"), (0, "pass")]
+    assert outcomes_of(case_run_of(case()), 2) == [(0, "pass"), (0, "pass")]
 
 
 def test_a_written_plan_that_missed_is_asked_again_with_other_random_numbers() -> None:
     doubts = Moody(lambda each: each.run_seed < 2)
-    assert asked(question(case(), ScriptedOracle("P"), doubts), 1) == [
+    assert outcomes_of(case_run_of(case(), ScriptedOracle("P"), doubts), 1) == [
         (0, "inconclusive"),
         (1, "inconclusive"),
         (2, "pass"),
@@ -63,27 +63,27 @@ def test_a_written_plan_that_missed_is_asked_again_with_other_random_numbers() -
 
 
 def test_a_written_plan_that_always_misses_is_given_up() -> None:
-    assert len(asked(question(case(), Moody(lambda each: True)), 1)) == ATTEMPTS
+    assert len(outcomes_of(case_run_of(case(), Moody(lambda each: True)), 1)) == ATTEMPTS
 
 
 @pytest.mark.parametrize(("demanded", "times"), [(1, ATTEMPTS), (2, 2)])
 def test_a_plan_that_is_alone_is_asked_again_while_a_deciding_clause_had_nothing_to_decide(
     demanded: int, times: int
 ) -> None:
-    idle = question(case(Decision("BAR-01", "CUT", ("order",), "A3")), ScriptedOracle("P"), ScriptedOracle("CUT"))
-    assert [outcome for _, outcome in asked(idle, demanded)] == ["pass"] * times
-    busy = question(case(Decision("BAR-01", "CUT", ("clause",), "A3")), ScriptedOracle("CUT"))
-    assert len(asked(busy, demanded)) == demanded
+    idle = case_run_of(case(Decision("BAR-01", "CUT", ("order",), "A3")), ScriptedOracle("P"), ScriptedOracle("CUT"))
+    assert [outcome for _, outcome in outcomes_of(idle, demanded)] == ["pass"] * times
+    busy = case_run_of(case(Decision("BAR-01", "CUT", ("clause",), "A3")), ScriptedOracle("CUT"))
+    assert len(outcomes_of(busy, demanded)) == demanded
 
 
 def test_a_drawn_plan_that_missed_is_replaced_by_the_next_draw() -> None:
     doubts = Moody(lambda each: each.draw_seed in (5, 7))
-    answers = asked(question(case(plan=drawn), ScriptedOracle("P"), doubts, first_seed=5), 3)
-    assert answers == [(5, "inconclusive"), (6, "pass"), (7, "inconclusive"), (8, "pass"), (9, "pass")]
+    runs = outcomes_of(case_run_of(case(plan=drawn), ScriptedOracle("P"), doubts, first_seed=5), 3)
+    assert runs == [(5, "inconclusive"), (6, "pass"), (7, "inconclusive"), (8, "pass"), (9, "pass")]
 
 
 def test_a_campaign_that_only_misses_ends() -> None:
-    assert 10 < len(asked(question(case(plan=drawn), Moody(lambda each: True)), 10)) < 60
+    assert 10 < len(outcomes_of(case_run_of(case(plan=drawn), Moody(lambda each: True)), 10)) < 60
 
 
 def test_an_interruption_ends_it_after_the_run() -> None:
@@ -93,8 +93,8 @@ def test_an_interruption_ends_it_after_the_run() -> None:
         begun.append(seed)
         return drawn(seed)
 
-    asking = question(case(plan=generate), interrupted=lambda: "x" if len(begun) > 1 else "")
-    assert len(asked(asking, 100)) == 2
+    case_run = case_run_of(case(plan=generate), interrupted=lambda: "x" if len(begun) > 1 else "")
+    assert len(outcomes_of(case_run, 100)) == 2
 
 
 def test_a_run_that_breaks_the_harness_is_counted_and_the_next_one_runs() -> None:
@@ -102,49 +102,49 @@ def test_a_run_that_breaks_the_harness_is_counted_and_the_next_one_runs() -> Non
         def deploy(self, *arguments: object) -> object:  # type: ignore[override]
             raise KeyError("boom")
 
-    broken = ask(question(case(), system=Breaks()), 0).result
+    broken = run_once(case_run_of(case(), system=Breaks()), 0).result
     assert (broken.outcome, broken.reason) == (Outcome.INCONCLUSIVE, "harness error: KeyError: 'boom'")
 
 
 def test_real_tiers_get_a_folder_that_holds_the_plan_before_anything_happens(tmp_path: Path) -> None:
-    answer = ask(question(case(plan=KILLED), tier=Tier.PROCESS, folder=tmp_path), 0)
-    assert answer.part is not None
-    assert answer.part.match(PARTS)
-    assert {path.name for path in answer.part.iterdir()} == {"owner.json", "plan.json", "undo.jsonl", "work"}
+    finished = run_once(case_run_of(case(plan=KILLED), tier=Tier.PROCESS, folder=tmp_path), 0)
+    assert finished.part is not None
+    assert finished.part.match(PARTS)
+    assert {path.name for path in finished.part.iterdir()} == {"owner.json", "plan.json", "undo.jsonl", "work"}
 
 
-def test_the_keeper_keeps_failures_examples_and_every_real_run(tmp_path: Path) -> None:
-    failing = question(case(plan=drawn), ScriptedOracle("F", Outcome.FAIL))
-    keeper = Keeper(tmp_path, failing.tools.faults)
-    kept = [keeper.keep(answer, failing) for answer in ask_until(failing, 20)]
+def test_the_store_keeps_failures_examples_and_every_real_run(tmp_path: Path) -> None:
+    failing = case_run_of(case(plan=drawn), ScriptedOracle("F", Outcome.FAIL))
+    store = RunStore(tmp_path, failing.tools.faults)
+    kept = [store.keep(finished, failing) for finished in run_until(failing, 20)]
     assert [each is not None for each in kept] == [True] * LIMITS[Outcome.FAIL] + [False] * (20 - LIMITS[Outcome.FAIL])
     assert kept[0] is not None
     assert kept[0].artefacts == "runs/area-case-sim-0000"
     assert kept[0].replay == f"holdfast replay {tmp_path.name}/runs/area-case-sim-0000 --trust"
     assert kept[0].timeline is not None
-    real = question(case(), tier=Tier.PROCESS, folder=keeper.runs)
-    assert all(keeper.keep(answer, real) for answer in ask_until(real, 3))
-    assert sorted(path.name for path in keeper.runs.iterdir() if "process" in path.name) == [
+    real = case_run_of(case(), tier=Tier.PROCESS, folder=store.runs)
+    assert all(store.keep(finished, real) for finished in run_until(real, 3))
+    assert sorted(path.name for path in store.runs.iterdir() if "process" in path.name) == [
         f"area-case-process-000{number}" for number in range(3)
     ]
 
 
-def test_the_keeper_keeps_the_first_run_of_which_an_oracle_notes_something(tmp_path: Path) -> None:
+def test_the_store_keeps_the_first_run_of_which_an_oracle_notes_something(tmp_path: Path) -> None:
     class Informing(ScriptedOracle):
         def judge(self, history: History) -> Verdict:
             note = (f"run {history.plan.run_seed}",) if history.plan.run_seed >= 5 else ()
             return replace(super().judge(history), information=note)
 
-    asking = question(case(plan=drawn), Informing("I"))
-    keeper = Keeper(tmp_path, asking.tools.faults)
-    kept = [each for answer in ask_until(asking, 9) if (each := keeper.keep(answer, asking)) is not None]
+    case_run = case_run_of(case(plan=drawn), Informing("I"))
+    store = RunStore(tmp_path, case_run.tools.faults)
+    kept = [each for finished in run_until(case_run, 9) if (each := store.keep(finished, case_run)) is not None]
     assert [each.run_seed for each in kept] == [1, 5]
 
 
 @pytest.mark.parametrize(("tier", "attacks"), [(Tier.PROCESS, ["kill worker"]), (Tier.SIM, [])])
 def test_recoveries_are_kept_of_runs_that_took_real_time(tmp_path: Path, tier: Tier, attacks: list[str]) -> None:
-    asking = question(case(plan=KILLED), tier=tier, folder=tmp_path / RUNS)
-    kept = Keeper(tmp_path, asking.tools.faults).keep(ask(asking, 0), asking)
+    case_run = case_run_of(case(plan=KILLED), tier=tier, folder=tmp_path / RUNS)
+    kept = RunStore(tmp_path, case_run.tools.faults).keep(run_once(case_run, 0), case_run)
     assert kept is not None
     assert kept.landed == {"kill worker": 1}
     assert [each.attack for each in kept.recoveries] == attacks
@@ -157,19 +157,19 @@ def test_worker_processes_give_the_same_results_in_the_same_order(demanded: int)
     from holdfast.harness.engine.site import registry
 
     system = registry.system("reference")
-    asking = Question(swarm_case(system), system, Tier.SIM, registry.toolbox())
-    alone, together = asked(asking, demanded), asked(asking, demanded, jobs=2)
+    case_run = CaseRun(swarm_case(system), system, Tier.SIM, registry.toolbox())
+    alone, together = outcomes_of(case_run, demanded), outcomes_of(case_run, demanded, jobs=2)
     assert alone == together
     assert len(alone) >= demanded
 
 
 def test_a_negative_control_is_asked_of_its_own_system_and_of_no_other() -> None:
     control = case(plan=replace(plan(), system="reference+D1"), expected=Outcome.FAIL)
-    assert accused_of(control, registry.system("reference"), 1).name == "reference+D1"
+    assert system_under_test(control, registry.system("reference"), 1).name == "reference+D1"
     with pytest.raises(NotApplicable, match=r"a wrong reference, and persists-first is none"):
-        accused_of(control, registry.system("persists-first"), 1)
+        system_under_test(control, registry.system("persists-first"), 1)
 
 
 def test_any_other_case_is_asked_of_the_system_on_trial() -> None:
     system = ScriptedSystem()
-    assert accused_of(case(), system, 1) is system
+    assert system_under_test(case(), system, 1) is system

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from holdfast.harness.commands.certify import exit_code
-from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
@@ -291,7 +291,7 @@ class _Silent:
     def end(self, result: CaseResult) -> None: ...
 
 
-def test_what_a_negative_control_did_is_not_counted_for_the_accused(
+def test_what_a_negative_control_did_is_not_counted_for_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")

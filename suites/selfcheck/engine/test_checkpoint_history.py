@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from holdfast.faults.process import kill
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.checkpoint_history import MOST_CHECKPOINTS, checkpoint_history
 from holdfast.harness.model.checkpoint_history import CheckpointHistory, ReportedStatus
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.observability import TROUBLED
-from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, gate, kill, plan
+from holdfast.suites.conformance.plans import WORKERS, gate, plan
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
 

@@ -13,12 +13,14 @@ import msgspec
 import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import free_folder
 from holdfast.harness.engine.artefacts.owner import OURS, Owner, owner_lives
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.verdict import Outcome, Verdict
 
 REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
 
@@ -205,6 +207,21 @@ def test_rules_fit_the_screen(
     assert max(map(len, lines)) <= columns
     assert any(line.split()[:2] == ["BAR-03", "MUST"] for line in lines)
     assert any("barriers/alignment" in line for line in lines)
+
+
+def test_a_rule_names_its_oracles_by_title(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["rules", "BAR-03"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "decided by consistent cut (CUT): processed-while-blocked" in said
+    assert "consistent cut (CUT): processed-while-blocked, shown able to fail by" in said
+
+
+def test_verdicts_stand_under_title_and_name(capsys: pytest.CaptureFixture[str]) -> None:
+    verdicts = (Verdict("CUT", Outcome.PASS, checked={"barrier-once": 3}), Verdict("MINE", Outcome.PASS))
+    consoles.say_verdicts(consoles.results(), verdicts, {"CUT": "consistent cut"}, frozenset())
+    cut, mine = capsys.readouterr().out.splitlines()[:2]
+    assert cut.split() == ["CUT", "consistent", "cut", "pass", "3", "decided"]
+    assert (mine.split(), mine.index("pass")) == (["MINE", "pass"], cut.index("pass"))
 
 
 def test_rules_are_filtered_by_area_and_status(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -100,9 +101,9 @@ def test_every_undo_is_on_disk_before_its_fault_acts(tmp_path: Path) -> None:
     tools = toolbox()
     inject = tools.faults["kill"].inject
 
-    def looking(controls: object, spec: FaultSpec) -> None:
+    def looking(control: Any, spec: FaultSpec) -> None:
         seen.append(len((tmp_path / "undo.jsonl").read_bytes().splitlines()))
-        inject(controls, spec)  # type: ignore[arg-type]
+        inject(control, spec)
 
     tools.faults["kill"].inject = looking  # type: ignore[method-assign]
     run_plan(plan(kill(), kill(after_checkpoint=1)), system, tools, Tier.PROCESS, tmp_path)

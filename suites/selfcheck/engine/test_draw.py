@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 import pytest
@@ -12,18 +14,22 @@ import pytest
 from holdfast.harness.engine.artefacts.plan_file import read_plan
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.plans.validate import check_options, check_plan
-from holdfast.harness.engine.plans.words import attack
+from holdfast.harness.engine.plans.words import FIRST_CHECKPOINT, RESTARTS, attack, window
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.engine.swarm.end import POLICIES, RETENTION
-from holdfast.harness.engine.swarm.mix import NEEDS, SWARM, mix_for
+from holdfast.harness.engine.swarm.end import POLICIES
+from holdfast.harness.engine.swarm.mix import SWARM, mix_for
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.jobs import REGIONAL_JOBS
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.models.stated_options import texts
+from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.spi.attack import Drawn
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 SEEDS = range(1, 401)
+FAULTS = registry.toolbox().faults
 OF_USERS = {"cancel", "suspend", "submit"}
 
 
@@ -44,18 +50,42 @@ def test_the_distribution_is_what_certify_promises() -> None:
     attacks = Counter(attack(spec).split(" ")[0] for plan in plans for spec in plan.faults)
     assert all(plan.topology.parallelism >= 2 for plan in plans)
     assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
-    assert set(attacks) == {
-        "kill", "pause", "cut", "slow", "slow-task", "storage-error", "slow-storage", "lose-notices",
-        "request-checkpoint", "poison", "surge", "lose-splits", "supersede", *OF_USERS,
-        "delay-messages", "double-messages", "lose-messages", "forge", "truncate",
-    }  # fmt: skip
+    assert set(attacks) == OF_USERS | {kind for kind, fault in FAULTS.items() if isinstance(fault, Drawn)}
     assert min(times for name, times in attacks.items() if name not in OF_USERS) >= 0.05 * len(plans)
     assert {plan.expected_end for plan in plans} == {*ExpectedEnd} - {
         ExpectedEnd.REFUSED, ExpectedEnd.ACCEPTED, ExpectedEnd.UNAVAILABLE
     }  # fmt: skip
-    assert {texts(plan).get(RETENTION) for plan in plans} == {None, *POLICIES}
+    assert {texts(plan).get(profile.RETENTION) for plan in plans} == {None, *POLICIES}
     assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
     assert len({plan_digest(plan) for plan in plans}) == len(plans)
+
+
+def test_restarts_and_single_regions_are_struck() -> None:
+    plans = [draw_plan(seed) for seed in SEEDS]
+    struck = Counter(window(spec) for plan in plans for spec in plan.faults)
+    assert min(struck[name] for name in (*RESTARTS.values(), FIRST_CHECKPOINT)) >= 0.01 * len(plans)
+    assert any("before cancelled" in name for name in struck)
+    regional = [
+        plan for plan in plans if plan.job.name in REGIONAL_JOBS and texts(plan).get(profile.FAILOVER) == "region"
+    ]
+    again = [plan for plan in regional if any(spec.schedule.at_event in RESTARTS for spec in plan.faults)]
+    victims = [{spec.target for spec in plan.faults[-2:]} for plan in again if plan.job.name == "forward"]
+    assert {len(each) for each in victims} == {1, 2}, "the same region again, and another one"
+    assert any(plan.job.name == "two-pipelines" for plan in again)
+
+
+def test_no_restart_is_struck_where_no_worker_can_be_killed() -> None:
+    mix = mix_for(registry.system("reference"))
+    calm = msgspec.structs.replace(
+        mix,
+        attacks={"pause-worker": 1, "struck-restart": 100, "struck-region": 100},
+        able=mix.able - {Capability.KILL_WORKER},
+        regional_percent=50,
+        user_end_percent=0,
+        boundary_percent=0,
+    )
+    drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, calm).faults}
+    assert drawn == {"pause"}
 
 
 def test_a_plan_that_must_fail_ends_with_the_kill_that_its_policy_does_not_allow() -> None:
@@ -83,14 +113,11 @@ def test_the_same_seed_is_the_same_plan_in_another_process_with_another_hash_see
 @pytest.mark.parametrize("kept", [Capability.KILL_WORKER, Capability.CUT_CHANNEL])
 def test_nothing_is_drawn_that_a_system_does_not_declare(kept: Capability) -> None:
     class Narrow(ScriptedSystem):
-        capabilities = frozenset({kept})
+        capabilities: Mapping[Tier, frozenset[str]] = MappingProxyType({Tier.SIM: frozenset({kept})})
 
     mix = mix_for(Narrow())
     plans = [draw_plan(seed, mix) for seed in range(1, 100)]
-    assert {NEEDS[name] for name in mix.attacks} == {kept}
-    assert {spec.kind for plan in plans for spec in plan.faults} == {
-        "kill" if kept is Capability.KILL_WORKER else "cut"
-    }
+    assert {FAULTS[spec.kind].needs(spec) for plan in plans for spec in plan.faults} == {kept}
     assert all(plan.options == {} and plan.system == "scripted" for plan in plans)
     assert not any(spec.schedule.gate or spec.schedule.after_checkpoint for plan in plans for spec in plan.faults)
 
@@ -101,8 +128,7 @@ def test_a_mix_is_data() -> None:
         attacks={"cut": 1},
         boundary_percent=0,
         user_end_percent=0,
-        lost_splits_percent=0,
-        disturbed_percent=0,
+        regional_percent=0,
         jobs={"keyed-sum": 1},
     )
     drawn = {spec.kind for seed in range(1, 50) for spec in draw_plan(seed, only_cuts).faults}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from holdfast.harness.engine.cases.standing import case_result
+from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.views.finding import finding_of
@@ -67,10 +67,18 @@ def test_the_worst_damage_is_named_and_the_first_broken_clause_explains_it() -> 
     assert (finding.damage, finding.what) == (Damage.LOSS, "Data loss: 12 records have no row")
     assert finding.cause is not None
     assert finding.cause.name == "TXN/not-committed"
-    assert finding.why.startswith("TXN/not-committed: a transaction that a completed checkpoint promises is never")
+    assert finding.why.startswith(
+        "sink transactions (TXN/not-committed): a transaction that a completed checkpoint promises is never"
+    )
     assert [each.name for each in finding.consequences] == [
         "EXACT/input-missing", "METRICS/counts-wrong", "LIVE/end-not-reached"
     ]  # fmt: skip
+
+
+def test_an_oracle_that_is_not_known_here_is_called_by_its_name() -> None:
+    finding = finding_of("r-1", history(TRIGGERED, ABORTED), [TRANSACTION], [], None)
+    assert finding is not None
+    assert finding.why == "TXN/not-committed: t-1 is never committed"
 
 
 def test_a_moment_is_told_by_fault_checkpoint_and_time() -> None:

@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.commands import campaign, console
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import uninterrupted
 from holdfast.harness.engine.exploration import long_campaign
+from holdfast.harness.engine.exploration.counts import Counts
 from holdfast.harness.engine.exploration.ledger import LEDGER, Ledger
 from holdfast.harness.engine.exploration.long_campaign import LongCampaign
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.window import Window
+from holdfast.suites.selfcheck.engine.results import result
+from holdfast.suites.selfcheck.engine.scripted import plan
 
 SMALL = 4
 WRONG = "reference+A3"
@@ -100,16 +105,16 @@ def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
 
 
 def test_an_alarm_can_be_withdrawn_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    alarming = drawn(tmp_path, 4, system=WRONG)
-    command = ["campaign", WRONG, "--seeds", "1-4", "--out", str(tmp_path)]
+    alarming = drawn(tmp_path, 12, system=WRONG)
+    command = ["campaign", WRONG, "--seeds", "1-12", "--out", str(tmp_path)]
     for seed in alarming.standing():
         command += ["--withdraw", f"{seed}=it is wrong on purpose"]
     cli.execute(command)
     said = capsys.readouterr().out
     assert "\n0 alarms; " in said
     assert said.count("it is wrong on purpose") == len(alarming.standing()) > 0
-    with pytest.raises(UsageError, match="unknown alarm of seed '9'"):
-        LongCampaign(WRONG, (1, 4), tmp_path).withdraw(9, "why not")
+    with pytest.raises(UsageError, match="unknown alarm of seed '99'"):
+        LongCampaign(WRONG, (1, 12), tmp_path).withdraw(99, "why not")
 
 
 def retried(folder: Path, *, mended: bool = False) -> list[int]:
@@ -137,3 +142,22 @@ def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.Captur
     assert capsys.readouterr().out == said
     report = (tmp_path / "report.txt").read_text()
     assert all(title in report for title in ("Faults that took effect", "Pairs of faults"))
+
+
+def test_a_window_that_nothing_wanted_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
+    """A hit that no fault aimed at and no case demands counted as one of one: 100 %."""
+    counts, wanted = Counts(), Window.RESTORED_STATE
+    for hit in (True, False):
+        windows = {wanted.value: hit} | ({Window.OVERTAKING.value: True} if hit else {})
+        counts.add(result(windows=windows), plan(), (wanted,))
+    assert counts.hit == {"restored-state": 1, "overtaking": 1}
+    assert counts.aimed == {"restored-state": 2, "overtaking": 0}
+    campaign._table(console.results(), "Windows", counts.hit, counts.aimed)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines[2:] == ["1 of - - overtaking", "1 of 2 50.0 % restored-state"]
+
+
+@pytest.mark.parametrize(("system", "last"), [("reference+A3", "sim"), ("mine:engine", "--trust")])
+def test_the_command_of_an_alarm_runs_as_it_stands(system: str, last: str) -> None:
+    """A plan file that names code outside the installed packages is run with permission only."""
+    assert campaign._again(Path("alarms/7.json"), system).split()[-1] == last

@@ -11,7 +11,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.plan import Bounds
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.models.settle_window import lengthened, needed_after_end_ms, needed_ms
+from holdfast.harness.oracles.output.settle_window import lengthened, needed_after_end_ms, needed_ms
 from holdfast.suites.conformance.plans import plan
 
 (ABORTS,) = (mutant for mutant in MUTANTS if mutant.name == "aborts-completed-transactions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.faults.process import kill
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
 from holdfast.harness.engine.executor.run import run_plan
@@ -11,9 +12,10 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.events import SourceEmitted
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import DIAMOND, JOIN, KEYED_SUM, PIPELINE, SELF_JOIN, STEPS, bounded
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.models.lineage import keyed_input, owed_rows
-from holdfast.suites.conformance.plans import COORDINATOR, WORKERS, kill, plan
+from holdfast.harness.oracles.shared.lineage import keyed_input, owed_rows
+from holdfast.suites.conformance.plans import WORKERS, plan
 
 INPUTS = Synthetic().generate({"records": 40, "partitions": 4}, 1)
 

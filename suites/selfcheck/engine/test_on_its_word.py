@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.cli import execute
+from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result
+from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
 from holdfast.harness.engine.executor.judge import on_its_word
+from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import Status
+from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.reports import verdict
+from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.engine.results import case, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 from holdfast.suites.selfcheck.engine.test_certificate import rule
@@ -67,3 +75,51 @@ def test_a_case_that_did_not_run_observes_nothing() -> None:
     (found,) = rule_results((rule(),), [CASE], [skipped], {}, "RT")
     assert not found.observed_by
     assert not found.on_its_word
+
+
+@pytest.mark.parametrize(
+    ("checked", "believed", "rests"),
+    [
+        ({"order": 2, "loss": 1}, {"CUT/order", "CUT/loss"}, True),
+        ({"order": 2, "loss": 0}, {"CUT/order"}, True),
+        ({"order": 2, "loss": 1}, {"CUT/order"}, False),
+        ({"order": 2}, {"EXACT/order"}, False),
+        ({}, {"CUT/order", "CUT/loss"}, False),
+    ],
+)
+def test_a_verdict_rests_on_the_word_if_all_that_it_decided_does(
+    checked: dict[str, int], believed: set[str], rests: bool
+) -> None:
+    assert Verdict("CUT", Outcome.PASS, checked=checked).rests_on(believed) is rests
+    refuted = Verdict("CUT", Outcome.FAIL, (Anomaly("order", "as the test says"),), checked)
+    assert refuted.rests_on(believed) is (rests or (not checked and "CUT/order" in believed))
+
+
+def test_a_single_run_names_the_verdicts_that_rest_on_the_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only certificates did."""
+    write_plan(tmp_path / "plan.json", plan())
+    assert execute(["run", str(tmp_path / "plan.json"), "--tier", "sim", "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    (stored,) = (tmp_path / "out").iterdir()
+    words = {line.split()[0]: "on its word" in line for line in shown.splitlines() if " decided" in line}
+    assert words["CUT"]
+    assert not words["EXACT"]
+    verdicts = f"{sum(words.values())} of {len(words)} verdicts rest on the word of the system under test alone"
+    assert verdicts in shown.splitlines()
+    assert execute(["judge", str(stored)]) == 0
+    assert verdicts in capsys.readouterr().out.splitlines()
+    assert execute(["rerun", str(stored), "--times", "1", "--out", str(tmp_path / "again")]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 1 run reproduced pass (on its word: " in said
+    believed = said.partition("(on its word: ")[2].rstrip(")\n").split(", ")
+    assert believed == [name for name, word in words.items() if word]
+
+
+def test_the_journal_keeps_which_verdicts_of_a_run_rest_on_the_word() -> None:
+    run = run_plan(plan(), registry.system("reference"), registry.toolbox())
+    kept = run_result(run, "area/case", 0, 1.0).on_its_word
+    assert kept == tuple(verdict.oracle for verdict in run.verdicts if verdict.rests_on(OF_REFERENCE))
+    assert "CUT" in kept
+    assert "EXACT" not in kept

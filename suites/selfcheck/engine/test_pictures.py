@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.pictures.of_runs import PICTURES, STATES, pictures_of, state_machines
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.views.pictures import PICTURES, STATES, pictures_of, state_machines
 from holdfast.harness.model.case import Case
 from holdfast.harness.model.events import CheckpointCompleted, SourceEmitted
 from holdfast.harness.model.history import History, RunEnd

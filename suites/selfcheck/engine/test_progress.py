@@ -12,7 +12,7 @@ from rich.console import Console
 from holdfast.harness.commands import progress
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.time_left import TYPICAL_RUN_S, TimeLeft
-from holdfast.harness.engine.cases.standing import case_not_run, case_result
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status

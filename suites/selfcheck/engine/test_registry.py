@@ -38,7 +38,7 @@ def test_a_system_by_module_and_name_with_a_variant() -> None:
         (f"{HERE}:nothing", "cannot be loaded"),
         ("no.such.module:System", "cannot be loaded"),
         (f"{HERE}:NOT_A_FACTORY", "is a int: name a callable that returns a System."),
-        ("builtins:dict", "is a dict without name, subject, tiers"),
+        ("builtins:dict", "is a dict without name, subject, capabilities"),
     ],
 )
 def test_a_wrong_system_is_one_sentence(name: str, sentence: str) -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.faults.user import command
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import TaskStarted
-from holdfast.harness.oracles.traces.submissions import Submissions
-from holdfast.suites.conformance.plans import CHECKPOINTING, command, plan
+from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.suites.conformance.plans import CHECKPOINTING, plan
 
 RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 LEFT = "checkpoint_retained"

@@ -173,7 +173,9 @@ def test_times_are_for_the_simulator_only() -> None:
 class Restricted(ScriptedSystem):
     """Cannot be killed and has no gates."""
 
-    capabilities = frozenset(Capability) - {Capability.KILL_WORKER, Capability.GATES}
+    capabilities = dict.fromkeys(
+        (Tier.SIM, Tier.PROCESS), frozenset(Capability) - {Capability.KILL_WORKER, Capability.GATES}
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 
 from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.cases.results import run_result
-from holdfast.harness.engine.cases.standing import case_result
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.certificate import certificate, rule_results
@@ -25,7 +25,10 @@ from holdfast.harness.model.events import (
     ChannelStateTaken,
     CheckpointCompleted,
     Event,
+    FailureCounted,
     InputAcknowledged,
+    JobStatus,
+    JobSwitched,
     NodeDied,
     SourceEmitted,
     StateFound,
@@ -69,6 +72,9 @@ def precommitted(node: str = "worker-0.0") -> TransactionPrecommitted:
 
 
 DIED = NodeDied(dead_node="worker-0.0", cause="kill")
+FAILED = FailureCounted(attempt=1, cause="worker 0")
+RUNS = JobSwitched(attempt=2, status=JobStatus.RUNNING)
+ALONE = AttemptStarted(attempt=2, restored_checkpoint=1, subtasks=("source[0]",))
 HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, 3)]),
     (Window.RESTORED_STATE, [attempt(2, 3), TaskStarted(attempt=2, subtask="sum[0]", restored_checkpoint=3)]),
@@ -86,6 +92,10 @@ HITS: list[tuple[Window, list[Event]]] = [
     ),
     (Window.OVERTAKING, [ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=HELD)]),
     (Window.RESTORED_IN_FLIGHT, [ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=HELD)]),
+    (Window.RESTART_STRUCK, [FAILED, DIED]),
+    (Window.RESTART_STRUCK, [FAILED, attempt(2, 1), DIED, RUNS]),
+    (Window.REGION_RESTARTED, [ALONE]),
+    (Window.REGION_STRUCK, [ALONE, RUNS, FAILED]),
 ]
 NEAR: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, None)]),
@@ -109,6 +119,12 @@ NEAR: list[tuple[Window, list[Event]]] = [
         Window.READ_AGAIN,
         [read(1, 0, 5), CheckpointCompleted(checkpoint=1, positions=(0, 0)), attempt(2, 1), read(2, 0, 5)],
     ),
+    (Window.RESTART_STRUCK, [DIED, FAILED, RUNS]),
+    (Window.RESTART_STRUCK, [FAILED, attempt(2, 1), RUNS, DIED]),
+    (Window.REGION_RESTARTED, [attempt(2, 1)]),
+    (Window.REGION_STRUCK, [ALONE, RUNS, CheckpointCompleted(checkpoint=2), FAILED]),
+    (Window.REGION_STRUCK, [FAILED, ALONE, RUNS]),
+    (Window.REGION_STRUCK, [attempt(2, 1), RUNS, FAILED]),
     (Window.OVERTAKING, [ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=EMPTY)]),
     (
         Window.RESTORED_IN_FLIGHT,
@@ -145,8 +161,16 @@ HIT, MISSED = {"restored-state": True}, {"restored-state": False}
         (tally(result(windows=MISSED)), 1, Status.INCONCLUSIVE),
         (tally(result(windows=MISSED), result(windows=HIT)), 2, Status.PASS),
         (tally(result(windows=MISSED), missed(windows=HIT)), 1, Status.INCONCLUSIVE),
+        (tally(missed(windows=MISSED), result(windows={})), 1, Status.PASS),
+        (tally(missed(windows=MISSED), result(windows=MISSED)), 1, Status.INCONCLUSIVE),
     ],
-    ids=["never", "once", "only where the run does not count"],
+    ids=[
+        "never",
+        "once",
+        "only where the run does not count",
+        "aimed at only where the run does not count",
+        "aimed at where one run counts",
+    ],
 )
 def test_a_case_and_its_rules_stay_open_until_a_run_that_counts_hits_the_window(
     runs: Tally, demanded: int, status: Status
@@ -207,6 +231,19 @@ def test_progress_counts_from_the_start_of_a_life() -> None:
     assert Milestones().lacking(schedule) == (
         "1 life (0 began from persisted state) and 2 acknowledgements (0 in this life)"
     )
+
+
+def test_a_restore_of_a_checkpoint_that_holds_nothing_counts_for_none() -> None:
+    schedule, milestones, held = Schedule(after_restored=1), Milestones(), []
+    for event in (
+        CheckpointCompleted(checkpoint=1, positions=(0, 0)),
+        attempt(2, 1),
+        CheckpointCompleted(checkpoint=2, positions=(0, 3)),
+        attempt(3, 2),
+    ):
+        milestones.observe(event)
+        held.append(milestones.hold(schedule))
+    assert held == [False, False, False, True]
 
 
 def test_two_faults_that_wait_for_the_same_hit_two_lives() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.faults import FAULTS
-from holdfast.harness.engine.site.registry import names
+from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
@@ -30,7 +30,7 @@ from holdfast.suites.selfcheck.faults.scene import BY_KIND, WORKER, at, landed
 
 
 def test_every_fault_is_registered_once_under_its_kind() -> None:
-    assert sorted(BY_KIND) == sorted(names("faults"))
+    assert list(toolbox().faults) == list(BY_KIND)
     assert len({fault.colour for fault in BY_KIND.values()}) == len(FAULTS)
 
 
@@ -55,6 +55,10 @@ class TestPoison:
     def test_another_record_or_an_earlier_failure_is_no_proof(self) -> None:
         assert not landed(self.spec, self.failed(8), records=10)
         assert not landed(self.spec, self.failed(9, time_ms=99), records=10)
+
+    def test_in_a_partition_without_records_nothing_comes_of_it(self) -> None:
+        """Whether it landed was a division by zero."""
+        assert landed(self.spec, self.failed(0), records=0) is False
 
 
 class TestSurge:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults.messages import disturb
 from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.plans.validate import check_plan
@@ -22,12 +23,11 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, Disturbance, MessageKind, Way
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.conformance.messages import LONG, SHORT_TIMEOUT, messages
+from holdfast.suites.conformance.messages import LONG, SHORT_TIMEOUT
 from holdfast.suites.conformance.plans import WORKERS, plan
 
-COORDINATOR = Target(Role.COORDINATOR)
 REFERENCE = registry.system("reference")
 
 
@@ -102,7 +102,7 @@ def test_on_an_ordered_connection_a_split_assignment_is_lost_with_it() -> None:
 def test_a_late_message_holds_back_what_may_not_overtake_it() -> None:
     """The notice of a completion is late: the next trigger waits behind it, unless it may overtake."""
     for overtaken_by in ("", "trigger complete"):
-        late = messages("delay", "complete", WORKERS[0], {"delay_ms": 90, "overtaken_by": overtaken_by})
+        late = disturb("delay", "complete", WORKERS[0], {"delay_ms": 90, "overtaken_by": overtaken_by})
         run = run_plan(plan(late, options=SHORT_TIMEOUT, records=LONG), REFERENCE, registry.toolbox())
         assert run.outcome is Outcome.PASS
         notices = [each for each in run.history.of(NotificationReceived) if each.subtask == "source[0]"]
@@ -115,7 +115,7 @@ def test_a_late_message_holds_back_what_may_not_overtake_it() -> None:
 
 def test_a_lost_trigger_leaves_the_connection_and_a_lost_ack_does_not() -> None:
     for message, survives in (("trigger", True), ("acknowledge", False)):
-        lost = messages("lose", message, WORKERS[0], after_checkpoint=1)
+        lost = disturb("lose", message, WORKERS[0], after_checkpoint=1)
         run = run_plan(plan(lost, options=SHORT_TIMEOUT, records=LONG), REFERENCE, registry.toolbox())
         assert run.outcome is Outcome.PASS
         assert run.history.of(MessageDisturbed)[0].with_connection is not survives
@@ -123,7 +123,7 @@ def test_a_lost_trigger_leaves_the_connection_and_a_lost_ack_does_not() -> None:
 
 
 def test_occurrences_are_counted_by_connection() -> None:
-    doubled = messages("double", "trigger", how={"occurrences": 2}, after_checkpoint=1)
+    doubled = disturb("double", "trigger", how={"occurrences": 2}, after_checkpoint=1)
     run = run_plan(plan(doubled, options=SHORT_TIMEOUT, records=LONG), REFERENCE, registry.toolbox())
     acted = [(each.worker, each.checkpoint) for each in run.history.of(MessageDisturbed)]
     triggered = [each.checkpoint for each in run.history.of(CheckpointTriggered)][1:3]
@@ -132,7 +132,7 @@ def test_occurrences_are_counted_by_connection() -> None:
 
 def test_the_operators_of_a_chain_share_the_fate_of_a_message() -> None:
     chained = {**SHORT_TIMEOUT, "pipeline.operator-chaining.enabled": "true"}
-    lost = messages("lose", "complete", WORKERS[0], {"occurrences": 1}, after_checkpoint=1)
+    lost = disturb("lose", "complete", WORKERS[0], {"occurrences": 1}, after_checkpoint=1)
     run = run_plan(plan(lost, options=chained, records=LONG), REFERENCE, registry.toolbox())
     acted = run.history.of(MessageDisturbed)
     assert {each.checkpoint for each in acted} == {2}
@@ -142,9 +142,9 @@ def test_the_operators_of_a_chain_share_the_fate_of_a_message() -> None:
 
 def test_the_same_seed_gives_the_same_run() -> None:
     faults = (
-        messages("double", "acknowledge", how={"occurrences": 0, "delay_ms": 30}, after_checkpoint=1),
-        messages("delay", "complete", how={"delay_ms": 40, "overtaken_by": "trigger complete"}),
-        messages("lose", "acknowledge", WORKERS[0], after_checkpoint=2),
+        disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 30}, after_checkpoint=1),
+        disturb("delay", "complete", how={"delay_ms": 40, "overtaken_by": "trigger complete"}),
+        disturb("lose", "acknowledge", WORKERS[0], after_checkpoint=2),
     )
     chosen = plan(*faults, options=SHORT_TIMEOUT, records=LONG)
     runs = [run_plan(chosen, REFERENCE, registry.toolbox()) for _ in range(2)]

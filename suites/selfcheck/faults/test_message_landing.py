@@ -14,10 +14,9 @@ from holdfast.harness.model.events import (
     SplitsReceived,
 )
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.faults.scene import WORKER, at, landed
 
-COORDINATOR = Target(Role.COORDINATOR)
 ACKS: dict[str, int | str] = {"message": "acknowledge"}
 
 

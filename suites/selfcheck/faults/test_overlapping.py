@@ -6,18 +6,20 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
-from holdfast.fixtures.reference.drivers.simulated.controls import SimulatedControls
+from holdfast.fixtures.reference.drivers.simulated.deployment import SimulatedDeployment
+from holdfast.fixtures.reference.protocol.storage.steps import Failure
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import FaultHealed
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import Role, Target
-from holdfast.harness.spi.controls import Controls
+from holdfast.harness.model.target import STORAGE, Role, Target
+from holdfast.harness.model.topology import network_channels
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.faults.scene import BY_KIND, MILLISECOND_NS
 
-STORAGE, CHANNEL = Target(Role.STORAGE), Target(Role.CHANNEL, 2)
+CHANNEL = Target(Role.CHANNEL, 2)
+CHANNEL_NAME = network_channels(plan().job, plan().topology)[CHANNEL.index]
 FAILS = FaultSpec("storage-error", STORAGE, parameters={"operation": "commit", "occurrences": 0})
 LATE = FaultSpec("slow-storage", STORAGE, parameters={"operation": "commit"})
 FAILS_ELSEWHERE = replace(FAILS, parameters={"operation": "delete", "occurrences": 0})
@@ -50,76 +52,88 @@ PAIRS = (
 
 
 @pytest.fixture
-def controls() -> SimulatedControls:
-    """Those of a run that has not begun."""
+def run() -> SimulatedDeployment:
+    """One that has not begun."""
     system, tools, calm = registry.system("reference"), registry.toolbox(), plan()
     inputs = tools.workloads[calm.workload.name].generate(calm.workload.parameters, calm.run_seed)
-    controls = system.deploy(calm, inputs, Tier.SIM, None).controls
-    assert isinstance(controls, SimulatedControls)
-    return controls
+    deployment = system.deploy(calm, inputs, Tier.SIM, None)
+    assert isinstance(deployment, SimulatedDeployment)
+    return deployment
+
+
+def _inject(run: SimulatedDeployment, spec: FaultSpec) -> None:
+    fault = BY_KIND[spec.kind]
+    fault.inject(run.controls[fault.control], spec)
+
+
+def _undo(run: SimulatedDeployment, spec: FaultSpec) -> None:
+    fault = BY_KIND[spec.kind]
+    fault.undo(run.controls[fault.control], spec)
+
+
+def _healed(run: SimulatedDeployment, spec: FaultSpec) -> bool:
+    fault = BY_KIND[spec.kind]
+    return fault.healed(run.controls[fault.control], spec)
 
 
 @pytest.mark.parametrize(("first", "second"), [*PAIRS, *((second, first) for first, second in PAIRS)])
-def test_one_is_healed_and_the_other_goes_on(controls: Controls, first: FaultSpec, second: FaultSpec) -> None:
+def test_one_is_healed_and_the_other_goes_on(run: SimulatedDeployment, first: FaultSpec, second: FaultSpec) -> None:
     for spec in (first, second):
-        BY_KIND[spec.kind].inject(controls, spec)
-        assert not BY_KIND[spec.kind].healed(controls, spec)
-    BY_KIND[first.kind].undo(controls, first)
-    assert BY_KIND[first.kind].healed(controls, first)
-    assert not BY_KIND[second.kind].healed(controls, second)
-    BY_KIND[second.kind].undo(controls, second)
-    assert BY_KIND[second.kind].healed(controls, second)
-    assert controls.whole(first.target)
+        _inject(run, spec)
+        assert not _healed(run, spec)
+    _undo(run, first)
+    assert _healed(run, first)
+    assert not _healed(run, second)
+    _undo(run, second)
+    assert _healed(run, second)
+    assert _healed(run, first)
 
 
-def healed_the_newest(controls: Controls, older: FaultSpec, newer: FaultSpec) -> None:
+def heal_the_newest(run: SimulatedDeployment, older: FaultSpec, newer: FaultSpec) -> None:
     """Both act, and the newer one is healed."""
     for spec in (older, newer):
-        BY_KIND[spec.kind].inject(controls, spec)
-    BY_KIND[newer.kind].undo(controls, newer)
+        _inject(run, spec)
+    _undo(run, newer)
 
 
-def test_a_channel_is_as_slow_as_the_fault_that_is_left(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, SLOWER, SLOW)
-    assert controls.channel(CHANNEL).delay_ns == 700 * MILLISECOND_NS
+def test_a_channel_is_as_slow_as_the_fault_that_is_left(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, SLOWER, SLOW)
+    assert run.world.channels[CHANNEL_NAME].delay_ns == 700 * MILLISECOND_NS
 
 
-def test_a_subtask_is_as_busy_as_the_fault_that_is_left_wants(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, HEAVIER, BURDEN)
-    assert list(controls.world.burdens_ns.values()) == [700 * MILLISECOND_NS]
+def test_a_subtask_is_as_busy_as_the_fault_that_is_left_wants(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, HEAVIER, BURDEN)
+    assert list(run.world.burdens_ns.values()) == [700 * MILLISECOND_NS]
 
 
-def test_a_store_fails_as_the_fault_that_is_left_wants(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, FAILS_AFTERWARDS, FAILS)
-    failing = controls.world.storage_fault("commit")
-    assert failing is not None
-    assert failing.after_effect
+def test_a_store_fails_as_the_fault_that_is_left_wants(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, FAILS_AFTERWARDS, FAILS)
+    assert run.world.storage_failure("commit") is Failure.AFTER_EFFECT
 
 
-def test_a_store_is_as_slow_as_the_fault_that_is_left(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, LATER, LATE)
-    assert controls.world.storage_delay_ms("commit") == 700
+def test_a_store_is_as_slow_as_the_fault_that_is_left(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, LATER, LATE)
+    assert run.world.storage_delay_ms("commit") == 700
 
 
-def test_the_end_of_a_surge_lifts_no_poison(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, POISON_ELSEWHERE, SURGE)
-    assert list(controls.world.log.poisons) == [1]
-    assert controls.world.log.clock.percent == NORMAL_PERCENT
+def test_the_end_of_a_surge_lifts_no_poison(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, POISON_ELSEWHERE, SURGE)
+    assert list(run.world.log.poisons) == [1]
+    assert run.world.log.clock.percent == NORMAL_PERCENT
 
 
-def test_the_end_of_a_poison_ends_no_surge(controls: SimulatedControls) -> None:
-    healed_the_newest(controls, SURGE, POISON)
-    assert not controls.world.log.poisons
-    assert controls.world.log.clock.percent == 300
+def test_the_end_of_a_poison_ends_no_surge(run: SimulatedDeployment) -> None:
+    heal_the_newest(run, SURGE, POISON)
+    assert not run.world.log.poisons
+    assert run.world.log.clock.percent == 300
 
 
-def test_a_fault_of_a_channel_that_is_gone_heals(controls: SimulatedControls) -> None:
-    BY_KIND["cut"].inject(controls, CUT)
-    gone = controls.channel(CHANNEL)
-    del controls.world.channels[gone.name]
-    BY_KIND["cut"].undo(controls, CUT)
-    controls.world.channels[gone.name] = gone
-    assert controls.whole(CHANNEL)
+def test_a_fault_of_a_channel_that_is_gone_heals(run: SimulatedDeployment) -> None:
+    _inject(run, CUT)
+    gone = run.world.channels.pop(CHANNEL_NAME)
+    _undo(run, CUT)
+    run.world.channels[CHANNEL_NAME] = gone
+    assert _healed(run, CUT)
 
 
 def test_each_is_recorded_as_healed_when_it_is() -> None:

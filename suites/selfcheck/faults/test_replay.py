@@ -6,10 +6,9 @@ import pytest
 
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, Event, NodeDied, RowsVisible
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.selfcheck.faults.scene import at, landed
 
-COORDINATOR = Target(Role.COORDINATOR)
 REPLAY = FaultSpec("replay", COORDINATOR)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.faults.truncation import truncate
 from holdfast.fixtures.reference.drivers.input_holds import TRUNCATE, InputHolds
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
@@ -16,7 +17,7 @@ from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import plan
-from holdfast.suites.conformance.source_systems import BEYOND_IT, truncate
+from holdfast.suites.conformance.source_systems import BEYOND_IT
 from holdfast.suites.selfcheck.faults.scene import at, landed
 
 SOURCE_SYSTEM = Target(Role.SOURCE_SYSTEM)

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 FILE = Path(__file__).parent / "permitted.toml"
-KINDS = ("order", "jitter", "limit", "words", "cost", "redundant")
+KINDS = ("order", "jitter", "limit", "words", "cost", "redundant", "fault")
 """Why something is permitted: no rule orders it; timing within the bounds; a bound that no plan reaches; texts for
-people; more or less work for the same result; a second guard behind another."""
+people; more or less work for the same result; a second guard behind another; what the harness does to a system."""
 
 
 class Permission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

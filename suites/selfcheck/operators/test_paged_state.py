@@ -55,59 +55,59 @@ def content(stored: bytes) -> Sums:
 @given(steps=st.lists(st.tuples(st.sampled_from(["add", "add", "snapshot", "store"]), st.data()), max_size=25))
 @settings(max_examples=60, deadline=None)
 def test_snapshots_are_the_state_at_their_cut(keys: int, steps: list[tuple[str, st.DataObject]]) -> None:
-    accused = operator(keys)
+    paged = operator(keys)
     model: dict[str, tuple[int, list[int], int]] = defaultdict(lambda: (0, [0] * LANES, 0))
     open_versions: list[tuple[PagedVersion, Sums]] = []
     for step, data in steps:
         if step == "add":
             codes = data.draw(st.lists(st.integers(0, keys - 1), min_size=1, max_size=12, unique=True))
             lane = data.draw(st.integers(0, LANES - 1))
-            accused.process(batch(codes, lane))
+            paged.process(batch(codes, lane))
             for code in codes:
                 value, counts, digest = model[f"key-{code}"]
                 counted = [count + (index == lane) for index, count in enumerate(counts)]
                 model[f"key-{code}"] = value + code + 1, counted, digest + code + 7
         elif step == "snapshot":
-            open_versions.append((accused.snapshot(), dict(model)))
+            open_versions.append((paged.snapshot(), dict(model)))
         elif open_versions:
             version, expected = open_versions.pop(data.draw(st.integers(0, len(open_versions) - 1)))
             assert content(bytes(version.encode())) == expected
             version.release()
-        assert accused.open_versions() == len(open_versions)
-    summary = accused.summary()
+        assert paged.open_versions() == len(open_versions)
+    summary = paged.summary()
     assert summary.keys == len(model)
     assert summary.records == sum(sum(counts) for _, counts, _ in model.values())
     restored = operator(keys)
-    restored.restore((bytes(accused.snapshot().encode()),))
+    restored.restore((bytes(paged.snapshot().encode()),))
     assert restored.summary() == summary
 
 
 def test_what_is_written_while_a_snapshot_is_stored_is_not_in_it() -> None:
-    accused = operator(20_000)
+    paged = operator(20_000)
     draw = np.random.default_rng(3)
     for _ in range(4):
-        accused.process(batch(draw.permutation(20_000)[:15_000].tolist(), 0))
+        paged.process(batch(draw.permutation(20_000)[:15_000].tolist(), 0))
     for _ in range(10):
-        expected = content(bytes(accused.snapshot().encode()))
-        version = accused.snapshot()
+        expected = content(bytes(paged.snapshot().encode()))
+        version = paged.snapshot()
         stored: list[bytes] = []
         writer = threading.Thread(target=lambda version=version, stored=stored: stored.append(bytes(version.encode())))
         writer.start()
         while writer.is_alive():
-            accused.process(batch(draw.permutation(20_000)[:3_000].tolist(), 1))
+            paged.process(batch(draw.permutation(20_000)[:3_000].tolist(), 1))
         writer.join()
         assert content(stored[0]) == expected
         version.release()
 
 
 def test_only_pages_that_change_are_kept_and_each_once() -> None:
-    accused = operator(20_000)
-    accused.process(batch(list(range(20_000)), 0))
-    version = accused.snapshot()
+    paged = operator(20_000)
+    paged.process(batch(list(range(20_000)), 0))
+    version = paged.snapshot()
     assert version.page_entries == 8
     assert version.kept_entries == 0
-    accused.process(batch([5], 0))
-    accused.process(batch([5], 0))
+    paged.process(batch([5], 0))
+    paged.process(batch([5], 0))
     assert version.kept_entries == version.page_entries
 
 
@@ -127,9 +127,9 @@ def test_few_records_of_many_keys_are_summed_alike(keys: int) -> None:
 
 
 def test_state_of_another_input_is_refused() -> None:
-    accused = operator(40)
-    accused.process(batch([1, 39], 0))
+    paged = operator(40)
+    paged.process(batch([1, 39], 0))
     with pytest.raises(ValueError, match="damaged"):
-        operator(10).restore((bytes(accused.snapshot().encode()),))
+        operator(10).restore((bytes(paged.snapshot().encode()),))
     with pytest.raises(ValueError, match="damaged"):
         operator(40).restore((b"nonsense",))

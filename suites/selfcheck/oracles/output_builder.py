@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.records import (
     CommittedRows,
@@ -18,7 +19,7 @@ from holdfast.harness.model.records import (
     Partition,
     WindowRow,
 )
-from holdfast.suites.selfcheck.oracles.builder import MS, input_log
+from holdfast.suites.selfcheck.oracles.builder import MS, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 
 INPUTS = input_log(6, 4)
@@ -48,6 +49,21 @@ def units(*contents: Sequence[FoldRow] | Sequence[IdentityRow], final: bool = Fa
     return tuple(
         CommittedRows(f"unit-{poll}", poll, rows, final and poll == last) for poll, rows in enumerate(contents)
     )
+
+
+def row_by_row(*rows: FoldRow, claimed: frozenset[Guarantee] = EXACTLY_ONCE) -> History:
+    """A run with a unit for each row, and one with the whole of key `b`."""
+    return story(inputs=INPUTS, units=units(*([row] for row in rows), [WHOLE_B]), claimed=claimed)
+
+
+def up_to_the_markers(
+    *contents: Sequence[FoldRow],
+    claimed: frozenset[Guarantee] = EXACTLY_ONCE,
+    end: RunEnd = STOPPED,
+    options: Mapping[str, str] | None = None,
+) -> History:
+    """A run with a unit for each content and one with the markers of both partitions."""
+    return story(inputs=MARKED, units=units(*contents, [MARKERS]), claimed=claimed, end=end, options=options)
 
 
 def marked(inputs: InputLog) -> InputLog:

@@ -1,27 +1,15 @@
-"""Exhibits of COUNT."""
+"""COUNT, beyond its exhibits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from holdfast.harness.model.events import AttemptStarted, FailureCounted, FaultInjected, RestartScheduled
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.oracles.count import CountOracle
+from holdfast.harness.oracles.restart.count import CountOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.count import FIXED, OF_1_14, poisoned, restarts
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
-
-
-@pytest.mark.parametrize("name", names("COUNT"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
-
-
-def test_every_clause_is_shown_broken_and_kept() -> None:
-    check_complete("COUNT")
 
 
 def test_a_paused_coordinator_is_late_with_everything() -> None:

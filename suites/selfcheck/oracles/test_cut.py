@@ -1,4 +1,4 @@
-"""Exhibits of CUT."""
+"""CUT, beyond its exhibits."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ import pytest
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE
 from holdfast.harness.model.events import SnapshotTaken
-from holdfast.harness.oracles.cut import CutOracle
+from holdfast.harness.oracles.barriers.cut import CutOracle
 from holdfast.suites.selfcheck.oracles.builder import Line, story
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 from holdfast.suites.selfcheck.oracles.legal import summary
-
-
-@pytest.mark.parametrize("name", names("CUT"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
-
-
-def test_every_clause_is_shown_broken_and_kept() -> None:
-    check_complete("CUT")
-
 
 BEFORE = [(partition, offset) for partition in (0, 1) for offset in range(4)]
 

@@ -11,22 +11,21 @@ from holdfast.harness.model.jobs import JOIN, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.exact import ExactOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, OPTIONS, input_log, story
-from holdfast.suites.selfcheck.oracles.histories.exact import folded
 from holdfast.suites.selfcheck.oracles.histories.operators import A_JOINED, B_JOINED, joined
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
-    MARKERS,
     STOPPED,
     WHOLE_A,
     WHOLE_B,
     fold,
     identities,
     marked,
+    row_by_row,
     units,
+    up_to_the_markers,
 )
 
 ORACLE = ExactOracle()
@@ -35,15 +34,6 @@ ORACLE = ExactOracle()
 def message(history: History) -> str:
     """Of the first anomaly."""
     return ORACLE.judge(history).anomalies[0].message
-
-
-@pytest.mark.parametrize("name", names("EXACT"))
-def test_exhibit(name: str) -> None:
-    check_output_exhibit(name)
-
-
-def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    check_complete("EXACT")
 
 
 @pytest.mark.parametrize(
@@ -60,20 +50,20 @@ def test_every_clause_has_an_exhibit_of_either_kind() -> None:
     ],
 )
 def test_a_wrong_row_names_the_culprit(row: FoldRow, culprit: str) -> None:
-    assert culprit in message(folded(row, WHOLE_A))
+    assert culprit in message(row_by_row(row, WHOLE_A))
 
 
 def test_what_is_missing_is_named_behind_the_prefix_and_inside_it() -> None:
-    assert message(folded(fold("a", (0,), (0, 2)))).endswith("partition 0, offsets 2 and 4 took no effect")
-    assert message(folded()).startswith("key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
-    anomalies = ORACLE.judge(folded(fold("a", (0, 4), (0, 2)))).anomalies
+    assert message(row_by_row(fold("a", (0,), (0, 2)))).endswith("partition 0, offsets 2 and 4 took no effect")
+    assert message(row_by_row()).startswith("key 'a' has no row: partition 0, offsets 0..4 (3 records of the key)")
+    anomalies = ORACLE.judge(row_by_row(fold("a", (0, 4), (0, 2)))).anomalies
     assert [anomaly.clause for anomaly in anomalies] == ["row-wrong", "input-missing"]
     assert anomalies[1].message.endswith("counts (2, 2) of (3, 2) records: partition 0, offset 2 took no effect")
 
 
 def test_strange_counts_are_wrong_rows() -> None:
     for counts in ((1,), (-1, 0), (1, 1, 1)):
-        history = folded(FoldRow("a", 1, counts, 1), WHOLE_A)
+        history = row_by_row(FoldRow("a", 1, counts, 1), WHOLE_A)
         assert "row-wrong" in {anomaly.clause for anomaly in ORACLE.judge(history).anomalies}
 
 
@@ -114,24 +104,23 @@ def test_only_the_partition_whose_marker_is_there_has_lost_records() -> None:
     ids=["interrupted", "not watched for an interval"],
 )
 def test_a_hole_is_no_loss_before_the_settle_window_is_over(end: RunEnd, because: str) -> None:
-    verdict = ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end))
+    verdict = ORACLE.judge(up_to_the_markers([WHOLE_B], end=end))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert because in verdict.reason
 
 
 def test_a_missed_bound_of_the_control_excuses_no_loss() -> None:
     end = replace(STOPPED, problem="the fault-free control missed the bound too")
-    assert ORACLE.judge(story(inputs=MARKED, units=units([WHOLE_B], [MARKERS]), end=end)).outcome is Outcome.FAIL
+    assert ORACLE.judge(up_to_the_markers([WHOLE_B], end=end)).outcome is Outcome.FAIL
 
 
 def test_a_hole_behind_a_timeout_of_the_plan_is_late() -> None:
     options = {**OPTIONS, "execution.checkpointing.timeout": "5 s"}
-    rows = units([WHOLE_B], [MARKERS])
-    verdict = ORACLE.judge(story(inputs=MARKED, units=rows, end=STOPPED, options=options))
+    verdict = ORACLE.judge(up_to_the_markers([WHOLE_B], options=options))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "late: execution.checkpointing.timeout of 5000 ms may hold it up" in verdict.reason
     longer = replace(STOPPED, ended_ns=5_100 * MS)
-    assert ORACLE.judge(story(inputs=MARKED, units=rows, end=longer, options=options)).outcome is Outcome.FAIL
+    assert ORACLE.judge(up_to_the_markers([WHOLE_B], end=longer, options=options)).outcome is Outcome.FAIL
 
 
 def test_both_sides_of_a_join_have_a_marker() -> None:

@@ -12,22 +12,12 @@ from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.feedback import FeedbackOracle
+from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.feedback import ROWS, TWO, comes_back, crashed, what_was_in_the_loop
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = FeedbackOracle()
-
-
-@pytest.mark.parametrize("name", names("FEEDBACK"))
-def test_exhibit(name: str) -> None:
-    check_output_exhibit(name)
-
-
-def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    check_complete("FEEDBACK")
 
 
 def test_what_was_to_be_expected_is_told() -> None:

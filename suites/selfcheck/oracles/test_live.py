@@ -1,4 +1,4 @@
-"""Exhibits of LIVE."""
+"""LIVE, beyond its exhibits."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.selfcheck.oracles.builder import story
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME, check_complete, check_exhibit, names
+from holdfast.harness.oracles.liveness.live import LiveOracle
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, story
+from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 
-
-@pytest.mark.parametrize("name", names("LIVE"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
+FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
+CANCEL = FaultSpec("cancel", Target(Role.COORDINATOR))
 
 
 @pytest.mark.parametrize(
@@ -168,5 +167,48 @@ def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
     assert message(story(end=STALLED)).startswith("the job is not seen to be running: 1 of 2")
 
 
-def test_every_clause_is_shown_broken_and_kept() -> None:
-    check_complete("LIVE")
+def completed(node: str, checkpoint: int) -> list[Line]:
+    """A coordinator triggers a checkpoint and completes it."""
+    return [
+        at(node, CheckpointTriggered(checkpoint=checkpoint, participants=()), attempt=1),
+        at(node, CheckpointCompleted(checkpoint=checkpoint), attempt=1),
+    ]
+
+
+def cancelled(*between: list[Line]) -> History:
+    """A user gives the former coordinator the command, which has no effect; it dies at the end, and the job runs on."""
+    lines: list[Line] = [line for each in between for line in each]
+    end = RunEnd(
+        False,
+        "the job is not canceled",
+        ended_ns=10_000 * MS,
+        faults_acted=(True,),
+        faults_landed=(False,),
+    )
+    return story(
+        at(FORMER, AttemptStarted(), attempt=1),
+        at(FORMER, JobSwitched(status=JobStatus.RUNNING), attempt=1),
+        FaultInjected(fault=0, fault_kind="cancel", target="coordinator[0]"),
+        *lines,
+        NodeDied(dead_node=FORMER, cause="kill"),
+        at(SUCCESSOR, JobSwitched(status=JobStatus.RUNNING), attempt=1),
+        faults=(CANCEL,),
+        expected=ExpectedEnd.CANCELED,
+        end=end,
+    )
+
+
+def clauses(history: History) -> set[str]:
+    return {anomaly.clause for anomaly in LiveOracle().judge(history).anomalies}
+
+
+def test_a_coordinator_that_goes_on_ignores_the_command() -> None:
+    assert clauses(cancelled(completed(FORMER, 1), completed(FORMER, 2))) == {"end-not-reached"}
+
+
+def test_a_command_dies_with_its_coordinator() -> None:
+    assert not clauses(cancelled(completed(FORMER, 1)))
+
+
+def test_it_does_so_while_a_successor_goes_on_with_the_job() -> None:
+    assert not clauses(cancelled(completed(SUCCESSOR, 1), completed(SUCCESSOR, 2)))

@@ -7,21 +7,11 @@ import pytest
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.norepeat import NoRepeatOracle
+from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.norepeat import one_is_lost
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_output_exhibit, names
 
 ORACLE = NoRepeatOracle()
-
-
-@pytest.mark.parametrize("name", names("NOREPEAT"))
-def test_exhibit(name: str) -> None:
-    check_output_exhibit(name)
-
-
-def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    check_complete("NOREPEAT")
 
 
 def test_what_is_lost_is_told() -> None:

@@ -1,4 +1,4 @@
-"""Exhibits of SNAPSHOT."""
+"""SNAPSHOT, beyond its exhibits."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import pytest
 
 from holdfast.harness.model.events import AckSent, AttemptStarted, BatchProcessed, SnapshotTaken
 from holdfast.suites.selfcheck.oracles.builder import Line, story
-from holdfast.suites.selfcheck.oracles.judging import BY_NAME, check_complete, check_exhibit, names
-
-
-@pytest.mark.parametrize("name", names("SNAPSHOT"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
+from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 
 
 @pytest.mark.parametrize(("times", "named"), [(1, 0), (2, 0), (3, 1)])
@@ -27,5 +22,15 @@ def test_uploads_of_several_subtasks_while_their_worker_stands_are_one_accident(
     assert len(BY_NAME["SNAPSHOT"].judge(story(*lines)).anomalies) == named
 
 
-def test_every_clause_is_shown_broken_and_kept() -> None:
-    check_complete("SNAPSHOT")
+@pytest.mark.parametrize(("checkpoints", "named"), [((1, 1, 1), 0), ((1, 2, 3), 1)])
+def test_uploads_of_one_checkpoint_one_after_the_other_are_one_accident(
+    checkpoints: tuple[int, ...], named: int
+) -> None:
+    """No record comes behind its barrier for a while."""
+    lines: list[Line] = [AttemptStarted()]
+    for subtask, checkpoint in zip(("sum[0]", "sum[1]", "sink[0]"), checkpoints, strict=True):
+        batches = [BatchProcessed(channel=f"in->{subtask}", position=position, records=1) for position in range(5)]
+        lines += [line for each in batches[:4] for line in (1, each)]
+        lines += [SnapshotTaken(subtask=subtask, checkpoint=checkpoint, state=None), 20]
+        lines += [AckSent(subtask=subtask, checkpoint=checkpoint), 1, batches[4]]
+    assert len(BY_NAME["SNAPSHOT"].judge(story(*lines)).anomalies) == named

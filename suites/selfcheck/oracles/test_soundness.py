@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
 import msgspec
 import numpy as np
 import pytest
@@ -9,14 +12,17 @@ import pytest
 from holdfast.harness.model.events import CheckpointStatistics, Event, ObjectDamaged, RowsVisible, SubtaskStatistics
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.records import Output
-from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
-from holdfast.harness.spi.oracle import Oracle
+from holdfast.harness.spi.oracle import Oracle, titles_of
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, MS
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
 NEAR_MISSES = [name for name, exhibit in EXHIBITS.items() if not exhibit.bad]
+
+LONGEST_TITLE = 24
+"""So that verdicts stand in columns."""
 
 
 def failures(history: History) -> list[str]:
@@ -35,6 +41,31 @@ def test_the_oracles_are_oracles() -> None:
     for oracle in oracles:
         assert oracle.invariant.endswith("."), oracle.name
         assert all(sentence and not sentence.endswith(".") for sentence in oracle.clauses.values()), oracle.name
+
+
+def test_every_oracle_has_a_title_of_its_own() -> None:
+    titles = titles_of(ORACLES)
+    assert len(set(titles.values())) == len(ORACLES)
+    for name, title in titles.items():
+        assert re.fullmatch(r"[a-z-]+( [a-z]+){1,3}", title), name
+        assert len(title) <= LONGEST_TITLE, name
+        assert name.lower() != title
+
+
+def test_an_oracle_without_a_title_has_none() -> None:
+    class Plain:
+        name = "PLAIN"
+        invariant = "Something holds."
+        clauses: Mapping[str, str] = {}
+        evidence: tuple[type[Event], ...] = ()
+
+        def applies(self, history: History) -> bool:
+            return False
+
+        def judge(self, history: History) -> Verdict:
+            return Verdict(self.name, Outcome.INCONCLUSIVE)
+
+    assert titles_of([Plain(), *ORACLES[:1]]) == {"CUT": "consistent cut"}
 
 
 @pytest.mark.parametrize("dies_after", [0, 1, 2, 9])

@@ -16,12 +16,12 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM, REBALANCE
 from holdfast.harness.model.records import FoldRow, IdentityRow, InputLog, Partition
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.exact import ExactOracle
-from holdfast.harness.oracles.models.fold_model import FoldModel
-from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
 from holdfast.harness.oracles.output.fold_rows import NAMED, scan
 from holdfast.harness.oracles.output.identity_rows import count_rows
 from holdfast.harness.oracles.output.loss import is_short
+from holdfast.harness.oracles.output.noloss import NoLossOracle
+from holdfast.harness.oracles.shared.fold_model import FoldModel
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.legal import DIGEST_KEY
 from holdfast.suites.selfcheck.oracles.output_builder import columnar, fold, units

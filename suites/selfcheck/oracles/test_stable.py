@@ -6,22 +6,12 @@ import pytest
 
 from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.stable import StableOracle
+from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, in_real_time, story
 from holdfast.suites.selfcheck.oracles.histories.stable import POLLED, SEEN, unit_new_at_the_second_read
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = StableOracle()
-
-
-@pytest.mark.parametrize("name", names("STABLE"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
-
-
-def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    check_complete("STABLE", {"reader-too-slow"})  # inconclusive, see below
 
 
 @pytest.mark.parametrize(

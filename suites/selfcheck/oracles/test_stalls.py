@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.harness.model.events import MachineStalled
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.traces.stalls import Stalls
+from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.suites.selfcheck.oracles.builder import EXHIBITS, MS, in_real_time, story
 from holdfast.suites.selfcheck.oracles.histories.metrics import late_by, told
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME
@@ -43,6 +43,25 @@ def test_who_had_run_before_was_late(name: str) -> None:
     oracle, history = BY_NAME[EXHIBITS[name].oracle], EXHIBITS[name].history()
     found = oracle.judge(stalled(history, 0, history.events[0].time_ns)).anomalies
     assert {anomaly.clause for anomaly in found} == {EXHIBITS[name].clause}
+
+
+def in_turns(history: History, length_ms: int, share: float) -> History:
+    """The same, on a machine that lets everybody wait for a share of each such stretch."""
+    last_ns, length_ns = history.events[-1].time_ns, length_ms * MS
+    stalls = []
+    for until_ns in range(length_ns, last_ns + length_ns, length_ns):
+        stalls.append(MachineStalled(since_ns=until_ns - length_ns, stalled_ns=int(share * length_ns)))
+        stalls[-1].node, stalls[-1].time_ns = "harness", until_ns
+    events = sorted([*history.events, *stalls], key=lambda event: event.time_ns)
+    return in_real_time(History(history.plan, history.claims, history.inputs, history.output, events, history.end))
+
+
+@pytest.mark.parametrize(("share", "late"), [(0.4, True), (0.6, False)])
+def test_a_stall_is_taken_off_a_wait_once(share: float, late: bool) -> None:
+    """A batch waits for 600 ms, and 200 ms are allowed. Each end is known up to 50 ms. Without the share of 700 ms it
+    is late; without that of the 200 ms around both ends once more it was not."""
+    found = BY_NAME["QUEUE"].judge(in_turns(EXHIBITS[LATE[3]].history(), 10, share)).anomalies
+    assert {anomaly.clause for anomaly in found} == ({"queued-too-long"} if late else set())
 
 
 def stretch(until_ms: int, since_ms: int, stalled_ms: int) -> MachineStalled:

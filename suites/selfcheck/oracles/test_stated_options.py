@@ -7,11 +7,12 @@ from pathlib import Path
 
 from holdfast.harness import oracles
 
-THE_READER = "stated_options.py"
+HOME = Path(oracles.__file__).parent
+THE_READER = "shared/stated_options.py"
 DIRECTLY = re.compile(r"plan\.options\b")
 
 
 def test_every_oracle_reads_options_wherever_they_are_stated() -> None:
-    sources = {each.name: each.read_text() for each in Path(oracles.__file__).parent.rglob("*.py")}
+    sources = {str(each.relative_to(HOME)): each.read_text() for each in HOME.rglob("*.py")}
     assert DIRECTLY.search(sources.pop(THE_READER))
     assert [name for name, text in sources.items() if DIRECTLY.search(text)] == []

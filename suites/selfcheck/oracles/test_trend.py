@@ -1,21 +1,11 @@
-"""Exhibits of TREND."""
+"""TREND, beyond its exhibits."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.oracles.trend import TrendOracle, excess
+from holdfast.harness.oracles.coordinator.trend import TrendOracle, excess
 from holdfast.suites.selfcheck.oracles.histories.trend import few, until_one_fails
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
-
-
-@pytest.mark.parametrize("name", names("TREND"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
-
-
-def test_every_clause_is_shown_broken_and_kept() -> None:
-    check_complete("TREND")
 
 
 def test_few_checkpoints_say_nothing() -> None:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, Claims
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles import ORACLES
-from holdfast.harness.oracles.window import WindowOracle
+from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.suites.selfcheck.oracles.builder import story
 from holdfast.suites.selfcheck.oracles.histories.window import FIRST, SECOND, told
-from holdfast.suites.selfcheck.oracles.judging import check_complete, check_exhibit, names
 from holdfast.suites.selfcheck.oracles.output_builder import STOPPED
 
 ORACLE = WindowOracle()
-
-
-@pytest.mark.parametrize("name", names("WINDOW"))
-def test_exhibit(name: str) -> None:
-    check_exhibit(name)
-
-
-def test_every_clause_has_an_exhibit_of_either_kind() -> None:
-    check_complete("WINDOW")
 
 
 def test_before_the_end_only_what_a_later_window_has_overtaken_is_missing() -> None:

@@ -15,11 +15,11 @@ import pytest
 from pyarrow.fs import FileSystem, LocalFileSystem
 
 from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter
+from holdfast.harness.oracles.output.spark import delivery
+from holdfast.harness.oracles.output.spark import partial_counters as shipped
+from holdfast.harness.oracles.output.spark.delivery import count_on_spark
+from holdfast.harness.oracles.output.spark.number_line import Integers, NumberLine
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
-from holdfast.harness.oracles.spark import delivery
-from holdfast.harness.oracles.spark import partial_counters as shipped
-from holdfast.harness.oracles.spark.delivery import count_on_spark
-from holdfast.harness.oracles.spark.number_line import Integers, NumberLine
 from holdfast.suites.selfcheck.oracles_on_spark.deliveries import (
     CHUNK_LENGTH,
     CLEAN,
@@ -161,7 +161,7 @@ def test_what_executors_run_needs_nothing_of_ours_there(spark: SparkSession, tmp
     line = NumberLine((65,), (), CHUNK_LENGTH)
     paths = write(tmp_path / "few", Delivered(np.array([(0, 3), (0, 3), (0, 64)]), files=1))
     count = shipped.partial_counters(LocalFileSystem(), [(paths[0], 0)], line)
-    sent = dumps((count, shipped.merged_counters(CHUNK_LENGTH)))  # type: ignore[no-untyped-call]
+    sent = dumps((count, shipped.merged_counters(CHUNK_LENGTH)))
     done = subprocess.run([sys.executable, "-c", _ELSEWHERE], input=sent, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"'chunk': 0, 'lost': 63, 'duplicated': 1, 'first_lost': [0, 1, 2], 'first_duplicated': [3]" in done.stdout

@@ -22,8 +22,8 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD, REBALANCE
 from holdfast.harness.model.records import IdentityRow
 from holdfast.harness.model.verdict import Outcome, Verdict
-from holdfast.harness.oracles.exact import ExactOracle
-from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
+from holdfast.harness.oracles.output.noloss import NoLossOracle
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.suites.selfcheck.oracles.builder import input_log, story
 from holdfast.suites.selfcheck.oracles.output_builder import columnar, identities, units

@@ -21,6 +21,6 @@ def test_one_burden_is_healed_and_the_other_goes_on(tmp_path: Path, healed: int,
     supervisor.take(OTHER, 5)
     supervisor.give_back(SUM, healed)
     assert (worker.delay_ms(SUM), worker.delay_ms(OTHER)) == (left, 5)
-    assert (supervisor.act(SUM, healed), supervisor.act(SUM, left), supervisor.act(SUM)) == (False, True, True)
+    assert (supervisor.act(SUM, healed), supervisor.act(SUM, left)) == (False, True)
     supervisor.give_back(SUM, left)
-    assert (worker.delay_ms(SUM), supervisor.act(SUM), supervisor.act(OTHER)) == (0, False, True)
+    assert (worker.delay_ms(SUM), supervisor.act(SUM, left), supervisor.act(OTHER, 5)) == (0, False, True)

@@ -16,7 +16,7 @@ from holdfast.fixtures.reference.drivers.processes.channel import (
     OutputChannel,
     opening,
 )
-from holdfast.fixtures.reference.drivers.processes.channel_messages import Ended, Mark, Open
+from holdfast.fixtures.reference.drivers.processes.channel_messages import Mark, Open
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
 from holdfast.fixtures.reference.drivers.processes.framing import (
     LARGEST_PAYLOAD,
@@ -32,7 +32,7 @@ from holdfast.fixtures.reference.drivers.processes.sockets import address_of, li
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
-from holdfast.fixtures.reference.protocol.messages import Barrier, Records
+from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns
@@ -126,7 +126,33 @@ def ends() -> Iterator[Ends]:
         yield ends
 
 
-def columns_of(element: Records | Mark | Ended) -> IdentityColumns:
+def barrier(
+    checkpoint: int, *, overtakes: bool = False, cancelled: bool = False, channel: str = OPENING.channel
+) -> Barrier:
+    return Barrier(OPENING.attempt, channel, checkpoint, unaligned=overtakes, overtakes=overtakes, cancelled=cancelled)
+
+
+def take(channel: InputChannel | LocalChannel, *, has_room: bool = True) -> Element:
+    """The next element, which must be there."""
+    element = channel.take(lambda: has_room)
+    assert element is not None
+    return element
+
+
+def arrived(channel: InputChannel) -> int:
+    """How many elements wait at a receiver."""
+    return len(channel.input.arrived)
+
+
+def overtaken(channel: InputChannel, checkpoint: int) -> list[int]:
+    """Positions of the batches that the barrier of a checkpoint overtakes."""
+    taken = channel.take_overtaking()
+    assert taken is not None
+    assert (taken.checkpoint, taken.unaligned, channel.input.overtaking) == (checkpoint, True, 0)
+    return [element.position for element in taken.overtaken]
+
+
+def columns_of(element: Element | None) -> IdentityColumns:
     assert isinstance(element, Records)
     assert isinstance(element.batch, IdentityColumns)
     return element.batch
@@ -141,62 +167,60 @@ def fill(ends: Ends, capacity: int = CAPACITY) -> int:
         while ends.sender.has_room:
             ends.sender.send(records(sent))
             sent += 1
-        return len(ends.receiver) >= capacity
+        return arrived(ends.receiver) >= capacity
 
     ends.turn_until(full)
     return sent
 
 
 def test_batches_and_marks_arrive_in_order_and_are_read_in_place(ends: Ends) -> None:
-    for element in (records(0), Mark(7), records(1)):
+    for element in (records(0), barrier(7), records(1)):
         ends.sender.send(element)
-    ends.turn_until(lambda: len(ends.receiver) == 3)
-    assert not ends.receiver.begins_with_mark()
-    first, mark, second = (ends.receiver.take() for _ in range(3))
-    assert mark == Mark(7)
+    ends.turn_until(lambda: arrived(ends.receiver) == 3)
+    assert ends.receiver.take(lambda: False) is None, "a batch waits for room"
+    first, second, third = (take(ends.receiver) for _ in range(3))
+    assert second == barrier(7)
     assert columns_of(first).partition.tolist() == [1] * 100
     assert columns_of(first).offset.tolist() == list(range(100))
-    assert columns_of(second).offset.tolist() == list(range(100, 200))
-    assert columns_of(second).offset.flags.aligned
-    assert not columns_of(second).offset.flags.owndata, "reading must not copy"
+    assert columns_of(third).offset.tolist() == list(range(100, 200))
+    assert columns_of(third).offset.flags.aligned
+    assert not columns_of(third).offset.flags.owndata, "reading must not copy"
 
 
 def test_a_channel_holds_so_many_batches_at_either_end_and_no_more(ends: Ends) -> None:
     assert fill(ends) == 2 * CAPACITY
     ends.loop.turn(0.02)
     assert not ends.sender.has_room, "arriving is not being consumed"
-    assert len(ends.receiver) == CAPACITY
-    ends.receiver.take()
-    ends.receiver.take()
+    assert arrived(ends.receiver) == CAPACITY
+    take(ends.receiver)
+    take(ends.receiver)
     ends.turn_until(lambda: ends.sender.has_room)
 
 
-def test_a_mark_does_not_wait_for_room_and_is_paid_back_later(ends: Ends) -> None:
+def test_a_barrier_waits_for_no_room_and_uses_no_credit(ends: Ends) -> None:
     for position in range(CAPACITY):
         ends.sender.send(records(position))
-    ends.sender.send(Mark(1))
-    ends.turn_until(lambda: len(ends.receiver) == CAPACITY + 1)
+    ends.sender.send(barrier(1))
+    ends.turn_until(lambda: arrived(ends.receiver) == CAPACITY + 1)
     for _ in range(CAPACITY + 1):
-        ends.receiver.take()
+        take(ends.receiver)
     ends.sender.send(records(CAPACITY))
-    ends.turn_until(lambda: len(ends.receiver) == 1)
+    ends.turn_until(lambda: arrived(ends.receiver) == 1)
 
 
 def test_a_mark_overtakes_what_waits_at_both_ends_and_says_what(ends: Ends) -> None:
     sent = fill(ends)
-    ends.sender.send(Mark(1))
-    ends.sender.send(Mark(2, unaligned=True, overtakes=True))
-    assert [element.position for element in ends.sender.waiting] == list(range(CAPACITY, sent))
-    ends.turn_until(lambda: ends.receiver.overtaking == 2)
-    mark, overtaken = ends.receiver.take_overtaking()
-    assert (mark.checkpoint, ends.receiver.overtaking) == (2, 0)
-    assert [element.position for element in overtaken] == list(range(CAPACITY))
+    ends.sender.send(barrier(1))
+    ends.sender.send(barrier(2, overtakes=True))
+    assert [element.position for element in ends.sender.output.batches] == list(range(CAPACITY, sent))
+    ends.turn_until(lambda: ends.receiver.input.overtaking == 2)
+    assert overtaken(ends.receiver, 2) == list(range(CAPACITY))
     taken: list[int] = []
 
     def drained() -> bool:
-        while len(ends.receiver):
-            element = ends.receiver.take()
-            assert not isinstance(element, Ended)
+        while arrived(ends.receiver):
+            element = take(ends.receiver)
+            assert isinstance(element, Records | Barrier)
             taken.append(element.position if isinstance(element, Records) else -element.checkpoint)
         return len(taken) == sent + 1
 
@@ -207,8 +231,8 @@ def test_a_mark_overtakes_what_waits_at_both_ends_and_says_what(ends: Ends) -> N
 def test_what_was_in_flight_keeps_its_position(ends: Ends) -> None:
     ends.sender.send(records(5, origin=2))
     ends.sender.send(records(0))
-    ends.turn_until(lambda: len(ends.receiver) == 2)
-    taken = [ends.receiver.take() for _ in range(2)]
+    ends.turn_until(lambda: arrived(ends.receiver) == 2)
+    taken = [take(ends.receiver) for _ in range(2)]
     assert [(each.origin, each.position) for each in taken if isinstance(each, Records)] == [(2, 5), (0, 0)]
 
 
@@ -234,26 +258,31 @@ def test_a_local_channel_is_bounded_and_in_order() -> None:
     channel.send(records(0))
     channel.send(records(1))
     full = not channel.has_room
-    channel.send(Mark(1))
-    assert (full, channel.begins_with_mark()) == (True, False)
-    assert [type(channel.take()) for _ in range(2)] == [Records, Records]
-    assert channel.begins_with_mark()
-    assert channel.take() == Mark(1)
+    channel.send(barrier(1))
+    assert full
+    assert channel.take(lambda: False) is None
+    assert [type(take(channel)) for _ in range(2)] == [Records, Records]
+    assert take(channel, has_room=False) == barrier(1)
+
+
+def unattached() -> tuple[HostedTask, list[str], LocalChannel]:
+    """A running task with two inputs that are not there yet, and room for one batch below."""
+    graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
+    task = HostedTask(graph.tasks["map[0]"], attempt=2)
+    (edge,) = graph.tasks["map[0]"].outputs
+    output = task.outputs[edge.channels[0]] = LocalChannel(1)
+    task.running = True
+    return task, list(graph.tasks["map[0]"].inputs), output
 
 
 def hosted() -> tuple[HostedTask, list[str], LocalChannel]:
-    """A running task with two inputs that hold two batches and a barrier each, and room for one batch below."""
-    graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
-    task = HostedTask(graph.tasks["map[0]"], attempt=2)
-    names = list(graph.tasks["map[0]"].inputs)
-    (edge,) = graph.tasks["map[0]"].outputs
-    output = task.outputs[edge.channels[0]] = LocalChannel(1)
+    """As `unattached`; its inputs are there, and hold two batches and a barrier each."""
+    task, names, output = unattached()
     for name in names:
         channel = LocalChannel(8)
         task.attach(name, channel)
-        for element in (records(0, name), records(1, name), Mark(1)):
+        for element in (records(0, name), records(1, name), barrier(1, channel=name)):
             channel.send(element)
-    task.running = True
     return task, names, output
 
 
@@ -265,25 +294,29 @@ def taken(task: HostedTask) -> tuple[str, int] | None:
     return element.channel, element.position if isinstance(element, Records) else -element.checkpoint
 
 
+def set_blocked(task: HostedTask, name: str, blocked: bool) -> None:
+    task.input(name).blocked = blocked
+
+
 def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
     task, (first, second), output = hosted()
     assert [taken(task), taken(task), taken(task)] == [(first, 0), (second, 0), (first, 1)]
-    task.set_blocked(second, True)
+    set_blocked(task, second, True)
     assert [taken(task), taken(task)] == [(first, -1), None]
-    task.set_blocked(second, False)
+    set_blocked(task, second, False)
     output.send(records(0))
     assert taken(task) is None, "a batch waits for room"
-    output.take()
-    output.send(Mark(1))
+    take(output)
+    output.send(barrier(1))
     assert taken(task) is None
-    output.take()
+    take(output)
     assert [taken(task), taken(task), taken(task)] == [(second, 1), (second, -1), None]
 
 
 def test_elements_wait_until_the_task_runs_and_what_was_in_flight_comes_first() -> None:
     task, (first, second), _ = hosted()
     task.running = False
-    task.restore((records(7, first, origin=1),))
+    task.restore(first, (records(7, first, origin=1),))
     assert taken(task) is None
     task.running = True
     element = task.next_element()
@@ -293,12 +326,12 @@ def test_elements_wait_until_the_task_runs_and_what_was_in_flight_comes_first() 
 
 
 def test_a_barrier_that_overtakes_needs_no_room_and_brings_what_it_overtook() -> None:
-    task, (_, second), output = hosted()
-    task.restore((records(7, second, origin=1),))
+    task, (_, second), output = unattached()
+    task.restore(second, (records(7, second, origin=1),))
     output.send(records(0))
     channel = LocalChannel(8)
     task.attach(second, channel)
-    for sent in (records(0, second), Mark(2, unaligned=True, overtakes=True)):
+    for sent in (records(0, second), barrier(2, overtakes=True, channel=second)):
         channel.send(sent)
     element = task.next_element()
     assert isinstance(element, Barrier)
@@ -307,9 +340,23 @@ def test_a_barrier_that_overtakes_needs_no_room_and_brings_what_it_overtook() ->
     assert taken(task) is None, "batches still wait for room"
 
 
+def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffers(ends: Ends) -> None:
+    task, (first, _), _ = unattached()
+    task.restore(first, tuple(records(position, first, origin=1) for position in range(CAPACITY + 1)))
+    assert taken(task) == (first, 0)
+    task.attach(first, ends.receiver)
+    fill(ends, 2 * CAPACITY)
+    assert [taken(task) for _ in range(CAPACITY)] == [(first, position) for position in range(1, CAPACITY + 1)]
+    ends.loop.turn(0.02)
+    assert not ends.sender.has_room, "nothing is paid back for what was restored"
+    taken(task)
+    taken(task)
+    ends.turn_until(lambda: ends.sender.has_room)
+
+
 def test_a_lost_peer_is_noticed_on_the_other_end(ends: Ends) -> None:
     ends.sender.send(records(0))
-    ends.turn_until(lambda: len(ends.receiver) == 1)
+    ends.turn_until(lambda: arrived(ends.receiver) == 1)
     ends.sender.close()
     ends.turn_until(lambda: bool(ends.lost))
     assert ends.lost == ["the peer closed the connection"]
@@ -320,29 +367,30 @@ def test_a_connection_that_does_not_open_is_refused() -> None:
         opening(pa.py_buffer(msgspec.msgpack.encode(Mark(1))))
 
 
-def test_a_mark_that_waits_at_the_sender_can_be_let_in_front_of_its_batches(ends: Ends) -> None:
+def test_a_barrier_that_waits_at_the_sender_can_be_let_in_front_of_its_batches(ends: Ends) -> None:
     sent = fill(ends)
-    ends.sender.send(Mark(1))
+    ends.sender.send(barrier(1))
     ends.sender.send(records(sent))
-    assert ends.sender.holds(1)
-    assert [element.position for element in ends.sender.overtake_unsent(1)] == list(range(CAPACITY, sent))
-    assert not ends.sender.holds(1)
-    assert ends.sender.overtake_unsent(1) == (), "it has left"
-    ends.turn_until(lambda: ends.receiver.overtaking == 1)
-    mark, overtaken = ends.receiver.take_overtaking()
-    assert (mark.unaligned, [element.position for element in overtaken]) == (True, list(range(CAPACITY)))
+    output = ends.sender.output
+    assert output.holds(1)
+    front, waiting = output.overtake(1)
+    assert front == barrier(1, overtakes=True)
+    assert [element.position for element in waiting] == list(range(CAPACITY, sent))
+    assert not output.holds(1)
+    assert output.overtake(1) == (None, []), "it has left"
+    ends.sender.transmit(front)
+    ends.turn_until(lambda: ends.receiver.input.overtaking == 1)
+    assert overtaken(ends.receiver, 1) == list(range(CAPACITY))
 
 
-def test_a_mark_that_came_is_announced_once_and_can_be_let_in_front(ends: Ends) -> None:
-    for element in (records(0), Mark(3), Mark(4, cancelled=True)):
+def test_a_barrier_that_came_is_announced_and_can_be_let_in_front(ends: Ends) -> None:
+    for element in (records(0), barrier(3), barrier(4, cancelled=True)):
         ends.sender.send(element)
-    ends.turn_until(lambda: len(ends.receiver) == 3)
-    assert ends.receiver.announced == Mark(3)
-    ends.receiver.overtake(4)
-    assert not ends.receiver.overtaking, "a marker overtakes nothing"
-    ends.receiver.overtake(3)
-    mark, overtaken = ends.receiver.take_overtaking()
-    assert (mark, [element.position for element in overtaken]) == (Mark(3), [0])
+    ends.turn_until(lambda: arrived(ends.receiver) == 3)
+    assert ends.receiver.announced == barrier(3)
+    assert not ends.receiver.input.overtake(4), "a marker overtakes nothing"
+    assert ends.receiver.input.overtake(3)
+    assert overtaken(ends.receiver, 3) == [0]
 
 
 @pytest.mark.parametrize("taken", range(CAPACITY))
@@ -350,15 +398,15 @@ def test_a_mark_that_came_is_announced_once_and_can_be_let_in_front(ends: Ends) 
 def test_either_end_follows_a_change_of_size(ends: Ends, buffers: int, taken: int) -> None:
     sent = fill(ends)
     for _ in range(taken):
-        ends.receiver.take()
+        take(ends.receiver)
     ends.receiver.resize(buffers)
     ends.receiver.resize(buffers)
     for _ in range(sent - taken):
-        ends.turn_until(lambda: len(ends.receiver) > 0)
-        ends.receiver.take()
+        ends.turn_until(lambda: arrived(ends.receiver) > 0)
+        take(ends.receiver)
     unreturned = max(1, buffers // 2) - 1
     fill(ends, buffers - unreturned)
     ends.loop.turn(0.02)
     assert not ends.sender.has_room
-    assert buffers - unreturned <= len(ends.receiver) <= buffers, "credit comes back several at a time"
-    assert len(ends.sender.waiting) == buffers
+    assert buffers - unreturned <= arrived(ends.receiver) <= buffers, "credit comes back several at a time"
+    assert len(ends.sender.output.batches) == buffers

@@ -37,11 +37,11 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import FORWARD, JOBS, KEYED_SUM, REBALANCE
 from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule, Topology, WorkloadSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls.process import ProcessControl
 
 LIMIT_S = 10.0
-COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
 WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
 OPTIONS = {
     "execution.checkpointing.interval": "100 ms",
@@ -213,7 +213,7 @@ def test_closing_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     while not any(isinstance(event, CheckpointCompleted) for event in deployment.advance(LIMIT_S * 1000)):
         pass
     assert len(processes(tmp_path)) == 5
-    deployment.controls.pause(WORKER)
+    deployment.controls[ProcessControl].pause(WORKER)
     deployment.close()
     deployment.close()
     assert processes(tmp_path) == []

@@ -1,24 +1,48 @@
-"""The disk takes the layout's steps as the simulated one does, and the storage client can stop in their middle."""
+"""The disk takes steps as the simulated one does, and an operation can stop in its middle."""
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from holdfast.fixtures.reference.connectors.checkpoint_store import read_checked
+from holdfast.fixtures.reference.connectors.store import TakeStep
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.processes.file_store import FileStore, halves
 from holdfast.fixtures.reference.drivers.processes.opened_file import DIRECT_BYTES
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
-from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
+from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
+from holdfast.fixtures.reference.protocol.storage.steps import Steps
 from holdfast.harness.model.events import FileReference
-from holdfast.harness.sim.disk import Append, Create, Remove, Rename, Replace, SimulatedDisk, Step, Sync
+from holdfast.harness.model.storage_steps import (
+    Append,
+    Create,
+    FileChange,
+    Remove,
+    Rename,
+    Replace,
+    Sync,
+)
+from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.suites.selfcheck.storing import carried_out
 
-LAYOUT = FileLayout()
-PATH = LAYOUT.metadata_path(7, 0)
+FILES = FileSystem()
+SINK = FileSink(FILES, two_phase=True)
+PATH = FileLayout().metadata_path(7, 0)
+TRANSACTION = "sink[0]-1-1"
+
+
+class Simulated(SimulatedDisk):
+    """The simulated disk as a store."""
+
+    def opened(self) -> AbstractContextManager[TakeStep]:
+        return nullcontext(self.take)
 
 
 @pytest.fixture
@@ -26,20 +50,45 @@ def disk(tmp_path: Path) -> FileDisk:
     return FileDisk(tmp_path)
 
 
+def change(disk: FileDisk, *changes: FileChange) -> None:
+    """Take steps in order."""
+    with disk.opened() as take:
+        for each in changes:
+            take(each)
+
+
+def replaced_twice() -> Steps[None]:
+    yield from FILES.replace("job/record", b"old")
+    yield from FILES.replace("job/record", b"new")
+
+
+def committed() -> Steps[bool]:
+    yield from SINK.precommit("sink[0]", TRANSACTION, b"rows")
+    return (yield from SINK.commit("sink[0]", 1, TRANSACTION))
+
+
+def removed_twice() -> Steps[None]:
+    yield from FILES.claim("a/b")
+    yield from FILES.remove(["a/b", "a/b"])
+
+
 @pytest.mark.parametrize(
     "steps",
     [
-        LAYOUT.write("checkpoints/chk-1/sum[0]-1", b"state"),
-        LAYOUT.publish(PATH, b"metadata"),
-        (*LAYOUT.replace("job/record", b"old"), *LAYOUT.replace("job/record", b"new")),
-        (*LAYOUT.precommit("sink[0]-1-1", b"rows"), *LAYOUT.commit("sink[0]-1-1")),
-        (Create("a/b"), Remove("a/b"), Remove("a/b")),
+        lambda: FILES.write("checkpoints/chk-1/sum[0]-1", b"state"),
+        lambda: FILES.publish(PATH, b"metadata"),
+        lambda: FILES.seal([PATH]),
+        replaced_twice,
+        committed,
+        removed_twice,
     ],
+    ids=["write", "publish", "seal", "replace", "commit", "remove"],
 )
-def test_it_does_what_the_simulated_disk_does(disk: FileDisk, tmp_path: Path, steps: tuple[Step, ...]) -> None:
-    simulated = SimulatedDisk()
-    simulated.apply(steps)
-    disk.apply(steps)
+def test_it_does_what_the_simulated_disk_does(
+    disk: FileDisk, tmp_path: Path, steps: Callable[[], Steps[object]]
+) -> None:
+    simulated = Simulated()
+    assert carried_out(steps(), simulated) == carried_out(steps(), disk)
     files = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert files == simulated.files
     assert disk.below("checkpoints/") == simulated.below("checkpoints/")
@@ -57,9 +106,12 @@ def test_it_does_what_the_simulated_disk_does(disk: FileDisk, tmp_path: Path, st
         ((Sync("a"),), FileNotFoundError),
     ],
 )
-def test_it_refuses_what_the_layout_never_means(disk: FileDisk, steps: tuple[Step, ...], error: type[OSError]) -> None:
+def test_it_refuses_what_no_sequence_means(disk: FileDisk, steps: tuple[FileChange, ...], error: type[OSError]) -> None:
     with pytest.raises(error):
-        disk.apply(steps)
+        change(disk, *steps)
+    simulated = SimulatedDisk()
+    with pytest.raises(error):
+        simulated.apply(steps)
 
 
 @pytest.mark.parametrize("length", [DIRECT_BYTES - 1, DIRECT_BYTES, DIRECT_BYTES + 4097])
@@ -68,34 +120,48 @@ def test_many_bytes_are_written_as_they_are(disk: FileDisk, length: int, begin: 
     with SpareMemory(1).lend() as room:
         content = room(begin + length)[begin:]
         content[:] = np.random.default_rng(length).bytes(length)
-        disk.apply((Create("a"), Append("a", content), Append("a", b"more"), Sync("a")))
+        change(disk, Create("a"), Append("a", content), Append("a", b"more"), Sync("a"))
         assert disk.read("a") == bytes(content) + b"more"
 
 
 def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(disk: FileDisk) -> None:
-    store = FileStore(disk, LAYOUT)
-    file = store.publish(PATH, b"metadata")
+    carried_out(FILES.publish(PATH, b"metadata"), disk)
+    file = reference_of(PATH, b"metadata")
     assert file == FileReference(PATH, 8, zlib.crc32(b"metadata"))
-    assert read_checked(store, file) == b"metadata"
-    disk.apply((Append(PATH, b"!"),))
-    with pytest.raises(OSError, match="is not what was stored"):
-        read_checked(store, file)
+    assert carried_out(read_as_written(file), disk) == b"metadata"
+    change(disk, Append(PATH, b"!"))
+    with pytest.raises(OSError, match="is missing or not what was stored"):
+        carried_out(read_as_written(file), disk)
+    change(disk, Remove(PATH))
+    with pytest.raises(OSError, match="is missing or not what was stored"):
+        carried_out(read_as_written(file), disk)
 
 
 def test_listing_goes_by_the_beginning_of_a_name(disk: FileDisk) -> None:
-    for transaction in ("sink[0]-1-1", "sink[0]-1-2", "sink[1]-1-1"):
-        disk.apply(LAYOUT.precommit(transaction, b""))
-    disk.apply(LAYOUT.commit("sink[0]-1-1"))
+    for transaction in (TRANSACTION, "sink[0]-1-2", "sink[1]-1-1"):
+        carried_out(SINK.precommit("", transaction, b""), disk)
+    carried_out(SINK.commit("sink[0]", 1, TRANSACTION), disk)
     assert disk.below(f"{PENDING}sink[0]-") == [f"{PENDING}sink[0]-1-2"]
-    assert disk.below(COMMITTED) == [f"{COMMITTED}sink[0]-1-1"]
+    assert disk.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
     assert disk.below("nowhere/") == []
 
 
 def test_in_the_middle_of_an_operation_half_of_its_content_is_there(disk: FileDisk) -> None:
-    first, second = halves(LAYOUT.publish(PATH, b"metadata"))
-    disk.apply(first)
-    assert disk.read(PATH + ".inprogress") == b"meta"
-    assert not disk.exists(PATH)
-    disk.apply(second)
+    seen: list[bytes] = []
+
+    def middle() -> None:
+        seen.append(disk.read(PATH + ".inprogress"))
+        assert disk.below(PATH) == [PATH + ".inprogress"]
+
+    carried_out(FILES.publish(PATH, b"metadata"), disk, middle)
+    assert seen == [b"meta"]
     assert disk.read(PATH) == b"metadata"
-    assert halves(LAYOUT.commit("a")) == ([], list(LAYOUT.commit("a")))
+
+
+def test_what_is_sealed_in_the_middle_of_its_publication_never_appears(disk: FileDisk) -> None:
+    def seal() -> None:
+        assert not carried_out(FILES.seal([PATH]), disk)
+
+    with pytest.raises(OSError):
+        carried_out(FILES.publish(PATH, b"metadata"), disk, seal)
+    assert disk.below("checkpoints/") == []

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair
-from holdfast.fixtures.reference.drivers.processes.controls import ProcessControls
+from holdfast.fixtures.reference.drivers.processes.controls.link import RelayedLinks
+from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels
-from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD
+from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
 
 CHANNEL = Target(Role.CHANNEL, 0)
 
@@ -44,50 +45,47 @@ def relay() -> Relay:
 
 
 @pytest.fixture
-def controls(relay: Relay) -> ProcessControls:
+def controls(relay: Relay) -> RelayedLinks:
     topology = Topology()
     supervisor: Any = relay
-    nothing: Any = None
     channels = frozenset(network_channels(KEYED_SUM, topology))
-    return ProcessControls(supervisor, nothing, nothing, nothing, nothing, KEYED_SUM, topology, 2, channels)
+    return RelayedLinks(Reach(supervisor, KEYED_SUM, topology, 2), channels)
 
 
-def test_a_delay_goes_on_when_a_cut_is_healed(controls: ProcessControls, relay: Relay) -> None:
+def test_a_delay_goes_on_when_a_cut_is_healed(controls: RelayedLinks, relay: Relay) -> None:
     controls.cut(CHANNEL)
     controls.slow(CHANNEL, 50)
-    controls.restore_link(CHANNEL, "cut", BOTH)
+    controls.restore(CHANNEL, "cut", BOTH)
     assert (relay.cut, relay.delays_ms) == ([], {50})
-    assert controls.whole(CHANNEL, "cut")
-    assert not controls.whole(CHANNEL)
-    controls.restore_link(CHANNEL, "slow", 50)
+    assert controls.whole(CHANNEL, "cut", BOTH)
+    assert not controls.whole(CHANNEL, "slow", 50)
+    controls.restore(CHANNEL, "slow", 50)
     assert relay.delays_ms == {0}
-    assert controls.whole(CHANNEL)
+    assert controls.whole(CHANNEL, "slow", 50)
 
 
 @pytest.mark.parametrize(("healed", "left"), [(FORWARD, BACKWARD), (BACKWARD, FORWARD)])
-def test_of_two_cuts_the_one_that_is_healed_ends(
-    controls: ProcessControls, relay: Relay, healed: str, left: str
-) -> None:
+def test_of_two_cuts_the_one_that_is_healed_ends(controls: RelayedLinks, relay: Relay, healed: str, left: str) -> None:
     controls.cut(CHANNEL, FORWARD)
     controls.cut(CHANNEL, BACKWARD)
-    controls.restore_link(CHANNEL, "cut", healed)
+    controls.restore(CHANNEL, "cut", healed)
     assert relay.cut == [left]
     assert controls.whole(CHANNEL, "cut", healed)
     assert not controls.whole(CHANNEL, "cut", left)
-    controls.restore_link(CHANNEL, "cut", left)
+    controls.restore(CHANNEL, "cut", left)
     assert relay.cut == []
 
 
 @pytest.mark.parametrize(("healed", "left"), [(700, 20), (20, 700)])
 def test_of_two_delays_the_one_that_is_healed_ends(
-    controls: ProcessControls, relay: Relay, healed: int, left: int
+    controls: RelayedLinks, relay: Relay, healed: int, left: int
 ) -> None:
     controls.slow(CHANNEL, 700)
     controls.slow(CHANNEL, 20)
-    controls.restore_link(CHANNEL, "slow", healed)
+    controls.restore(CHANNEL, "slow", healed)
     assert relay.delays_ms == {left}
 
 
-def test_what_never_acted_is_healed_without_harm(controls: ProcessControls, relay: Relay) -> None:
-    controls.restore_link(CHANNEL, "cut", BOTH)
+def test_what_never_acted_is_healed_without_harm(controls: RelayedLinks, relay: Relay) -> None:
+    controls.restore(CHANNEL, "cut", BOTH)
     assert relay.cut == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +10,21 @@ import numpy as np
 from holdfast.fixtures.reference.connectors.arrival_clock import NORMAL_PERCENT
 from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, write_log
 from holdfast.fixtures.reference.drivers.processes.input_faults import InputFaults
+from holdfast.harness.model.events import Event
 from holdfast.harness.model.records import InputLog, Partition
 
 COLUMN = np.zeros(10, dtype=np.int64)
+EMPTY = InputLog(("key",), (Partition(COLUMN[:0], COLUMN[:0], 0), Partition(COLUMN, COLUMN, 10)))
 INPUTS = InputLog(("key",), (Partition(COLUMN, COLUMN, 10), Partition(COLUMN, COLUMN, 10)))
+
+
+def _ignore(events: Sequence[Event]) -> None:
+    """Nothing reads what the harness did."""
 
 
 def test_each_is_healed_on_its_own(tmp_path: Path) -> None:
     write_log(tmp_path, INPUTS)
-    faults, log = InputFaults(INPUTS, tmp_path), FileLog(tmp_path)
+    faults, log = InputFaults(INPUTS, tmp_path, _ignore), FileLog(tmp_path)
 
     def ends() -> list[int]:
         """By partition, where what can be read ends."""
@@ -36,4 +43,15 @@ def test_each_is_healed_on_its_own(tmp_path: Path) -> None:
     faults.restore("poison", (0, 3, True))
     assert ends() == [10, 5]
     faults.restore("poison", (1, 5, True))
-    assert (ends(), faults.whole()) == ([10, 10], True)
+    assert (ends(), faults.whole("poison", (1, 5, True))) == ([10, 10], True)
+
+
+def test_a_partition_without_records_bears_a_poison(tmp_path: Path) -> None:
+    write_log(tmp_path, EMPTY)
+    faults, log = InputFaults(EMPTY, tmp_path, _ignore), FileLog(tmp_path)
+    faults.poison(0, -1, recoverable=True)
+    faults.poison(1, -1, recoverable=True)
+    assert log.before_poison(1, 0, 10) == 9
+    faults.restore("poison", (0, -1, True))
+    faults.restore("poison", (1, -1, True))
+    assert all(faults.whole("poison", (partition, -1, True)) for partition in (0, 1))

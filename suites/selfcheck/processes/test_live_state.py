@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.conformance.plans import CHECKPOINTING, STATE_IN_FILES, WORKERS, kill, plan, slow_storage
+from holdfast.suites.conformance.plans import CHECKPOINTING, STATE_IN_FILES, WORKERS, plan
 
 PLAN = plan(
     slow_storage("write-state", 60, 8_000),

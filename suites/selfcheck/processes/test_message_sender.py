@@ -25,7 +25,7 @@ from holdfast.fixtures.reference.protocol.messages import (
     TriggerCheckpoint,
 )
 from holdfast.harness.model.events import Event, MessageDisturbed
-from holdfast.harness.model.message_contract import Disturbance, MessageKind, Way
+from holdfast.harness.model.message_contract import ALL_KINDS, Disturbance, MessageKind, Way
 from holdfast.suites.conformance.plans import plan
 
 NOTICE = NotifyCheckpoint(1, "sum[0]", 1, completed=True)
@@ -94,6 +94,30 @@ def test_what_is_sent_behind_a_late_message_waits_unless_it_may_overtake(wire: W
     assert [(each.message, each.checkpoint, each.delay_ms) for each in wire.recorded] == [("complete", 1, HOUR_MS)]
     wire.order(RESTORE_MESSAGES, late)
     assert wire.heard() == [TRIGGER, NOTICE, PING, TRIGGER]
+
+
+def test_a_hold_that_ends_releases_nothing_that_another_one_holds(wire: Wire) -> None:
+    notices = Disturbance(MessageKind.COMPLETE, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=ALL_KINDS)
+    triggers = Disturbance(MessageKind.TRIGGER, Way.DELAY, delay_ms=HOUR_MS, overtaken_by=ALL_KINDS)
+    wire.order(DISTURB_MESSAGES, notices)
+    wire.order(DISTURB_MESSAGES, triggers)
+    assert wire.send(NOTICE, TRIGGER, PING) == [PING]
+    wire.order(RESTORE_MESSAGES, triggers)
+    assert wire.heard() == [PING, TRIGGER]
+    wire.order(RESTORE_MESSAGES, notices)
+    assert wire.heard() == [PING, TRIGGER, NOTICE]
+
+
+def test_what_waits_behind_another_hold_keeps_its_place(wire: Wire) -> None:
+    notices = Disturbance(MessageKind.COMPLETE, Way.DELAY, delay_ms=HOUR_MS)
+    triggers = Disturbance(MessageKind.TRIGGER, Way.DELAY, delay_ms=HOUR_MS)
+    wire.order(DISTURB_MESSAGES, notices)
+    wire.order(DISTURB_MESSAGES, triggers)
+    assert wire.send(NOTICE, TRIGGER, PING) == []
+    wire.order(RESTORE_MESSAGES, triggers)
+    assert wire.heard() == []
+    wire.order(RESTORE_MESSAGES, notices)
+    assert wire.heard() == [NOTICE, TRIGGER, PING]
 
 
 def test_a_message_arrives_when_its_delay_is_over(wire: Wire) -> None:

@@ -8,24 +8,27 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.processes.file_committer import AtLeastOnceFileCommitter, FileCommitter
-from holdfast.fixtures.reference.drivers.processes.file_store import FileStore
-from holdfast.fixtures.reference.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
 from holdfast.suites.selfcheck.processes.power_cut import PowerCut
+from holdfast.suites.selfcheck.storing import carried_out
 
 LAYOUT = FileLayout()
+FILES = FileSystem()
+SINK, AT_LEAST_ONCE = (FileSink(FILES, two_phase=two_phase) for two_phase in (True, False))
 METADATA = LAYOUT.metadata_path(7, 3)
 STATE = LAYOUT.state_path(7, "sum[0]", 3_000_001)
 
 
 def publish(disk: FileDisk) -> str:
-    FileStore(disk, LAYOUT).publish(METADATA, b"metadata")
+    carried_out(FILES.publish(METADATA, b"metadata"), disk)
     return METADATA
 
 
 def write_and_publish(disk: FileDisk) -> str:
     """Somebody else publishes what the state is a part of."""
-    FileStore(disk, LAYOUT).write(STATE, b"state")
+    carried_out(FILES.write(STATE, b"state"), disk)
     publish(FileDisk(disk.root))
     return STATE
 
@@ -33,29 +36,29 @@ def write_and_publish(disk: FileDisk) -> str:
 def replace(disk: FileDisk) -> str:
     path = LAYOUT.job_record(3, 1)
     for content in (b"old", b"new"):
-        FileStore(disk, LAYOUT).replace(path, content)
+        carried_out(FILES.replace(path, content), disk)
     return path
 
 
 def claim(disk: FileDisk) -> str:
     path = LAYOUT.claim(3, 1)
-    FileStore(disk, LAYOUT).claim(path)
+    carried_out(FILES.claim(path), disk)
     return path
 
 
 def precommit(disk: FileDisk) -> str:
-    FileCommitter(disk, LAYOUT).precommit("sink[0]", "sink[0]-1-1", b"rows")
+    carried_out(SINK.precommit("sink[0]", "sink[0]-1-1", b"rows"), disk)
     return f"{PENDING}sink[0]-1-1"
 
 
 def commit(disk: FileDisk) -> str:
     precommit(disk)
-    FileCommitter(disk, LAYOUT).commit("sink[0]", 1, "sink[0]-1-1")
+    carried_out(SINK.commit("sink[0]", 1, "sink[0]-1-1"), disk)
     return f"{COMMITTED}sink[0]-1-1"
 
 
 def show(disk: FileDisk) -> str:
-    AtLeastOnceFileCommitter(disk, LAYOUT).precommit("sink[0]", "sink[0]-1-1", b"rows")
+    carried_out(AT_LEAST_ONCE.precommit("sink[0]", "sink[0]-1-1", b"rows"), disk)
     return f"{COMMITTED}sink[0]-1-1"
 
 
@@ -103,5 +106,5 @@ def test_a_folder_is_looked_after_once(tmp_path: Path, monkeypatch: pytest.Monke
     power, disk = PowerCut(tmp_path), FileDisk(tmp_path)
     with power.listening(monkeypatch):
         for checkpoint in range(1, 4):
-            FileStore(disk, LAYOUT).publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata")
+            carried_out(FILES.publish(LAYOUT.metadata_path(checkpoint, 0), b"metadata"), disk)
     assert power.root_synced == 1

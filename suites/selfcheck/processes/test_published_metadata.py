@@ -2,47 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.published_metadata import read_published
+from holdfast.fixtures.reference.connectors.store import TakeStep
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
-from holdfast.fixtures.reference.drivers.processes.file_store import FileStore
-from holdfast.fixtures.reference.storage.file_layout import CHECKPOINTS, FileLayout
+from holdfast.fixtures.reference.protocol.effects import Recover, Recovered, RecoverFailed
+from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
+from holdfast.fixtures.reference.protocol.storage.steps import Delay, Failure, Step, Strike, Wait, carry_out
+from holdfast.harness.model.events import StorageFailed
+from holdfast.harness.model.storage_steps import STORAGE_STEPS, ListPaths, Read, StorageStep
+from holdfast.suites.selfcheck.storing import carried_out
 
 LAYOUT = FileLayout()
 OLDER, NEWEST = (LAYOUT.metadata_path(checkpoint, 0) for checkpoint in (1, 2))
 
 
-class Failing(FileStore):
-    """It cannot be read."""
+class Losing(FileDisk):
+    """A file is gone as soon as it has been listed."""
 
-    def read(self, path: str) -> bytes:
-        raise OSError("input/output error.")
+    @contextmanager
+    def opened(self) -> Iterator[TakeStep]:
+        with super().opened() as take:
+
+            def lose(step: StorageStep) -> Any:
+                answer = take(step)
+                if step == ListPaths(CHECKPOINTS):
+                    (self.root / OLDER).unlink(missing_ok=True)
+                return answer
+
+            yield lose
 
 
-@pytest.fixture
-def disk(tmp_path: Path) -> FileDisk:
-    disk = FileDisk(tmp_path)
+class Failing(FileDisk):
+    """Nothing can be read."""
+
+    @contextmanager
+    def opened(self) -> Iterator[TakeStep]:
+        with super().opened() as take:
+
+            def fail(step: StorageStep) -> Any:
+                if isinstance(step, Read):
+                    raise OSError("input/output error.")
+                return take(step)
+
+            yield fail
+
+
+def recovered(disk: FileDisk, *failures: Failure) -> tuple[object, ...]:
+    """What the recovery of a new coordinator leads to.
+
+    Args:
+        disk: its store, which holds metadata of two checkpoints.
+        failures: that strike it, one at each try.
+    """
+    striking = iter(failures)
     for path in (OLDER, NEWEST):
-        disk.apply(LAYOUT.publish(path, path.encode()))
-    return disk
+        carried_out(FileSystem().publish(path, path.encode()), FileDisk(disk.root))
+    operation = JobStorage(LAYOUT, FileSystem(), StoredJob(0, "", 1, latest=False)).recover(Recover())
+    with disk.opened() as take_step:
+
+        def take(step: Step) -> Any:
+            match step:
+                case Delay():
+                    return 0
+                case Wait():
+                    return None
+                case Strike():
+                    return next(striking, None)
+                case _:
+                    assert isinstance(step, STORAGE_STEPS)
+                    return take_step(step)
+
+        return carry_out(operation.steps, take)
 
 
-def test_what_was_deleted_since_it_was_listed_spoils_nothing(disk: FileDisk) -> None:
-    store = FileStore(disk, LAYOUT)
-    listed = store.below(CHECKPOINTS)
-    store.remove([OLDER])
-    assert [(each.checkpoint, each.problem) for each in read_published(store, LAYOUT, listed)] == [(2, "")]
+def problems(outcome: tuple[object, ...]) -> list[tuple[int, str]]:
+    """Checkpoints that were found, and what is wrong with each."""
+    found = outcome[-1]
+    assert isinstance(found, Recovered)
+    return [(each.checkpoint, each.problem) for each in found.checkpoints]
 
 
-def test_a_problem_is_one_with_the_newest(disk: FileDisk) -> None:
-    store = FileStore(disk, LAYOUT)
-    found = read_published(store, LAYOUT, store.below(CHECKPOINTS), "spoilt")
-    assert [(each.checkpoint, each.problem) for each in found] == [(1, ""), (2, "spoilt")]
+def test_what_was_deleted_since_it_was_listed_spoils_nothing(tmp_path: Path) -> None:
+    assert problems(recovered(Losing(tmp_path))) == [(2, "")]
 
 
-def test_what_cannot_be_read_is_not_left_out(disk: FileDisk) -> None:
-    with pytest.raises(OSError, match="input/output error"):
-        read_published(Failing(disk, LAYOUT), LAYOUT, [OLDER, NEWEST])
+@pytest.mark.parametrize("failure", Failure)
+def test_a_problem_is_one_with_the_newest(tmp_path: Path, failure: Failure) -> None:
+    outcome = recovered(FileDisk(tmp_path), failure)
+    assert problems(outcome) == [(1, ""), (2, "injected error")]
+    (failed,) = outcome[:-1]
+    assert isinstance(failed, StorageFailed)
+    assert failed.injected
+
+
+@pytest.mark.parametrize("failure", Failure)
+def test_a_second_failure_fails_the_recovery(tmp_path: Path, failure: Failure) -> None:
+    *failed, last = recovered(FileDisk(tmp_path), failure, failure)
+    assert last == RecoverFailed("injected error")
+    assert [each.injected for each in failed if isinstance(each, StorageFailed)] == [True, True]
+
+
+def test_what_cannot_be_read_is_not_left_out(tmp_path: Path) -> None:
+    outcome = recovered(Failing(tmp_path))
+    assert outcome[-1] == RecoverFailed("input/output error.")

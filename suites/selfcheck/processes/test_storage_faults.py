@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.storage_faults import Failure, StorageFaults
+from holdfast.fixtures.reference.drivers.processes.storage_faults import StorageFaults
+from holdfast.fixtures.reference.protocol.storage.steps import Failure
 
 
 def test_nothing_fails_unasked(tmp_path: Path) -> None:

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.reference.connectors.checkpoint_store import reference_of
 from holdfast.fixtures.reference.drivers.processes.recorder import log_path
-from holdfast.fixtures.reference.drivers.processes.storage_observer import MOST_BYTES, StorageObserver
+from holdfast.fixtures.reference.drivers.processes.storage_observer import (
+    MOST_BYTES,
+    StorageObserver,
+    StoredFiles,
+)
+from holdfast.fixtures.reference.protocol.storage.medium import reference_of
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.evidence import Evidence
 
@@ -21,7 +25,7 @@ def observer(tmp_path: Path) -> StorageObserver:
     (tmp_path / "events").mkdir()
     log_path(tmp_path / "events", NODE).write_bytes(b"{}\n{}\n{}\n")
     _store(tmp_path, "checkpoints/job-0/chk-1/_metadata", b"one")
-    return StorageObserver(tmp_path, tmp_path / "events")
+    return StorageObserver(StoredFiles(tmp_path), tmp_path / "events")
 
 
 def _store(folder: Path, path: str, content: bytes) -> None:
@@ -57,3 +61,27 @@ def test_what_is_large_is_listed_and_not_read(observer: StorageObserver, tmp_pat
     assert seen is not None
     assert [file.path for file in seen.files] == ["checkpoints/job-0/chk-1/_metadata"]
     assert len(seen.paths) == 2
+
+
+class _Silent(StoredFiles):
+    def read(self, path: str) -> bytes:
+        raise OSError("no answer")
+
+
+class _Deleted(StoredFiles):
+    """Its checkpoints go between listing and reading."""
+
+    def read(self, path: str) -> bytes:
+        raise FileNotFoundError(path)
+
+
+@pytest.mark.usefixtures("observer")
+def test_a_storage_that_does_not_answer_was_not_looked_into(tmp_path: Path) -> None:
+    assert StorageObserver(_Silent(tmp_path), tmp_path / "events").look(completed(1), NODE) is None
+
+
+@pytest.mark.usefixtures("observer")
+def test_what_goes_during_the_look_was_listed_and_not_read(tmp_path: Path) -> None:
+    seen = StorageObserver(_Deleted(tmp_path), tmp_path / "events").look(completed(1), NODE)
+    assert seen is not None
+    assert (seen.paths, seen.files) == (("checkpoints/job-0/chk-1/_metadata",), ())

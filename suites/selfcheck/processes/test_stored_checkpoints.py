@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
 from holdfast.fixtures.reference.protocol.effects import JobRecord
-from holdfast.fixtures.reference.storage.file_layout import CHECKPOINTS, FileLayout
+from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 
 LAYOUT = FileLayout()

@@ -21,6 +21,7 @@ from holdfast.harness.model.events import CheckpointTriggered, Event, FaultInjec
 from holdfast.harness.spi.system import GateReached
 from holdfast.suites.selfcheck.processes import children
 from holdfast.suites.selfcheck.processes.conftest import PRELOAD
+from holdfast.suites.selfcheck.soon import ends_within
 
 LIMIT_S = 10.0
 WORKER = "worker-0"
@@ -62,16 +63,15 @@ def counted(supervisor: Supervisor, node: str) -> list[int]:
 
 def test_a_killed_process_gets_another_life(supervisor: Supervisor) -> None:
     launch(supervisor)
-    started = time.monotonic()
-    supervisor.kill(WORKER)
-    assert not supervisor.alive(WORKER)
-    died = take(supervisor, NodeDied)
-    assert isinstance(died, NodeDied)
-    assert (died.node, died.dead_node, died.cause) == ("harness", "worker-0.0", "kill")
-    reborn = take(supervisor, NodeStarted)
+    with ends_within(1):
+        supervisor.kill(WORKER)
+        assert not supervisor.alive(WORKER)
+        died = take(supervisor, NodeDied)
+        assert isinstance(died, NodeDied)
+        assert (died.node, died.dead_node, died.cause) == ("harness", "worker-0.0", "kill")
+        reborn = take(supervisor, NodeStarted)
     assert isinstance(reborn, NodeStarted)
     assert reborn.node == "worker-0.1"
-    assert time.monotonic() - started < 1
     assert supervisor.alive(WORKER)
     assert supervisor.problem == ""
 

@@ -30,8 +30,11 @@ from holdfast.harness.model.journal import (
     Timeline,
     Title,
 )
+from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
+from holdfast.harness.oracles import ORACLES
+from holdfast.harness.spi.oracle import titles_of
 from holdfast.suites.selfcheck.reports.sample import (
     CASES,
     FOLDER,
@@ -104,6 +107,7 @@ def _journal(
         findings=findings(
             [each for each in rules if each.concerns("RT") or each.status is Status.FAIL], cases, runs, FOLDER
         ),
+        oracle_titles=titles_of(ORACLES),
     )
 
 
@@ -337,8 +341,11 @@ def hostile() -> Journal:
         rules=("BAR-03", HOSTILE),
         cases=(HOSTILE,),
     )
+    places = (Place(Part.VARIANT, HOSTILE, HOSTILE, -1),)
     rules = tuple(
-        msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,)) if each.status is Status.FAIL else each
+        msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,), places=places)
+        if each.status is Status.FAIL
+        else each
         for each in calm.rules
     )
     cases = tuple(msgspec.structs.replace(each, reason=HOSTILE, method=HOSTILE) for each in calm.cases)

@@ -267,6 +267,7 @@ def run(
         artefacts=f"runs/{name}" if outcome is not Outcome.PASS else "",
         timeline=drawn,
         recoveries=recoveries,
+        on_its_word=("CUT",),
         finding=finding(name, verdicts) if any(each.anomalies for each in verdicts) else None,
     )
 

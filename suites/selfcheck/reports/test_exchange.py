@@ -223,3 +223,37 @@ def test_markdown_is_taken_as_text() -> None:
     table = [line for line in summary(journals.hostile()).splitlines() if line.startswith("|")]
     columns = [len(re.findall(r"(?<!\\)\|", line)) for line in table]
     assert set(columns) == {4, 8}
+
+
+def test_a_rule_that_rests_on_the_word_of_the_system_says_so(tmp_path: Path) -> None:
+    journal = journals.partial()
+    rules = [
+        msgspec.structs.replace(each, observed_by=("TXN/committed-early",)) if number % 2 else each
+        for number, each in enumerate(journal.rules)
+    ]
+    journal = msgspec.structs.replace(journal, rules=tuple(rules))
+    believed = {each.rule.id for each in view.rules(journal) if each.on_its_word}
+    seen = {each.rule.id for each in view.rules(journal) if each.tiers and not each.on_its_word}
+    assert believed
+    assert seen
+    noted = {
+        case.get("name", "").partition(" ")[0]
+        for case in junit(journal, tmp_path).iter("testcase")
+        if text.ON_ITS_WORD in (case.findtext("system-out") or "")
+    }
+    assert noted == believed
+    labelled = {
+        test["testId"]: test["labels"].get("evidence")
+        for test in ctrf(journal, tmp_path)["results"]["tests"]
+        if test["type"] == "rule"
+    }
+    assert {rule for rule, evidence in labelled.items() if evidence == "on-its-word"} == believed
+    assert {rule for rule, evidence in labelled.items() if evidence == "outside"} == seen
+    tags = {
+        label["value"].removesuffix(" on its word")
+        for path in AllureReporter().render(journal, tmp_path).glob("*-result.json")
+        for label in json.loads(path.read_text(encoding="utf-8"))["labels"]
+        if label["name"] == "tag" and label["value"].endswith(" on its word")
+    }
+    of_any_subject = {each.rule.id for each in journal.rules if each.on_its_word}
+    assert tags == of_any_subject & {rule for case in journal.cases for rule in case.rules}

@@ -14,6 +14,7 @@ import pytest
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.journal import Certificate, Journal, Timeline, Title
+from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.reports import text, view
 from holdfast.reports.html import HtmlReporter, page
@@ -75,6 +76,8 @@ def test_every_number_of_the_journal_is_there(journal: Callable[[], Journal]) ->
         numbers = f"{run.checkpoints:,} {run.restarts:,} {run.records:,} {run.rows:,} {text.duration(run.wall_ms)}"
         assert f"{run.id} {run.run_seed} 1 kill, 1 slow {numbers}" in shown
         assert run.replay in shown
+        believed = ", ".join(f"{value.oracle_titles[oracle]} ({oracle})" for oracle in run.on_its_word)
+        assert f"On the word of the system under test: {believed}." in shown
     for tier in value.tiers:
         assert (text.plural(tier.runs, "run") if tier.ran else tier.reason) in shown
     assert f"Runs {text.count(view.total_runs(value))}" in shown
@@ -271,3 +274,13 @@ def test_drawn_plans_that_did_not_count_are_not_denied() -> None:
     """Thirty drawn runs that did not count were reported as `No plan was drawn`."""
     value = journals.empty()
     assert "No drawn plan counted, so nothing bounds the failure probability." in page(value)
+
+
+def test_a_rule_leads_to_its_code() -> None:
+    journal = journals.partial()
+    place = Place(Part.CLAUSE, "CUT/<b>", "harness/oracles/barriers/cut.py", 193)
+    rules = tuple(msgspec.structs.replace(each, places=(place,)) for each in journal.rules)
+    assert (
+        "clause harness/oracles/barriers/cut.py:193" in Page(page(msgspec.structs.replace(journal, rules=rules))).text
+    )
+    assert "In the code" not in Page(page(journal)).text

@@ -58,6 +58,15 @@ def test_a_note_is_told_by_every_reporter_for_people(reporter: str) -> None:
 
 
 @pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
+def test_an_oracle_is_called_by_its_title_beside_its_name(reporter: str) -> None:
+    journal = with_runs(passing(1, ENDLESS))
+    assert "restart counting (COUNT)" in shown(journal)[reporter]
+    untitled = msgspec.structs.replace(journal, oracle_titles={})
+    assert "COUNT" in shown(untitled)[reporter]
+    assert "restart counting" not in shown(untitled)[reporter]
+
+
+@pytest.mark.parametrize("reporter", ["html", "markdown", "terminal"])
 def test_what_an_oracle_could_not_decide_is_told(reporter: str) -> None:
     assert LATE in shown(with_runs(undecided(LATE, {"lost": 1})))[reporter]
 
@@ -72,13 +81,14 @@ def test_a_note_stands_with_its_case_in_every_report_for_machines(reporter: str,
     assert ENDLESS not in written(passing(1))
     assert written(passing(1, ENDLESS), passing(2, ENDLESS)).count(ENDLESS) == 1
     assert LATE in written(undecided(LATE, {"lost": 1}))
+    assert "restart counting (COUNT): restarts do not end" in written(passing(1, ENDLESS))
 
 
 def test_notes_of_a_negative_control_do_not_stand_with_it() -> None:
     case = next(case for case in journals.partial().cases if case.status is Status.PASS)
     noted = run(case.case, 1, outcome=Outcome.FAIL, verdicts=passing(1, ENDLESS).verdicts)
-    assert notes.of_case(case, [noted]) == ()
-    assert len(notes.of_case(case, [msgspec.structs.replace(noted, outcome=Outcome.PASS)])) == 1
+    assert notes.of_case(case, [noted], {}) == ()
+    assert len(notes.of_case(case, [msgspec.structs.replace(noted, outcome=Outcome.PASS)], {})) == 1
 
 
 def test_notes_that_differ_in_numbers_and_lists_alone_are_told_once() -> None:
@@ -100,14 +110,16 @@ def test_an_oracle_with_many_notes_hides_no_other() -> None:
 def test_an_oracle_that_had_nothing_to_decide_is_no_note_and_one_that_crashed_is() -> None:
     idle = undecided("the history holds nothing that this oracle could decide", {})
     crashed = undecided(f"{CRASHED} KeyError: 7", {})
-    assert (notes.notes(with_runs(idle)), notes.idle(idle)) == ((), ("NOLOSS",))
-    assert [note.label for note in notes.notes(with_runs(crashed))] == ["NOLOSS could not decide"]
-    assert notes.idle(crashed) == ()
+    assert (notes.notes(with_runs(idle)), notes.idle(idle, {})) == ((), ("NOLOSS",))
+    assert [note.label for note in notes.notes(with_runs(crashed))] == [
+        "at-least-once output (NOLOSS) could not decide"
+    ]
+    assert notes.idle(crashed, {}) == ()
 
 
 def test_what_the_run_itself_says_is_not_said_again_beside_it() -> None:
-    assert notes.of_run(undecided(LATE, {"lost": 1}, run_reason=f"NOLOSS: {LATE}")) == ()
-    assert len(notes.of_run(undecided(LATE, {"lost": 1}, run_reason="fault 0 (kill) never acted"))) == 1
+    assert notes.of_run(undecided(LATE, {"lost": 1}, run_reason=f"NOLOSS: {LATE}"), {}) == ()
+    assert len(notes.of_run(undecided(LATE, {"lost": 1}, run_reason="fault 0 (kill) never acted"), {})) == 1
 
 
 def test_notes_of_a_run_that_was_to_be_refuted_are_left_out() -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.reference.protocol.state_machines import STATE_MACHINES
-from holdfast.harness.engine.views.pictures import drawn_machine
+from holdfast.harness.engine.pictures.of_runs import drawn_machine
 from holdfast.harness.model.picture import (
     ChannelScene,
     DrawnMachine,
@@ -28,7 +28,7 @@ from holdfast.harness.model.picture import (
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.state_machine import StateMachine, Step
 from holdfast.reports.html import page
-from holdfast.reports.pictures import standalone
+from holdfast.reports.pictures.drawing import standalone
 from holdfast.suites.selfcheck.reports import journals, sample
 from holdfast.suites.selfcheck.reports.test_html import Page
 

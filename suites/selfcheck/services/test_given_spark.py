@@ -1,4 +1,4 @@
-"""A Spark cluster that we did not start: both accused run there, and what is not ours is left alone."""
+"""A Spark cluster that we did not start: both systems run there, and what is not ours is left alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults.network import slow
+from holdfast.faults.process import kill
+from holdfast.faults.storage import storage_error
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import NotApplicable
@@ -19,12 +22,12 @@ from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import NodeStarted, SnapshotTaken
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos import structured_streaming
 from holdfast.suites.chaos.reference import BROKER, SHORT, containers, executor, lasting
-from holdfast.suites.conformance.plans import COORDINATOR, LATE_CHANNELS, STORAGE, WORKERS, kill, slow, storage_error
+from holdfast.suites.conformance.plans import LATE_CHANNELS, WORKERS
 from holdfast.suites.selfcheck.services.foreign_cluster import ForeignCluster, foreign_cluster
 
 if TYPE_CHECKING:

@@ -86,9 +86,9 @@ def test_every_address_leads_to_the_broker(broker: Kafka, topic: str, send: Send
     assert read(broker, topic, "through the link") == ["directly", "through the link"]
 
 
-def test_a_cut_link_stops_the_accused_alone(stack: Stack, broker: Kafka, topic: str, send: Send) -> None:
+def test_a_cut_link_stops_the_system_alone(stack: Stack, broker: Kafka, topic: str, send: Send) -> None:
     stack.links.cut("kafka")
-    assert not send(broker.proxied, topic, "accused", SOON_S)
+    assert not send(broker.proxied, topic, "system", SOON_S)
     assert send(broker.internal, topic, "harness")
     assert serves(broker)
     stack.links.restore("kafka")

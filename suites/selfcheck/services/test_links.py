@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD
+from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
 
 if TYPE_CHECKING:
     from minio import Minio
@@ -28,7 +28,7 @@ SMALL, LARGE = b"x" * 100, b"x" * 200_000
 
 @pytest.fixture(scope="module")
 def store(stack: Stack) -> Minio:
-    """The object store as the accused sees it, through its link."""
+    """The object store as the system under test sees it, through its link."""
     from minio import Minio
 
     stack.object_store.create_bucket(BUCKET)

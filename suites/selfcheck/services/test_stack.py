@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.harness.spi.service import Site
+from holdfast.suites.selfcheck.soon import ends_within
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.stack import Stack
@@ -31,9 +31,8 @@ def open_stack() -> Iterator[Callable[..., Stack]]:
         stacks.append(Stack(Site(**site)))  # type: ignore[arg-type]
         return stacks[-1]
 
-    start = time.monotonic()
-    yield opened
-    assert time.monotonic() - start < SECONDS
+    with ends_within(SECONDS):
+        yield opened
     for stack in stacks:
         stack.close()
         assert ours(stack.run) == []

@@ -9,7 +9,7 @@ import pytest
 from holdfast.fixtures.services.impairment import Impairment
 from holdfast.fixtures.services.toxics import Toxics
 from holdfast.fixtures.services.toxiproxy_server import ToxiproxyServer
-from holdfast.harness.spi.controls import BACKWARD, BOTH, FORWARD, Detail
+from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD, Detail
 from holdfast.suites.selfcheck.services.toxiproxy_twin import LINK, ToxiproxyTwin
 
 Fault = tuple[str, Detail]

@@ -16,7 +16,6 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule,
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 
-COORDINATOR, STORAGE = Target(Role.COORDINATOR), Target(Role.STORAGE)
 WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
 OPTIONS = {
     "execution.checkpointing.interval": "200 ms",

@@ -14,6 +14,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.harness.spi.controls.process import ProcessControl
+
 pytest.importorskip("pyspark")
 
 from holdfast.fixtures.host.process import Process
@@ -72,7 +74,7 @@ def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tm
         advance_to_a_checkpoint(first)
         workers, programs = started(tmp_path / "first", "worker"), started(tmp_path / "first", "coordinator")
         assert (len(workers), len(programs)) == (2, 1)
-        first.controls.pause(WORKER)
+        first.controls[ProcessControl].pause(WORKER)
         first.close()
     assert all(worker.wait_end(LIMIT_S) for worker in workers)
     with closing(deploy(tmp_path / "second")) as second:

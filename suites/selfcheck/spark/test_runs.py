@@ -19,21 +19,13 @@ from holdfast.harness.model.events import (
     RestartScheduled,
     RowsVisible,
     StorageListed,
+    StorageObserved,
     SubtaskAudited,
 )
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Topology
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.selfcheck.spark.plans import (
-    COORDINATOR,
-    OTHER_WORKER,
-    STORAGE,
-    WORKER,
-    after,
-    assert_passes,
-    plan,
-    run,
-)
+from holdfast.suites.selfcheck.spark.plans import OTHER_WORKER, WORKER, after, assert_passes, plan, run
 
 pytestmark = pytest.mark.tier("spark")
 EXECUTOR: dict[str, int | str] = {"part": "executor"}
@@ -54,6 +46,7 @@ def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_pa
         assert not history.of(NodeDied)
         assert history.of(SubtaskAudited)
         assert history.of(StorageListed)
+        assert history.of(StorageObserved)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +123,20 @@ def test_a_worker_that_was_given_up_while_it_stood_still_harms_nobody(tmp_path: 
 def test_mutants_are_refuted_on_spark_too(tmp_path: Path, variant: str, fault: FaultSpec) -> None:
     """G1 writes metadata in place: killed in the middle, it takes the torn piece for a checkpoint."""
     assert run(plan(fault), tmp_path, variant).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("variant", "clause"),
+    [
+        ("completes-unpublished", "COORD/published-not-stored"),
+        pytest.param("names-unwritten", "REACH/named-not-stored", marks=pytest.mark.nightly),
+        pytest.param("reports-deletions", "RETAIN/deleted-still-stored", marks=pytest.mark.nightly),
+    ],
+)
+def test_statements_about_the_storage_are_compared_with_it(tmp_path: Path, variant: str, clause: str) -> None:
+    judged = run(plan(), tmp_path, variant)
+    named = {f"{verdict.oracle}/{anomaly.clause}" for verdict in judged.verdicts for anomaly in verdict.anomalies}
+    assert clause in named
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls.process import ProcessControl
 
 LIMIT_S = 90.0
 COORDINATOR, WORKERS = Target(Role.COORDINATOR), (Target(Role.WORKER, 0), Target(Role.WORKER, 1))
@@ -30,11 +31,12 @@ PLAN = Plan(system="spark", job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
 DEPLOY_AND_PAUSE = """
 import sys
 from pathlib import Path
+from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.structured_streaming.test_processes import COORDINATOR, WORKERS, standing
 
 deployment = standing(Path(sys.argv[1]))
-deployment.controls.pause(COORDINATOR)
-deployment.controls.pause(WORKERS[0])
+deployment.controls[ProcessControl].pause(COORDINATOR)
+deployment.controls[ProcessControl].pause(WORKERS[0])
 print("paused", flush=True)
 sys.stdin.read()
 """
@@ -51,7 +53,7 @@ def standing(folder: Path) -> StreamingDeployment:
 
 
 def all_alive(deployment: StreamingDeployment) -> bool:
-    return all(deployment.controls.alive(target) for target in (COORDINATOR, *WORKERS))
+    return all(deployment.controls[ProcessControl].alive(target) for target in (COORDINATOR, *WORKERS))
 
 
 def await_true(condition: Callable[[], bool]) -> None:
@@ -81,8 +83,8 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
     with closing(standing(tmp_path)) as deployment:
         first = set(labelled(folder))
         assert len(first) >= 4  # Python and Java of the driver, two executors
-        deployment.controls.kill(COORDINATOR)
-        assert not deployment.controls.alive(COORDINATOR)
+        deployment.controls[ProcessControl].kill(COORDINATOR)
+        assert not deployment.controls[ProcessControl].alive(COORDINATOR)
         await_true(lambda: deployment.advance(deployment.now_ms + 100) is not None and all_alive(deployment))
         assert not first & set(labelled(folder))
     shared().close()

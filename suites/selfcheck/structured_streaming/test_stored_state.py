@@ -23,8 +23,8 @@ from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import InputLog
-from holdfast.harness.oracles.models.state_fold import MODULUS, StateFold
-from holdfast.harness.oracles.models.windows import open_since, window_sums
+from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold
+from holdfast.harness.oracles.shared.windows import open_since, window_sums
 from holdfast.suites.selfcheck.structured_streaming.own import windowed
 
 if TYPE_CHECKING:

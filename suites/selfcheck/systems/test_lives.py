@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.fixtures.systems.json_lines.gates import Gates
 from holdfast.fixtures.systems.json_lines.messages import Ack
 from holdfast.fixtures.systems.json_lines.stored_table import records_held
-from holdfast.harness.engine.cases.question import ask_case
+from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.site import registry
@@ -52,7 +52,7 @@ def clauses(run: Run) -> set[str]:
 
 def test_the_program_that_doubles_after_a_restore_is_refuted_with_the_rules_of_its_case(tmp_path: Path) -> None:
     """It passed everything: nothing was persisted before a kill, so nothing was ever restored."""
-    found = ask_case("json-lines+doubles-after-restore", CASES[0], Tier.PROCESS, folder=tmp_path)
+    found = run_case("json-lines+doubles-after-restore", CASES[0], Tier.PROCESS, folder=tmp_path)
     assert found.status is Status.FAIL
     assert found.rules == {"E2E-02": Status.FAIL, "REC-03": Status.FAIL}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.system import JsonLines, persists_first
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS, deployed, drive, records
 
 WORKER = Target(Role.WORKER, 0)
@@ -37,7 +38,7 @@ sys.stdin.read()
 
 
 def until_alive(deployment: JsonLinesDeployment) -> JsonLinesDeployment:
-    while not deployment.controls.alive(WORKER):
+    while not deployment.controls[ProcessControl].alive(WORKER):
         assert deployment.now_ms < LIMIT_MS
         deployment.advance(deployment.now_ms + 20)
     return deployment
@@ -91,8 +92,8 @@ def test_nothing_is_left_when_the_deployment_is_closed(tmp_path: Path) -> None:
 def test_a_paused_program_is_ended_too(tmp_path: Path) -> None:
     before = set(children_of(os.getpid()))
     deployment = until_alive(deployed(persists_first(), records(), tmp_path))
-    deployment.controls.pause(WORKER)
-    assert not deployment.controls.alive(WORKER)
+    deployment.controls[ProcessControl].pause(WORKER)
+    assert not deployment.controls[ProcessControl].alive(WORKER)
     deployment.stop(audit=False)
     deployment.close()
     assert set(children_of(os.getpid())) == before
@@ -104,7 +105,7 @@ def test_what_a_program_started_dies_with_it(tmp_path: Path) -> None:
     with closing(deployed(JsonLines(str(path)), records(), folder(tmp_path))) as deployment:
         until_alive(deployment)
         child = os.pidfd_open(int((tmp_path / "run" / "state" / "child").read_text()))
-        deployment.controls.kill(WORKER)
+        deployment.controls[ProcessControl].kill(WORKER)
         assert ends(child)
 
 

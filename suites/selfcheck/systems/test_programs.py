@@ -19,6 +19,7 @@ from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.harness.spi.system import Recording
 from holdfast.suites.selfcheck.systems.driving import PLAN, drive, last_rows, model_row, model_rows, records
 
@@ -36,9 +37,13 @@ def killer(times: int) -> Callable[[JsonLinesDeployment], None]:
 
     def step(deployment: JsonLinesDeployment) -> None:
         nonlocal killed
-        if killed < times and deployment.now_ms >= 300 * (killed + 1) and deployment.controls.alive(WORKER):
+        if (
+            killed < times
+            and deployment.now_ms >= 300 * (killed + 1)
+            and deployment.controls[ProcessControl].alive(WORKER)
+        ):
             killed += 1
-            deployment.controls.kill(WORKER)
+            deployment.controls[ProcessControl].kill(WORKER)
 
     return step
 
@@ -104,7 +109,7 @@ def test_a_pause_is_proved_by_the_silence_of_the_table(tmp_path: Path) -> None:
 
     def step(deployment: JsonLinesDeployment) -> None:
         nonlocal stage
-        controls = deployment.controls
+        controls = deployment.controls[ProcessControl]
         if stage == 0 and deployment.now_ms >= 400 and controls.alive(WORKER):
             deployment.record(FaultInjected(fault=0, fault_kind="pause", target=str(WORKER)))
             pause.inject(controls, spec)

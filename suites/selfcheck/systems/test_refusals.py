@@ -16,6 +16,8 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.controls.link import LinkControl
+from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.harness.spi.system import System
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS, PLAN, deployed, records
 
@@ -106,7 +108,7 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         ),
         (
             READY + "sys.exit('no such key')",
-            "program P died by itself 20 times in a row without an acknowledgement, the last time with exit code 1: "
+            "program P died by itself 5 times before it acknowledged anything, each time with exit code 1: "
             "no such key.",
         ),
         (PREAMBLE + "sys.exit('no disk')", "program P ended before it said ready, in life 1 (exit code 1: no disk)."),
@@ -191,8 +193,8 @@ def test_a_job_that_it_cannot_do_is_refused() -> None:
 def test_a_target_that_it_lacks_is_refused(tmp_path: Path) -> None:
     with closing(deployed(acknowledges_first(), records(), tmp_path)) as deployment:
         with pytest.raises(ValueError, match=r"target worker\[1\] is unknown: the program is worker\[0\]"):
-            deployment.controls.kill(Target(Role.WORKER, 1))
+            deployment.controls[ProcessControl].kill(Target(Role.WORKER, 1))
         with pytest.raises(OSError, match="worker-0 is dead already"):
-            deployment.controls.kill(Target(Role.WORKER, 0))
+            deployment.controls[ProcessControl].kill(Target(Role.WORKER, 0))
         with pytest.raises(NotImplementedError):
-            deployment.controls.cut(Target(Role.CHANNEL, 0))
+            deployment.controls[LinkControl].cut(Target(Role.CHANNEL, 0))

@@ -14,8 +14,8 @@ from holdfast.harness.engine.plans.validate import check_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.exact import ExactOracle
-from holdfast.harness.oracles.noloss import NoLossOracle
+from holdfast.harness.oracles.output.exact import ExactOracle
+from holdfast.harness.oracles.output.noloss import NoLossOracle
 
 
 def executed(plan_file: str, folder: Path) -> Run:

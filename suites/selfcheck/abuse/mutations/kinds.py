@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from holdfast.faults.process import kill
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.history_files import INPUTS, MANIFEST, OUTPUTS
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
@@ -25,7 +26,7 @@ from holdfast.harness.engine.exploration.long_campaign import LongCampaign
 from holdfast.harness.engine.site import registry
 from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.fault import UndoRecord
-from holdfast.suites.conformance.plans import WORKERS, kill, plan
+from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.abuse.mutations.values import BY_SUFFIX, mutate_parquet, mutated_json
 
 REFUSED: Final = 3

@@ -10,6 +10,7 @@ from holdfast.harness.model.events import (
     BatchSent,
     CheckpointTriggered,
     Event,
+    NotificationReceived,
     SnapshotTaken,
 )
 from holdfast.harness.model.history import History
@@ -103,6 +104,22 @@ def barrier_overtakes_its_queue() -> History:
 @near("barrier-waits")
 def queue_is_processed_in_time() -> History:
     return _queue(*_processed(2, 3, 4, 5), WAITED_MS, BarrierReceived(channel=CHANNEL, checkpoint=1))
+
+
+def _aborted(checkpoint: int) -> History:
+    """The receiver hears of an aborted checkpoint, and then goes on with the queue in front of the barrier."""
+    heard = NotificationReceived(checkpoint=checkpoint, subtask=CHANNEL.partition("->")[2], completed=False)
+    return _queue(heard, WAITED_MS, *_processed(2, 3, 4, 5), BarrierReceived(channel=CHANNEL, checkpoint=1))
+
+
+@bad("barrier-waits")
+def barrier_waits_though_another_checkpoint_was_aborted() -> History:
+    return _aborted(2)
+
+
+@near("barrier-waits")
+def barrier_of_an_aborted_checkpoint_keeps_its_place() -> History:
+    return _aborted(1)
 
 
 @near("aligned-too-long")

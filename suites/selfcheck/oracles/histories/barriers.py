@@ -13,6 +13,7 @@ from holdfast.harness.model.events import (
     NodeDied,
     NotificationReceived,
     SourceEmitted,
+    SubtaskFinished,
     TaskStarted,
     TaskStopped,
 )
@@ -155,6 +156,19 @@ def marker_ends_the_alignment() -> History:
 @bad("acts-after-stop")
 def goes_on_after_its_failure() -> History:
     return story(sends(LEFT, "0 1"), delivers(LEFT, "0"), FAILED, delivers(LEFT, "1"))
+
+
+@bad("acts-after-stop")
+def hears_of_a_checkpoint_when_it_has_finished() -> History:
+    heard = NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
+    return story(sends(LEFT, "0"), delivers(LEFT, "0"), SubtaskFinished(subtask="sum[0]"), heard)
+
+
+@near("acts-after-stop")
+def finishes_with_what_it_hears() -> History:
+    heard = NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
+    finished = SubtaskFinished(subtask="sum[0]")
+    return story(sends(LEFT, "0"), sends(BELOW, "0"), delivers(LEFT, "0"), heard, finished, delivers(BELOW, "0"))
 
 
 @near("acts-after-stop")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.configuration import EffectiveConfiguration, Note, NoteKind, Origin, Setting
 from holdfast.harness.model.events import JobConfigured
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.harness.oracles.models.flink_defaults import DEFAULTS, FLINK_2
+from holdfast.harness.oracles.configuration.flink_defaults import DEFAULTS
 from holdfast.suites.selfcheck.oracles.builder import exhibits, story
 
 bad, near = exhibits("CONFIG")
@@ -30,7 +31,9 @@ def told(
     without: str = "",
 ) -> History:
     """A submit of these options is answered with the defaults but for the changes."""
-    values: dict[str, tuple[str, Origin]] = {key: (value, Origin.DEFAULT) for key, value in DEFAULTS[FLINK_2].items()}
+    values: dict[str, tuple[str, Origin]] = {
+        key: (value, Origin.DEFAULT) for key, value in DEFAULTS[profile.FLINK_2].items()
+    }
     values |= changes
     settings = tuple(Setting(key, value, origin) for key, (value, origin) in values.items() if key != without)
     said = tuple(Note(kind, name, "because.") for kind, name in notes)

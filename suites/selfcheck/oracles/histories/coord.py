@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AckOutcome,
     AckReceived,
     AttemptStarted,
     BarrierReceived,
+    CheckpointAborted,
     CheckpointDrawn,
     CheckpointTriggered,
     JobSubmitted,
@@ -186,6 +187,24 @@ def aborted_twice() -> History:
 @near("two-ends")
 def completed_once() -> History:
     return story(whole(1))
+
+
+def _refused_untriggered(job: int) -> History:
+    """A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered."""
+    again = at("", JobSubmitted(path=""), attempt=1_000)
+    start = AttemptStarted(attempt=1_001)
+    given_up = at("", CheckpointAborted(checkpoint=1, reason=FailureReason.INPUT_OUTPUT), attempt=job * 1_000 + 1)
+    return story(at("", JobSubmitted(path=""), attempt=0), whole(1), again, start, given_up, whole(2))
+
+
+@bad("two-ends")
+def the_same_job_gives_up_what_it_completed() -> History:
+    return _refused_untriggered(0)
+
+
+@near("two-ends")
+def the_next_job_gives_up_an_id_of_the_former() -> History:
+    return _refused_untriggered(1)
 
 
 @bad("completed-without-ack")

@@ -8,6 +8,7 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     Event,
     FailureCounted,
+    FaultInjected,
     NodeDied,
     NodeStarted,
     RecordFailed,
@@ -49,7 +50,9 @@ UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 
 
 def story(options: Mapping[str, str], *lines: Line) -> History:
-    return any_story(AttemptStarted(), *lines, options=options, expected=ExpectedEnd.FAILED)
+    """A worker was killed before: of that its failures are."""
+    kill = FaultInjected(fault=0, fault_kind="kill", target="worker[0]")
+    return any_story(AttemptStarted(), kill, *lines, options=options, expected=ExpectedEnd.FAILED)
 
 
 def counted() -> FailureCounted:

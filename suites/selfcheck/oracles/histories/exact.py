@@ -20,14 +20,15 @@ from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.output_builder import (
     INPUTS,
     MARKED,
-    MARKERS,
     STOPPED,
     WHOLE_A,
     WHOLE_B,
     fold,
     identities,
     marked,
+    row_by_row,
     units,
+    up_to_the_markers,
 )
 
 bad, near = exhibits("EXACT")
@@ -35,24 +36,19 @@ bad, near = exhibits("EXACT")
 THREE = input_log(3)
 
 
-def folded(*rows: FoldRow) -> History:
-    """A unit for each row, and one with the whole of key `b`."""
-    return story(inputs=INPUTS, units=units(*([row] for row in rows), [WHOLE_B]))
-
-
 @bad("row-wrong")
 def record_applied_twice() -> History:
-    return folded(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2)))
+    return row_by_row(fold("a", (0, 2, 2), (0,)), fold("a", (0, 2, 2), (0, 2)))
 
 
 @bad("row-wrong")
 def value_off_by_one() -> History:
-    return folded(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest))
+    return row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value + 1, WHOLE_A.counts, WHOLE_A.digest))
 
 
 @near("row-wrong")
 def sums_wrapped() -> History:
-    return folded(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest))
+    return row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest))
 
 
 def off(row: FoldRow) -> FoldRow:
@@ -69,13 +65,13 @@ def digest_of_another_hash() -> History:
 
 @near("digest-wrong")
 def digest_of_the_records() -> History:
-    return folded(fold("a", (0,), (0,)), WHOLE_A)
+    return row_by_row(fold("a", (0,), (0,)), WHOLE_A)
 
 
 @bad("row-wrong")
 def digest_of_another_hash_and_value_of_other_records() -> History:
     wrong = off(WHOLE_A)
-    return folded(fold("a", (0,), (0,)), FoldRow("a", wrong.value - 2, wrong.counts, wrong.digest))
+    return row_by_row(fold("a", (0,), (0,)), FoldRow("a", wrong.value - 2, wrong.counts, wrong.digest))
 
 
 @bad("row-wrong")
@@ -88,22 +84,22 @@ def equal_values_tell_no_records_apart() -> History:
 
 @bad("row-unknown")
 def key_of_nobody() -> History:
-    return folded(WHOLE_A, fold("c", (0,), ()))
+    return row_by_row(WHOLE_A, fold("c", (0,), ()))
 
 
 @near("row-unknown")
 def keys_of_the_input() -> History:
-    return folded(WHOLE_A)
+    return row_by_row(WHOLE_A)
 
 
 @bad("row-repeated")
 def transaction_committed_again() -> History:
-    return folded(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A)
+    return row_by_row(fold("a", (0, 2), (0,)), WHOLE_A, WHOLE_A)
 
 
 @near("row-repeated")
 def one_record_more() -> History:
-    return folded(fold("a", (0, 2, 4), (0,)), WHOLE_A)
+    return row_by_row(fold("a", (0, 2, 4), (0,)), WHOLE_A)
 
 
 @bad("row-repeated")
@@ -118,7 +114,7 @@ def identities_once_in_any_order() -> History:
 
 @bad("counts-stepped-back")
 def one_partition_rewound() -> History:
-    return folded(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A)
+    return row_by_row(fold("a", (0, 2), ()), fold("a", (0,), (0,)), WHOLE_A)
 
 
 @near("counts-stepped-back")
@@ -129,12 +125,12 @@ def units_of_one_poll_listed_in_no_order() -> History:
 
 @bad("beyond-input")
 def input_read_again() -> History:
-    return folded(fold("a", (0, 2, 4, 2, 4), (0, 2)))
+    return row_by_row(fold("a", (0, 2, 4, 2, 4), (0, 2)))
 
 
 @near("beyond-input")
 def all_of_the_input() -> History:
-    return folded(WHOLE_A)
+    return row_by_row(WHOLE_A)
 
 
 @bad("order-broken")
@@ -150,12 +146,12 @@ def partitions_interleaved() -> History:
 
 @bad("input-missing")
 def last_records_missing() -> History:
-    return folded(fold("a", (0, 2), (0, 2)))
+    return row_by_row(fold("a", (0, 2), (0, 2)))
 
 
 @bad("input-missing")
 def key_without_row() -> History:
-    return folded()
+    return row_by_row()
 
 
 @near("input-missing")
@@ -177,8 +173,7 @@ def all_identities() -> History:
 @bad("input-missing")
 def hole_before_a_visible_marker() -> History:
     """The system under test does not report its end, and never will."""
-    rows = units([fold("a", (0, 2, 4), (0,))], [WHOLE_B], [MARKERS])
-    return story(inputs=MARKED, units=rows, end=STOPPED)
+    return up_to_the_markers([fold("a", (0, 2, 4), (0,))], [WHOLE_B])
 
 
 @bad("input-missing")
@@ -202,7 +197,7 @@ def reported_as_committed_and_missing_with_the_marker() -> History:
 
 @near("input-missing")
 def everything_there_though_the_end_is_not_reported() -> History:
-    return story(inputs=MARKED, units=units([WHOLE_A], [WHOLE_B], [MARKERS]), end=STOPPED)
+    return up_to_the_markers([WHOLE_A], [WHOLE_B])
 
 
 @bad("late-change")

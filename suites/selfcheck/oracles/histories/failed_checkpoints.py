@@ -56,6 +56,7 @@ def failed_over(checkpoint: int = 0) -> list[Event]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
     return [
         FailureCounted(cause="too many", failed_checkpoint=checkpoint),
+        JobSwitched(status=JobStatus.RESTARTING),
         RestartScheduled(delay_ms=0),
         AttemptStarted(),
         JobSwitched(status=JobStatus.RUNNING),
@@ -116,7 +117,7 @@ def failures_and_successes_take_turns() -> History:
 
 @near("failed-below-tolerable")
 def fails_over_for_another_reason() -> History:
-    return story(failed(1, FailureReason.TASK_FAILURE), failed_over())
+    return story(NodeDied(dead_node="worker-1", cause="kill"), failed(1, FailureReason.TASK_FAILURE), failed_over())
 
 
 @bad("tolerable-exceeded")

@@ -114,17 +114,28 @@ def superseded_deletes_what_nobody_found() -> History:
     return superseded(at(FORMER, FileDeleted(path="chk-1/sum-0")))
 
 
-def told(*, received: bool) -> list[Line]:
-    sent = NotificationSent(checkpoint=1, subtask="sink[0]", completed=True)
-    heard = NotificationReceived(checkpoint=1, subtask="sink[0]", completed=True)
+def notified(*, received: bool, completed: bool = True) -> list[Line]:
+    """The former sends a notice of checkpoint 1, which a task receives or not."""
+    sent = NotificationSent(checkpoint=1, subtask="sink[0]", completed=completed)
+    heard = NotificationReceived(checkpoint=1, subtask="sink[0]", completed=completed)
     return [at(FORMER, sent, attempt=1), *([heard] if received else [])]
 
 
 @bad("superseded-heard")
 def task_hears_of_it() -> History:
-    return superseded(*told(received=True))
+    return superseded(*notified(received=True))
+
+
+@bad("superseded-heard")
+def task_hears_that_what_the_successor_found_is_aborted() -> History:
+    return superseded(*notified(received=True, completed=False), found=(1,))
+
+
+@near("superseded-heard")
+def task_hears_that_what_nobody_found_is_aborted() -> History:
+    return superseded(*notified(received=True, completed=False))
 
 
 @near("superseded-heard")
 def nobody_hears_it() -> History:
-    return superseded(*told(received=False))
+    return superseded(*notified(received=False))

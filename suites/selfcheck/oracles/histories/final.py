@@ -14,6 +14,7 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     EndOfDataReceived,
     EndOfDataSent,
+    EndOfPartitionReceived,
     Event,
     FinishReceived,
     JobStatus,
@@ -54,6 +55,7 @@ STOPS = {
 }
 NOTHING = input_log(0, 0)
 BELOW = "source[0]->map[0]"
+ABOVE = "source[0]->sum[0]"
 
 
 def told(*lines: Line, job: Job = STEPS, **fields: object) -> History:
@@ -183,6 +185,21 @@ def flushed_behind_the_end() -> History:
 @near("emitted-after-end")
 def flushed_before_the_end() -> History:
     return told(BatchSent(channel=BELOW, position=0, records=1), EndOfDataSent(channel=BELOW))
+
+
+@bad("channel-ends-early")
+def channel_ends_with_its_data_under_way() -> History:
+    return told(EndOfDataReceived(channel="source[1]->sum[0]"), EndOfPartitionReceived(channel=ABOVE))
+
+
+@bad("channel-ends-early")
+def its_data_ended_in_another_attempt() -> History:
+    return told(EndOfDataReceived(channel=ABOVE), AttemptStarted(), EndOfPartitionReceived(channel=ABOVE))
+
+
+@near("channel-ends-early")
+def channel_ends_behind_its_data() -> History:
+    return told(EndOfDataReceived(channel=ABOVE), EndOfPartitionReceived(channel=ABOVE))
 
 
 def _held(keys: int) -> History:

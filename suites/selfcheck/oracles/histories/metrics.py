@@ -47,10 +47,11 @@ ENDED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
 
 
 class Script:
-    """Says what happens and, unless `change` says otherwise, reports it."""
+    """Says what happens and, unless `change` says otherwise, reports it; a copy of each trigger of `copied` comes."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Change, copied: str = "") -> None:
         self.change = change
+        self.copied = copied
         self.lines: list[Line] = []
         self.now_ms = 0
         self.last_end_ms: int | None = None
@@ -139,7 +140,11 @@ class Script:
         """Snapshot and ack of a subtask, three milliseconds apart."""
         self.say(SnapshotTaken(subtask=name, checkpoint=number))
         snapshot_ms = self.now_ms
-        self.wait(2)
+        self.wait(1)
+        if name == self.copied:
+            self.say(TriggerReceived(checkpoint=number, subtask=name))
+        else:
+            self.wait(1)
         acked_ms = self.say(AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
         heard_ms = self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
         full_bytes = INLINE_BYTES + sum(file.length for file in files)
@@ -159,9 +164,9 @@ class Script:
         )
 
 
-def told(change: Change = lambda report: report, **end: Any) -> History:
-    """Two checkpoints, one that is declined, a restart, and another one."""
-    script = Script(change)
+def told(change: Change = lambda report: report, *, copied: str = "", **end: Any) -> History:
+    """Two checkpoints, one that is declined, a restart, and another one. Triggers of `copied` come twice."""
+    script = Script(change, copied)
     script.attempt(None)
     script.checkpoint(1)
     script.wait(30)
@@ -361,6 +366,11 @@ def all_of_it_is_new() -> History:
 @near("part-duration-wrong")
 def synchronous_part_is_the_longer() -> History:
     return told(of_part(1, "sum[0]", sync_ms=3.0, async_ms=0.0))
+
+
+@near("alignment-wrong")
+def copy_of_a_trigger_comes_behind_the_snapshot() -> History:
+    return told(copied="source[0]")
 
 
 @near("idle-gap-wrong")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from holdfast.harness.model.capability import AT_LEAST_ONCE
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.output_builder import (
-    INPUTS,
-    MARKED,
-    MARKERS,
-    STOPPED,
     WHOLE_A,
     WHOLE_B,
     fold,
     identities,
+    row_by_row,
     units,
+    up_to_the_markers,
 )
 
 bad, near = exhibits("NOLOSS")
@@ -24,9 +24,7 @@ bad, near = exhibits("NOLOSS")
 THREE = input_log(3)
 
 
-def repeated(*rows: FoldRow) -> History:
-    """A unit for each row, and one with the whole of key `b`."""
-    return story(inputs=INPUTS, units=units(*([row] for row in rows), [WHOLE_B]), claimed=AT_LEAST_ONCE)
+repeated = partial(row_by_row, claimed=AT_LEAST_ONCE)
 
 
 @bad("input-lost")
@@ -51,14 +49,12 @@ def key_never_seen() -> History:
 
 @bad("input-lost")
 def hole_before_a_visible_marker() -> History:
-    rows = units([WHOLE_A], [fold("b", (1, 3), (1, 3))], [MARKERS])
-    return story(inputs=MARKED, units=rows, claimed=AT_LEAST_ONCE, end=STOPPED)
+    return up_to_the_markers([WHOLE_A], [fold("b", (1, 3), (1, 3))], claimed=AT_LEAST_ONCE)
 
 
 @bad("input-lost")
 def repeats_hide_a_loss_before_a_visible_marker() -> History:
-    rows = units([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B], [MARKERS])
-    return story(inputs=MARKED, units=rows, claimed=AT_LEAST_ONCE, end=STOPPED)
+    return up_to_the_markers([fold("a", (0, 2, 2), (0, 2))], [WHOLE_B], claimed=AT_LEAST_ONCE)
 
 
 @near("input-lost")

@@ -8,6 +8,7 @@ from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
     BatchProcessed,
+    CheckpointAborted,
     CheckpointCompleted,
     CheckpointDrawn,
     CheckpointDropped,
@@ -25,9 +26,9 @@ from holdfast.harness.model.events import (
     NodeDied,
     StorageFailed,
 )
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("PACE")
@@ -43,9 +44,9 @@ TWO_AT_ONCE = {
 }
 
 
-def story(*lines: Line, options: Mapping[str, str] | None = None) -> History:
+def story(*lines: Line, options: Mapping[str, str] | None = None, end: RunEnd | None = None) -> History:
     running = JobSwitched(status=JobStatus.RUNNING)
-    return any_story(AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options)
+    return any_story(AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options, end=end)
 
 
 def asked(request: int, origin: CheckpointOrigin = PERIODIC) -> CheckpointRequested:
@@ -185,6 +186,12 @@ def flow_during_checkpoints() -> History:
 
 
 @bad("records-stand-still")
+def still_before_the_heal() -> History:
+    lines = (slow(), processed(), begun(1), 300, completed(1), processed())
+    return story(*lines, end=RunEnd(reached=True, healed_ns=500 * MS, ended_ns=10_000 * MS))
+
+
+@bad("records-stand-still")
 def still_in_real_time() -> History:
     return in_real_time(still_during_checkpoints())
 
@@ -291,13 +298,78 @@ def queue_at_limit() -> History:
 
 @bad("dropped-out-of-turn")
 def first_is_dropped() -> History:
-    return story(begun(1), crowd(3), refused(2, FailureReason.TOO_MANY_REQUESTS))
+    return story(begun(1), crowd(1_001), refused(2, FailureReason.TOO_MANY_REQUESTS))
 
 
 @near("dropped-out-of-turn")
 def interval_is_dropped() -> History:
     reason = FailureReason.TOO_MANY_REQUESTS
-    return story(begun(1), asked(2), crowd(3, first=3), refused(2, reason, PERIODIC), refused(5, reason))
+    dropped_first = [*crowd(1_000, first=3), refused(2, reason, PERIODIC)]
+    return story(begun(1), asked(2), dropped_first, asked(1_003, USER), refused(1_003, reason))
+
+
+@bad("dropped-too-early")
+def dropped_with_room_for_one_more() -> History:
+    return story(begun(1), crowd(1_000), refused(1_001, FailureReason.TOO_MANY_REQUESTS))
+
+
+@near("dropped-too-early")
+def dropped_from_a_full_queue() -> History:
+    return story(begun(1), crowd(1_001), refused(1_002, FailureReason.TOO_MANY_REQUESTS))
+
+
+@bad("refused-twice")
+def refused_once_more() -> History:
+    reason = FailureReason.TASKS_NOT_RUNNING
+    return story(asked(1, USER), refused(1, reason), asked(2, USER), refused(1, reason))
+
+
+@bad("refused-without-request")
+def another_is_refused_than_was_made() -> History:
+    return story(asked(1, USER), refused(2, FailureReason.TASKS_NOT_RUNNING))
+
+
+@near("refused-without-request")
+@near("refused-twice")
+def each_is_refused() -> History:
+    reason = FailureReason.TASKS_NOT_RUNNING
+    return story(asked(1, USER), refused(1, reason), asked(2, USER), refused(2, reason))
+
+
+@bad("periodic-waits")
+def interval_waits_for_nothing() -> History:
+    return story(begun(1), completed(1), asked(2), 40, drawn(2))
+
+
+@bad("periodic-waits")
+def interval_waits_for_the_next() -> History:
+    return story(90, begun(1), completed(1), 60, asked(2), 80, drawn(2), options=BRIEF_PAUSE)
+
+
+@near("periodic-waits")
+def interval_waits_for_the_pause() -> History:
+    return story(90, begun(1), completed(1), 60, asked(2), 40, drawn(2), options=BRIEF_PAUSE)
+
+
+@near("periodic-waits")
+def interval_waits_for_a_slot() -> History:
+    return story(begun(1), asked(2), 80, completed(1), drawn(2))
+
+
+@bad("drawn-and-forgotten")
+def two_are_drawn_and_one_is_triggered() -> History:
+    return story(asked(1), drawn(1), asked(2, USER), drawn(2, 2, USER), triggered(2, USER))
+
+
+@near("drawn-and-forgotten")
+def its_id_cannot_be_made_durable() -> History:
+    return story(asked(1), drawn(1), CheckpointAborted(checkpoint=1, reason="I/O"), begun(2))
+
+
+@near("drawn-and-forgotten")
+def the_job_fails_over_in_between() -> History:
+    again = [FailureCounted(cause="it failed"), AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    return story(asked(1), drawn(1), again, begun(2))
 
 
 # --- deletions -------------------------------------------------------------------------------------------------------

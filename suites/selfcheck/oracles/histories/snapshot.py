@@ -142,16 +142,28 @@ def processes_during_a_synchronous_write() -> History:
 
 @near("processed-while-writing")
 def waits_for_a_synchronous_write() -> History:
+    return _synchronous(standstill=1)
+
+
+@near("processed-while-writing")
+def waits_for_one_on_a_machine_that_stood_still_once() -> History:
+    return _synchronous(standstill=40)
+
+
+def _synchronous(standstill: int) -> History:
+    """Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it."""
     return story(
         AttemptStarted(),
         *(line for position in range(4) for line in (1, batch(position))),
+        standstill,
+        batch(4),
         taken(),
         20,
         written(),
         released(),
         acked(),
         1,
-        batch(4),
+        batch(5),
         options=SYNCHRONOUS,
     )
 

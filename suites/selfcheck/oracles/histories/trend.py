@@ -20,7 +20,7 @@ from holdfast.harness.model.events import (
     StateSummary,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.trend import FEWEST
+from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
 
 bad, near = exhibits("TREND")

@@ -319,6 +319,18 @@ def failure_fails_the_task() -> History:
     )
 
 
+@bad("failed-untried")
+def failure_of_another_transaction() -> History:
+    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    return story(closed(1), closed(2), completed(2), told(2), tried(2), refused(1), stopped, end=UNREACHED)
+
+
+@near("failed-untried")
+def failure_of_the_one_that_is_tried() -> History:
+    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    return story(whole(1), closed(2), completed(2), told(2), tried(2), refused(2), stopped, end=UNREACHED)
+
+
 @bad("commit-not-idempotent")
 def recovery_cannot_commit_again() -> History:
     return story(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.engine.cases.standing import case_not_run, case_result, open_plans, worst_of
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result, open_plans, worst_of
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.model.case import Decision, Tier
 from holdfast.harness.model.events import SnapshotTaken

@@ -1,5 +1,4 @@
-"""A certification whose cases are asked side by side: the same journal in the same order, and a lane that is lost is no
-end."""
+"""Cases that run side by side give the same journal in the same order, and a lost worker does not end the others."""
 
 from __future__ import annotations
 
@@ -13,14 +12,14 @@ import pytest
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases import tally
-from holdfast.harness.engine.cases.question import ATTEMPTS, MOST_AGAIN
-from holdfast.harness.engine.cases.standing import case_result
+from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
+from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
-from holdfast.harness.engine.certification.inquiry import Ended
-from holdfast.harness.engine.certification.lane import Order, Terms
-from holdfast.harness.engine.certification.lanes import Lanes, Track
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.worker import Assignment, WorkerSettings
+from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
@@ -29,7 +28,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
 
-HERE = "holdfast.suites.selfcheck.engine.test_lanes"
+HERE = "holdfast.suites.selfcheck.engine.test_worker_pool"
 RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
 EXIT_CODE = 9
 
@@ -56,7 +55,7 @@ class Alone(ReferenceSystem):
 
 
 class Shy(ReferenceSystem):
-    """Cannot stand as long as it is asked for the first time."""
+    """Cannot stand as long as it is run for the first time."""
 
     stands_from = ATTEMPTS
 
@@ -126,14 +125,14 @@ def comparable(run: msgspec.Struct) -> msgspec.Struct:
     return msgspec.structs.replace(run, wall_ms=0.0, replay="")
 
 
-def test_of_a_lane_that_is_lost_nothing_is_counted_and_others_go_on(tmp_path: Path) -> None:
+def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) -> None:
     journal = certified(tmp_path, 2, f"{HERE}:Dying")
-    asked = [each for each in journal.cases if each.runs_demanded]
-    assert len(asked) > 2
-    assert {each.status for each in asked} == {Status.ERROR}
-    reason = f"harness error: OSError: the process that asked ended with exit code {EXIT_CODE}"
-    assert {each.reason for each in asked} == {reason}
-    assert {each.runs_inconclusive for each in asked} == {1}
+    run = [each for each in journal.cases if each.runs_demanded]
+    assert len(run) > 2
+    assert {each.status for each in run} == {Status.ERROR}
+    reason = f"harness error: OSError: the worker process of the case ended with exit code {EXIT_CODE}"
+    assert {each.reason for each in run} == {reason}
+    assert {each.runs_inconclusive for each in run} == {1}
     assert not [each for each in journal.rules if each.status is Status.PASS]
 
 
@@ -157,10 +156,10 @@ def test_what_is_open_because_of_others_is_run_again_alone(
     monkeypatch.setattr(tally, "STALLED_SHARE", busy)
     listener = Listener()
     journal = certified(tmp_path, jobs, f"{HERE}:Shy", listener, frozenset({"CFG-08"}), Tier.PROCESS)
-    asked = [each for each in journal.cases if each.runs_demanded]
-    assert asked
-    assert {each.status for each in asked} == {status}
-    assert min(each.runs_inconclusive for each in asked) >= ATTEMPTS
+    run = [each for each in journal.cases if each.runs_demanded]
+    assert run
+    assert {each.status for each in run} == {status}
+    assert min(each.runs_inconclusive for each in run) >= ATTEMPTS
     assert len(listener.ended) == len(set(listener.ended))
 
 
@@ -183,11 +182,11 @@ def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
 
     monkeypatch.setattr(certify, "case_result", left_open)
     journal = certified(tmp_path, jobs, rules=frozenset({"CFG-08"}), tier=Tier.PROCESS)
-    asked = [each for each in journal.cases if each.runs_demanded]
-    assert asked
-    assert [each.runs_passed for each in asked] == [times * each.runs_demanded for each in asked]
-    open_yet = [each.case for each in asked if Status.INCONCLUSIVE in each.rules.values()]
-    assert open_yet == ([] if times > 1 else [each.case for each in asked])
+    run = [each for each in journal.cases if each.runs_demanded]
+    assert run
+    assert [each.runs_passed for each in run] == [times * each.runs_demanded for each in run]
+    open_yet = [each.case for each in run if Status.INCONCLUSIVE in each.rules.values()]
+    assert open_yet == ([] if times > 1 else [each.case for each in run])
 
 
 @pytest.mark.tier("process")
@@ -197,71 +196,73 @@ def test_what_stays_open_on_a_busy_machine_is_run_a_few_times_more(
     monkeypatch.setattr(tally, "STALLED_SHARE", ALWAYS_BUSY)
     monkeypatch.setattr(f"{HERE}.Shy.stands_from", 1_000)
     journal = certified(tmp_path, 1, f"{HERE}:Shy", rules=frozenset({"CFG-08"}), tier=Tier.PROCESS)
-    asked = [each for each in journal.cases if each.runs_demanded]
-    assert {each.status for each in asked} == {Status.INCONCLUSIVE}
-    assert {each.runs_inconclusive for each in asked} == {(1 + MOST_AGAIN) * ATTEMPTS * asked[0].runs_demanded}
+    run = [each for each in journal.cases if each.runs_demanded]
+    assert {each.status for each in run} == {Status.INCONCLUSIVE}
+    assert {each.runs_inconclusive for each in run} == {(1 + MOST_AGAIN) * ATTEMPTS * run[0].runs_demanded}
 
 
 def single_cases(count: int) -> list[tuple[int, str]]:
-    """Numbered ones that are asked with one run on the simulator."""
+    """Numbered ones that are run with one run on the simulator."""
     return list(enumerate(each.id for each in registry.cases() if each.runs == 1 and Tier.SIM in each.tiers))[:count]
 
 
-def orders(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[tuple[int, Order]]:
+def assignments(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[tuple[int, Assignment]]:
     """One run of each; `begun` gets the numbers of those that were taken."""
     for number, case in cases:
         begun.append(number)
-        yield number, Order(case, Tier.SIM, 1, 0)
+        yield number, Assignment(case, Tier.SIM, 1, 0)
 
 
-def test_a_track_that_is_made_narrower_goes_on_in_fewer_lanes(tmp_path: Path) -> None:
+def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
     begun: list[int] = []
     cases = single_cases(8)
     ahead = []
-    with Lanes[int](Interruption()) as lanes:
-        track = Track(orders(cases, begun), 3, Terms("reference", str(tmp_path), 1, 1, None))
+    with WorkerPool[int](Interruption()) as pool:
+        queue = WorkQueue(assignments(cases, begun), 3, WorkerSettings("reference", str(tmp_path), 1, 1, None))
         ended = []
-        for number, news in lanes.news([track]):
-            if isinstance(news, Ended):
+        for number, message in pool.messages([queue]):
+            if isinstance(message, CaseEnded):
                 ended.append(number)
                 ahead.append(len(begun) - len(ended))
-                track.width = 1
+                queue.width = 1
     assert sorted(ended) == begun == list(range(len(cases)))
     assert ahead[:3] == [2, 1, 0]
     assert set(ahead[3:]) == {0}
 
 
-def test_an_heir_has_the_lanes_that_another_track_needs_no_more(tmp_path: Path) -> None:
+def test_a_successor_gets_the_workers_that_another_queue_needs_no_longer(tmp_path: Path) -> None:
     cases = single_cases(10)
     begun: list[int] = []
-    terms = Terms("reference", str(tmp_path), 1, 1, None)
-    heir = Track(orders(cases[2:], begun), 1, terms)
+    settings = WorkerSettings("reference", str(tmp_path), 1, 1, None)
+    successor = WorkQueue(assignments(cases[2:], begun), 1, settings)
     side_by_side: list[int] = []
     ended: list[int] = []
-    with Lanes[int](Interruption()) as lanes:
-        for number, news in lanes.news([Track(orders(cases[:2], begun), 2, terms, heir), heir]):
-            if isinstance(news, Ended):
+    with WorkerPool[int](Interruption()) as pool:
+        for number, message in pool.messages(
+            [WorkQueue(assignments(cases[:2], begun), 2, settings, successor), successor]
+        ):
+            if isinstance(message, CaseEnded):
                 side_by_side.append(len(begun) - len(ended))
                 ended.append(number)
     assert sorted(ended) == list(range(len(cases)))
-    assert max(side_by_side) == heir.width == 3
+    assert max(side_by_side) == successor.width == 3
     assert side_by_side[-3:] == [3, 2, 1]
 
 
 @pytest.mark.parametrize(("system", "several"), [("reference", True), (f"{HERE}:Alone", False)])
-def test_only_what_says_that_it_can_stands_several_times(
+def test_only_a_system_that_allows_it_runs_several_times_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, several: bool
 ) -> None:
     widths: list[int] = []
-    heirs: list[bool] = []
+    successors: list[bool] = []
 
-    def news(lanes: object, tracks: list[Track[object]]) -> Iterator[object]:
-        widths.extend(track.width for track in tracks)
-        heirs.extend(track.heir is not None for track in tracks)
+    def messages(pool: object, queues: list[WorkQueue[object]]) -> Iterator[object]:
+        widths.extend(queue.width for queue in queues)
+        successors.extend(queue.successor is not None for queue in queues)
         return iter(())
 
-    monkeypatch.setattr(Lanes, "news", news)
+    monkeypatch.setattr(WorkerPool, "messages", messages)
     jobs = 3
     certified(tmp_path, jobs, system)
     assert widths == [jobs, jobs if several else 1, 1]
-    assert heirs == [several, False, False]
+    assert successors == [several, False, False]

@@ -1,0 +1,70 @@
+"""The keys of options are spelled in one module; whoever reads or sets an option names its constant there.
+
+Cases, tests and plan files may spell a key: it is what a user writes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast.faults
+import holdfast.fixtures
+import holdfast.harness
+import holdfast.reports
+from holdfast.fixtures.reference.protocol.configuration.options import OPTIONS
+from holdfast.harness.model import profile
+from holdfast.suites.spec import load_rules
+
+PROFILE = Path(profile.__file__)
+FOLDERS = [
+    Path(module.__path__[0]) for module in (holdfast.faults, holdfast.fixtures, holdfast.harness, holdfast.reports)
+]
+KEYS = {*profile.OPTIONS, *profile.OLDER}
+PREFIXES = {key.rpartition(".")[0] for key in KEYS if key.count(".") > 1 and "-" in key}
+KEY = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, sorted(KEYS | PREFIXES, key=len, reverse=True)))})(?![\w-])")
+
+
+def spelled(source: str) -> Iterator[tuple[int, str]]:
+    """Line and key of each text that holds a key, or the beginning of several; documentation may."""
+    tree = ast.parse(source)
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    for text in texts:
+        if id(text) not in documentation and (found := KEY.search(str(text.value))):
+            yield text.lineno, found[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "keys"),
+    [
+        ('options["execution.checkpointing.interval"]', ["execution.checkpointing.interval"]),
+        ('f"option execution.checkpointing.interval = {value}"', ["execution.checkpointing.interval"]),
+        ('KEY = "state.backend.local-recovery"', ["state.backend.local-recovery"]),
+        ('f"{name}: " "restart-strategy.fixed-delay" f".{end}"', ["restart-strategy.fixed-delay"]),
+        ("options[profile.INTERVAL]", []),
+        ('"spark.sql.streaming.checkpointLocation"', []),
+        ('"the state.backend.typeface"', []),
+        ('def interval():\n    """Of `execution.checkpointing.interval`."""', []),
+    ],
+)
+def test_a_spelled_key_is_found_and_a_name_is_not(source: str, keys: list[str]) -> None:
+    assert [key for _, key in spelled(source)] == keys
+
+
+def test_no_other_module_spells_a_key() -> None:
+    files = [file for folder in FOLDERS for file in folder.rglob("*.py") if not file.samefile(PROFILE)]
+    assert [f"{file}:{line} spells {key}" for file in files for line, key in spelled(file.read_text())] == []
+
+
+def test_each_option_names_a_rule_of_the_catalogue() -> None:
+    rules = {rule.id for rule in load_rules()}
+    assert [option.key for option in profile.OPTIONS.values() if option.rule not in rules] == []
+
+
+def test_the_reference_has_every_option_in_the_order_of_the_profile() -> None:
+    assert [option.key for option in OPTIONS] == list(profile.OPTIONS)

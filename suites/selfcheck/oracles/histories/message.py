@@ -1,0 +1,251 @@
+"""Histories for MESSAGE: what was sent and what was taken, by subtasks and a coordinator that live."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
+    AckSent,
+    AttemptStarted,
+    CoordinatorClaimed,
+    DeclineReceived,
+    DeclineSent,
+    FaultInjected,
+    FinishReceived,
+    JobStatus,
+    JobSwitched,
+    MessageDisturbed,
+    NodeDied,
+    NotificationReceived,
+    NotificationSent,
+    SplitsAssigned,
+    SplitsReceived,
+    SubtaskFinished,
+    TaskStarted,
+    TaskStopped,
+    TriggerReceived,
+    TriggerSent,
+)
+from holdfast.harness.model.history import History
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, story
+from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
+
+bad, near = exhibits("MESSAGE")
+
+SOURCE = "source[1]"
+
+
+def running(*lines: Line) -> History:
+    """Every subtask runs in attempt 1; the run ends a second after the last line."""
+    return story(AttemptStarted(), *(TaskStarted(subtask=each) for each in SUBTASKS), *lines)
+
+
+def trigger() -> TriggerSent:
+    return TriggerSent(checkpoint=1, subtask=SOURCE)
+
+
+def taken(attempt: int = 0) -> TriggerReceived:
+    return at("", TriggerReceived(checkpoint=1, subtask=SOURCE), attempt)
+
+
+def struck(kind: str, target: str = "worker[1]") -> FaultInjected:
+    return at("harness", FaultInjected(fault=0, fault_kind=kind, target=target))
+
+
+@bad("never-sent")
+def trigger_of_another_attempt() -> History:
+    return running(AttemptStarted(), trigger(), taken(attempt=1))
+
+
+@bad("never-sent")
+def acknowledgement_that_nobody_sent() -> History:
+    received = [AckReceived(checkpoint=each, subtask=SOURCE, outcome=AckOutcome.SUCCESS) for each in (1, 2)]
+    return running(AckSent(checkpoint=1, subtask=SOURCE), received)
+
+
+@bad("never-sent")
+def acknowledgement_under_another_name() -> History:
+    sent = AckSent(checkpoint=1, subtask="source[0]")
+    received = [AckReceived(checkpoint=1, subtask=each, outcome=AckOutcome.SUCCESS) for each in ("source[0]", SOURCE)]
+    return running(sent, received)
+
+
+@bad("never-sent")
+def decline_of_another_checkpoint() -> History:
+    sent = DeclineSent(checkpoint=2, subtask=SOURCE, reason="full")
+    received = [DeclineReceived(checkpoint=each, subtask=SOURCE, reason="full") for each in (2, 1)]
+    return running(sent, received)
+
+
+@bad("never-sent")
+def notice_of_the_other_kind() -> History:
+    sent = NotificationSent(checkpoint=1, subtask=SOURCE, completed=False)
+    received = [NotificationReceived(checkpoint=1, subtask=SOURCE, completed=each) for each in (False, True)]
+    return running(sent, received)
+
+
+def behind_a_successor(*lines: Line) -> History:
+    """Another coordinator has taken over while the one of the attempt lives."""
+    claims = at("coordinator.0", CoordinatorClaimed(epoch=1)), at("coordinator.1", CoordinatorClaimed(epoch=2))
+    return story(at("coordinator.0", AttemptStarted()), *claims, *lines)
+
+
+@bad("never-sent")
+def neither_of_two_coordinators_sent_it() -> History:
+    return behind_a_successor(at("coordinator.0", trigger()), taken(attempt=2))
+
+
+@near("never-sent")
+def a_superseded_coordinator_sent_it() -> History:
+    return behind_a_successor(at("coordinator.0", trigger()), taken())
+
+
+@near("never-received")
+def nobody_takes_what_a_superseded_coordinator_sends() -> History:
+    return behind_a_successor(at("coordinator.0", trigger()), taken(), at("coordinator.0", another()))
+
+
+@near("never-sent")
+@near("taken-twice")
+def trigger_that_is_sent_again() -> History:
+    return running(trigger(), trigger(), taken(), taken())
+
+
+@bad("taken-twice")
+def trigger_that_comes_twice() -> History:
+    return running(trigger(), taken(), taken())
+
+
+@bad("taken-twice")
+def another_trigger_is_doubled() -> History:
+    return running(_doubled("source[0]"), trigger(), taken(), taken())
+
+
+@near("taken-twice")
+def a_fault_doubles_it() -> History:
+    return running(_doubled(SOURCE), trigger(), taken(), taken())
+
+
+def _doubled(subtask: str) -> Line:
+    return at("harness", MessageDisturbed(message="trigger", way="double", worker=1, subtask=subtask, checkpoint=1))
+
+
+@near("never-sent")
+def the_sender_died_on_a_busy_machine() -> History:
+    died = NodeDied(dead_node="coordinator", cause="kill")
+    return in_real_time(running(trigger(), taken(), died, at("", TriggerReceived(checkpoint=2, subtask=SOURCE))))
+
+
+@near("never-sent")
+def subtask_that_had_finished_in_the_checkpoint() -> History:
+    """A coordinator finds that in the checkpoint that it restores: nobody sends it."""
+    return running(FinishReceived(subtask=SOURCE), trigger(), taken())
+
+
+@bad("never-received")
+def trigger_is_lost() -> History:
+    return running(trigger())
+
+
+@bad("never-received")
+def acknowledgement_is_lost() -> History:
+    return running(AckSent(checkpoint=1, subtask=SOURCE))
+
+
+@bad("never-received")
+def notice_is_lost() -> History:
+    return running(NotificationSent(checkpoint=1, subtask=SOURCE, completed=True))
+
+
+@bad("never-received")
+def decline_is_lost() -> History:
+    return running(DeclineSent(checkpoint=1, subtask=SOURCE, reason="full"))
+
+
+@bad("never-received")
+def splits_are_lost() -> History:
+    return running(SplitsAssigned(subtask=SOURCE, splits=(1, 3)))
+
+
+@bad("never-received")
+def end_of_a_subtask_is_lost() -> History:
+    return running(SubtaskFinished(subtask=SOURCE))
+
+
+@bad("never-received")
+def a_channel_is_slow() -> History:
+    """Records travel on it, and no control messages."""
+    return running(struck("slow", "channel[0]"), trigger())
+
+
+@bad("never-received")
+def connection_was_cut_before() -> History:
+    return running(struck("cut"), 100, trigger())
+
+
+@bad("never-received")
+def another_message_was_struck() -> History:
+    lost = MessageDisturbed(message="trigger", way="lose", worker=0, subtask="source[0]", checkpoint=1)
+    return running(lost, trigger())
+
+
+@near("never-received")
+def trigger_arrives() -> History:
+    return running(trigger(), taken())
+
+
+@near("never-received")
+def everything_arrives() -> History:
+    return running(
+        SplitsAssigned(subtask=SOURCE, splits=(1, 3)),
+        SplitsReceived(subtask=SOURCE, splits=(1, 3)),
+        AckSent(checkpoint=1, subtask=SOURCE),
+        AckReceived(checkpoint=1, subtask=SOURCE, outcome=AckOutcome.SUCCESS),
+        SubtaskFinished(subtask=SOURCE),
+        FinishReceived(subtask=SOURCE),
+    )
+
+
+def _after_one(*lines: Line) -> History:
+    """One arrives, so that there is something to decide on."""
+    return running(trigger(), taken(), *lines)
+
+
+def another() -> TriggerSent:
+    return TriggerSent(checkpoint=2, subtask=SOURCE)
+
+
+@near("never-received")
+def its_receiver_has_stopped() -> History:
+    return _after_one(another(), TaskStopped(subtask=SOURCE, reason="cancelled"))
+
+
+@near("never-received")
+def its_receiver_dies() -> History:
+    return _after_one(another(), NodeDied(dead_node="worker-1", cause="kill"))
+
+
+@near("never-received")
+def the_next_attempt_begins() -> History:
+    return _after_one(another(), AttemptStarted())
+
+
+@near("never-received")
+def the_job_is_over() -> History:
+    return _after_one(AckSent(checkpoint=1, subtask=SOURCE), JobSwitched(status=JobStatus.CANCELLING))
+
+
+@near("never-received")
+def its_coordinator_dies() -> History:
+    return _after_one(AckSent(checkpoint=1, subtask=SOURCE), NodeDied(dead_node="coordinator", cause="kill"))
+
+
+@near("never-received")
+def a_fault_loses_it() -> History:
+    lost = MessageDisturbed(message="trigger", way="lose", worker=1, subtask=SOURCE, checkpoint=2)
+    return _after_one(at("coordinator.0", lost), another())
+
+
+@near("never-received")
+def its_connection_is_cut() -> History:
+    return _after_one(another(), 100, struck("cut"))

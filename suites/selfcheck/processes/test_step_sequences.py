@@ -1,0 +1,96 @@
+"""One plan in the simulator and on processes: each operation takes the same steps, and its store no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.reference.drivers.processes import deployment
+from holdfast.fixtures.reference.drivers.simulated.storage import StorageClient
+from holdfast.fixtures.reference.protocol.storage.steps import Step
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site.registry import toolbox
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan
+from holdfast.harness.model.storage_steps import Exists, Rename
+from holdfast.harness.model.target import COORDINATOR, STORAGE
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.processes import watched_storage
+from holdfast.suites.selfcheck.processes.test_deployment import WORKER, after, plan
+from holdfast.suites.selfcheck.processes.watched_storage import Watch, Watched, shapes
+
+KILLED = FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR)))
+LOST = FaultSpec("kill", WORKER, after(2))
+FAILS = FaultSpec(
+    "storage-error", STORAGE, after(1), duration_ms=400, parameters={"operation": "publish-metadata", "occurrences": 1}
+)
+PLANS = {"undisturbed": plan(), "killed": plan(KILLED, LOST), "failing": plan(FAILS)}
+SEEDS = 8
+"""Runs in the simulator for each plan."""
+
+
+def simulated(plan: Plan, monkeypatch: pytest.MonkeyPatch, variant: str = "") -> list[Watched]:
+    """What the simulated nodes do."""
+    watch = Watch()
+    with monkeypatch.context() as patch:
+        watch.begin(patch)
+        for seed in range(SEEDS):
+            run_plan(replace(plan, run_seed=seed), ReferenceSystem(variant), toolbox())
+    return watch.operations
+
+
+def on_processes(plan: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
+    """What the nodes do on processes."""
+    monkeypatch.setattr(deployment, "run_context", watched_storage)
+    judged = run_plan(plan, ReferenceSystem(""), toolbox(), Tier.PROCESS, folder)
+    assert judged.outcome is not Outcome.FAIL
+    return watched_storage.read(next(folder.rglob(watched_storage.FOLDER)))
+
+
+def strangers(expected: list[Watched], found: list[Watched]) -> set[tuple[str, ...]]:
+    """Shapes of operations that were found and not expected."""
+    known = shapes(expected)
+    return {(name, *shape) for name, some in shapes(found).items() for shape in some - known.get(name, set())}
+
+
+@pytest.fixture
+def in_simulator(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Watched]]:
+    """By plan, what the simulated nodes do."""
+    return {name: simulated(plan, monkeypatch) for name, plan in PLANS.items()}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_both_drivers_take_the_same_steps(
+    name: str, in_simulator: dict[str, list[Watched]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = on_processes(PLANS[name], tmp_path, monkeypatch)
+    assert shapes(found).keys() == shapes(in_simulator[name]).keys()
+    expected = [each for some in in_simulator.values() for each in some]  # what meets what differs from run to run
+    assert strangers(expected, found) == set()
+    for each in (*expected, *found):
+        assert each.taken == each.stored, each.operation
+
+
+def test_a_variant_that_publishes_in_its_own_way_is_found(
+    in_simulator: dict[str, list[Watched]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = simulated(PLANS["undisturbed"], monkeypatch, "G1")
+    assert {operation for operation, *_ in strangers(in_simulator["undisturbed"], found)} == {"publish-metadata"}
+
+
+def test_a_driver_that_takes_steps_of_its_own_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = StorageClient.take
+
+    def look_first(client: StorageClient, operation: str, step: Step) -> Any:
+        if isinstance(step, Rename):
+            client.world.disk.take(Exists(step.target))
+        return take(client, operation, step)
+
+    monkeypatch.setattr(StorageClient, "take", look_first)
+    found = simulated(PLANS["undisturbed"], monkeypatch)
+    differ = {each.operation for each in found if each.taken != each.stored}
+    assert differ == {"publish-metadata", "pre-commit", "commit"}

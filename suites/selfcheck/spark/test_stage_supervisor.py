@@ -1,0 +1,54 @@
+"""The harness' end of a run on Spark, without a Spark: a cluster that starts nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from socket import create_connection
+
+import pytest
+
+from holdfast.fixtures.reference.drivers.processes.life import Signalled
+from holdfast.fixtures.reference.drivers.processes.sockets import LOOPBACK, Address
+from holdfast.fixtures.reference.drivers.spark.session import Session
+from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
+
+pytestmark = pytest.mark.tier("process")
+LIMIT_S = 20.0
+
+
+class Nothing:
+    """A cluster whose driver program never comes."""
+
+    harness_host = LOOPBACK
+
+    def __init__(self) -> None:
+        self.harness: Address | None = None
+
+    def start(self, harness: Address) -> None:
+        self.harness = harness
+
+    def ended(self) -> str:
+        return "it was never there" if self.harness is None else ""
+
+    def close_program(self) -> None:
+        return None
+
+    def process(self, host: str, pid: int) -> Signalled:
+        raise OSError(f"there is no process {pid} on {host}")
+
+    def restart_host(self, host: str) -> None:
+        raise OSError(f"{host} is not ours to end")
+
+    def close(self) -> None:
+        return None
+
+
+def test_the_end_of_a_run_closes_connections_of_those_who_never_said_who_they_are(tmp_path: Path) -> None:
+    session = Session(cluster := Nothing())
+    supervisor = StageSupervisor(tmp_path, session, {})
+    assert cluster.harness is not None
+    with create_connection(cluster.harness, timeout=LIMIT_S) as silent:
+        supervisor.turn(LIMIT_S)
+        supervisor.close()
+        assert silent.recv(1) == b""
+    session.close()

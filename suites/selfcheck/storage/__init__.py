@@ -1,0 +1,1 @@
+"""Storage operations by themselves, step by step."""

@@ -1,0 +1,25 @@
+"""Two recordings of behaviour differ where the behaviour does, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.suites.selfcheck.behaviour import FIELDS, behaviour, differences
+
+SEED = 5
+
+
+def test_one_seed_is_recorded_the_same_twice() -> None:
+    assert not any(differences([behaviour(SEED)], [behaviour(SEED)]).values())
+
+
+def test_another_seed_differs_in_every_digest() -> None:
+    other = replace(behaviour(SEED + 1), seed=SEED)
+    found = differences([behaviour(SEED)], [other])
+    assert [field for field in FIELDS if found[field]] == [field for field in FIELDS if field != "outcome"]
+
+
+def test_recordings_of_different_seeds_are_refused() -> None:
+    with pytest.raises(ValueError, match="different seeds"):
+        differences([behaviour(SEED)], [])
