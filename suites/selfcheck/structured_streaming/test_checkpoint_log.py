@@ -89,19 +89,33 @@ def test_nothing_can_be_taken_back_before_the_first_commit(log: CheckpointLog) -
         log.take_back()
 
 
-def test_the_last_changes_are_those_that_input_tells_apart_and_spark_still_keeps(
+def test_the_telling_batches_are_those_that_input_tells_apart_and_spark_still_keeps(
     log: CheckpointLog, folder: Path
 ) -> None:
     for batch, files in enumerate(["1", "2", "2", "3", "3", "3"]):
         planned(folder, batch, [files])
         committed(folder, batch)
     planned(folder, 6, ["4"])
-    assert log.last_changes(limit=3, retained=100) == ()
+    assert log.telling(limit=3, retained=100) == ()
     seen(log)
-    assert log.last_changes(limit=9, retained=100) == (0, 2, 5)
-    assert log.last_changes(limit=2, retained=100) == (2, 5)
-    assert log.last_changes(limit=9, retained=4) == (2, 5)
-    assert log.last_changes(limit=9, retained=1) == (5,)
+    assert log.telling(limit=9, retained=100) == (0, 2, 5)
+    assert log.telling(limit=2, retained=100) == (2, 5)
+    assert log.telling(limit=9, retained=4) == (2, 5)
+    assert log.telling(limit=9, retained=1) == (5,)
+
+
+def test_batches_behind_restarts_tell_more_than_old_ones(log: CheckpointLog, folder: Path) -> None:
+    log.restarted()  # Nothing is committed yet: nothing is restored.
+    for batch in range(20):
+        planned(folder, batch, [str(batch)])
+        committed(folder, batch)
+        seen(log)
+        if batch in {2, 6}:
+            log.restarted()
+    assert log.telling(limit=8, retained=100) == (3, 4, 7, 8, 16, 17, 18, 19)
+    assert log.telling(limit=4, retained=100) == (7, 8, 18, 19)
+    assert log.telling(limit=8, retained=12) == (8, *range(13, 20))
+    assert log.telling(limit=1, retained=100) == (19,)
 
 
 def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log: CheckpointLog, folder: Path) -> None:
@@ -110,7 +124,7 @@ def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log:
         committed(folder, batch)
     told = [event.watermark_ms for event in log.poll() if isinstance(event, CheckpointCompleted)]
     assert told == [0, 0, 500, 500]
-    assert log.last_changes(limit=9, retained=100) == (1, 2, 3)
+    assert log.telling(limit=9, retained=100) == (1, 2, 3)
 
 
 def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
