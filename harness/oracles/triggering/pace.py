@@ -7,6 +7,7 @@ only where nothing else keeps the machine busy, that is on the simulator.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -101,6 +102,7 @@ class _Pace(CoordinatorLives):
         first: the first periodic request after that is still to come.
         completed: the last completion of this life.
         cleaning: by dropped checkpoint, its files that are not deleted yet.
+        deletions: by file, how many may be under way: what is dropped again, after a restart, is deleted twice.
     """
 
     def __init__(self, history: History, exempt: Exemptions, findings: Findings) -> None:
@@ -147,6 +149,7 @@ class _Pace(CoordinatorLives):
         self.completed: CheckpointCompleted | None = None
         self.pending: set[int] = set()
         self.cleaning: dict[int, set[str]] = {}
+        self.deletions: Counter[str] = Counter()
         self.requests = RequestTurns(self.findings, self.pause_ns, waits=self.exempt.punctual)
 
     def _switched(self, event: JobSwitched) -> None:
@@ -242,6 +245,7 @@ class _Pace(CoordinatorLives):
         files = self.files.get(event.checkpoint)
         if files:
             self.cleaning[event.checkpoint] = set(files)
+            self.deletions.update(files)
 
     def _deleted(self, event: FileDeleted) -> None:
         if event.node == self.node:
@@ -254,11 +258,13 @@ class _Pace(CoordinatorLives):
                 self.requests.freed(event.time_ns)
 
     def _gone(self, path: str, time_ns: int) -> None:
+        if self.deletions[path]:
+            self.deletions[path] -= 1
+            self.requests.freed(time_ns)
         for checkpoint, files in list(self.cleaning.items()):
             files.discard(path)
             if not files:
                 del self.cleaning[checkpoint]
-                self.requests.freed(time_ns)
 
 
 def _stamps(measured_ns: int) -> int:

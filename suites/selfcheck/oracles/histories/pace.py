@@ -398,3 +398,17 @@ def failed_deletion_is_done() -> History:
 @near("triggered-with-backlog")
 def two_deletions_where_two_may_be_pending() -> History:
     return story(whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE)
+
+
+def backlog() -> list[Event]:
+    return [*whole(1), *whole(2), dropped(1), *whole(3), dropped(2)]
+
+
+@near("periodic-waits")
+def interval_waits_for_what_was_dropped_twice() -> History:
+    return story(backlog(), asked(4), dropped(1), 40, deleted(1), 40, deleted(1), drawn(4))
+
+
+@bad("periodic-waits")
+def interval_waits_though_nothing_is_deleted_any_more() -> History:
+    return story(backlog(), asked(4), dropped(1), 40, deleted(1), deleted(1), 40, deleted(1), drawn(4))
