@@ -1,5 +1,69 @@
-from setuptools import find_namespace_packages, setup
+"""The packages; with HOLDFAST_COMPILE=1 also the simulator's hot modules, compiled by mypyc from the same sources.
+
+    HOLDFAST_COMPILE=1 pip wheel --no-build-isolation --no-deps --wheel-dir build/wheels .
+
+wants the extra `develop` installed. The wheel holds the Python sources, too: they are the specification, and a run has
+the same digests and trace hashes with both.
+"""
+
+import os
+import shutil
+from importlib.metadata import version
+from pathlib import Path
+
+from setuptools import Extension, find_namespace_packages, setup
 
 TOP = ("harness", "faults", "fixtures", "suites", "reports")
 BELOW = [f"{top}.{name}" for top in TOP for name in find_namespace_packages(top)]
-setup(packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)])
+MYPY = "2.4."
+"""The compiler that was tried; another may take another subset of the language."""
+COMPILED = (
+    "harness/sim/kernel.py",
+    "harness/sim/disk.py",
+    "harness/sim/streams.py",
+    "harness/oracles/*.py",
+    "harness/oracles/*/*.py",
+    "fixtures/reference/protocol/**/*.py",
+    "fixtures/reference/drivers/simulated/*.py",
+)
+INTERPRETED = ("__init__.py", "messages.py", "checkpoint_metrics.py", "steps.py", "errors.py", "stored_identities.py")
+INTERPRETED_FOLDER = "effects"
+"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen, and
+what their fields may be. Errors derive from built-in classes, which compiled ones cannot. A compiled class that is a
+Sequence takes every tuple for one of its own."""
+OPTIONS = (
+    "--namespace-packages",
+    "--explicit-package-bases",
+    "--ignore-missing-imports",
+    "--disable-error-code=type-abstract",
+)
+
+
+def compiled() -> list[Extension]:
+    """Compile copies that lie where their names say: the checkout is no folder `holdfast`."""
+    if not version("mypy").startswith(MYPY):
+        raise SystemExit(f"mypy {version('mypy')} was not tried as the compiler: install mypy {MYPY}x.")
+    from mypyc.build import mypycify
+
+    here = Path.cwd()
+    copies = here / "build" / "compiled"
+    shutil.rmtree(copies, ignore_errors=True)
+    for top in TOP:
+        shutil.copytree(here / top, copies / "holdfast" / top, ignore=shutil.ignore_patterns("__pycache__"))
+    chosen = sorted(
+        str(path.relative_to(copies))
+        for pattern in COMPILED
+        for path in (copies / "holdfast").glob(pattern)
+        if path.name not in INTERPRETED and path.parent.name != INTERPRETED_FOLDER
+    )
+    os.chdir(copies)
+    try:
+        return mypycify([*OPTIONS, *chosen], opt_level="3", multi_file=True, target_dir=str(here / "build" / "mypyc"))
+    finally:
+        os.chdir(here)
+
+
+setup(
+    packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)],
+    ext_modules=compiled() if os.environ.get("HOLDFAST_COMPILE") == "1" else [],  # noqa: TID251 - of a build
+)
