@@ -1,9 +1,11 @@
-"""Verdict over delivered identities: two-bit counters beside DuckDB's joins, same rows, one core, in one run.
+"""Verdict over delivered identities: two-bit counters beside what DuckDB offers, same rows, one core, in one run.
 
 The rows are the ids 0 to n - 1 in a shuffled order, but for a few that are lost and a few that come twice; both sides
 must find the same. They are made chunk by chunk, which is not timed; nor is loading them into DuckDB. Seconds are
-processor time of a process of its own, pinned to one core, and memory is the most that process ever held. For DuckDB
-`duplicated` is a group-by and `lost` an anti-join against the range of ids; the whole verdict takes both.
+processor time of a process of its own, pinned to one core, and memory is the most that process ever held. DuckDB has
+three ways: `joins`, a group-by and an anti-join against the range of ids, which can also name the culprits;
+`group-by`, one that only counts; and `bitmap`, its `bitstring_agg`, which sees presence alone: repeats are rows less
+bits, which says how many ids came twice only where none came more often.
 
 python -m holdfast.suites.bench.delivery [--records 10000000 --records 100000000] [--repeats 3]
 """
@@ -34,13 +36,20 @@ MARKED_EVERY = 1_000_003
 LOST, TWICE = 7, 11
 _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _DUPLICATED = "SELECT count(*) FROM (SELECT id FROM rows GROUP BY id HAVING count(*) > 1)"
+_GROUPED = (
+    "SELECT {records} - count(*), count(*) FILTER (copies > 1) FROM (SELECT count(*) AS copies FROM rows GROUP BY id)"
+)
+_BITMAP = (
+    "SELECT {records} - bit_count(present), total - bit_count(present) "
+    "FROM (SELECT bitstring_agg(id, 0, {records} - 1) AS present, count(*) AS total FROM rows)"
+)
 _LOST = "SELECT count(*) FROM range({records}) expected(id) ANTI JOIN rows USING (id)"
 
 
 class Sample(NamedTuple):
-    """One repeat: seconds by part, what was found, and the memory that it took."""
+    """One repeat: its seconds, what was found, and the memory that it took."""
 
-    seconds: tuple[float, ...]
+    seconds: float
     lost: int
     duplicated: int
     peak_mb: float
@@ -72,11 +81,37 @@ def count(records: int, deliveries: int) -> Sample:
     started = time.process_time()
     found = counter.verdict()
     seconds += time.process_time() - started
-    return Sample((seconds,), found.lost, found.duplicated, peak_mb())
+    return Sample(seconds, found.lost, found.duplicated, peak_mb())
 
 
 def join(records: int, deliveries: int) -> Sample:
     """Group and join in DuckDB."""
+    connection = loaded(records, deliveries)
+    seconds = time.process_time()
+    [duplicated], [lost] = answer(connection, _DUPLICATED), answer(connection, _LOST.format(records=records))
+    return Sample(time.process_time() - seconds, lost, duplicated, peak_mb())
+
+
+def group(records: int, deliveries: int) -> Sample:
+    """Group once in DuckDB."""
+    return asked_once(_GROUPED, records, deliveries)
+
+
+def bitmap(records: int, deliveries: int) -> Sample:
+    """Set bits in DuckDB."""
+    return asked_once(_BITMAP, records, deliveries)
+
+
+def asked_once(query: str, records: int, deliveries: int) -> Sample:
+    """One query of DuckDB that answers both."""
+    connection = loaded(records, deliveries)
+    started = time.process_time()
+    lost, duplicated = answer(connection, query.format(records=records))
+    return Sample(time.process_time() - started, lost, duplicated, peak_mb())
+
+
+def loaded(records: int, deliveries: int) -> duckdb.DuckDBPyConnection:
+    """The rows in DuckDB."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     connection.execute("SET enable_progress_bar = false")
     connection.execute("CREATE TABLE rows (id BIGINT)")
@@ -84,19 +119,28 @@ def join(records: int, deliveries: int) -> Sample:
         chunk = pa.table({"id": ids})
         connection.register("chunk", chunk)
         connection.execute("INSERT INTO rows FROM chunk")
-    seconds, answers = [], []
-    for query in (_DUPLICATED, _LOST.format(records=records)):
-        started = time.process_time()
-        row = connection.execute(query).fetchone()
-        seconds.append(time.process_time() - started)
-        answers.append(int(row[0]) if row else -1)
-    return Sample(tuple(seconds), answers[1], answers[0], peak_mb())
+    return connection
+
+
+def answer(connection: duckdb.DuckDBPyConnection, query: str) -> list[int]:
+    """The only row of an answer."""
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return [int(each) for each in row]
 
 
 def peak_mb() -> float:
     """The most memory that this process ever held."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+SIDES: dict[str, Callable[[int, int], Sample]] = {
+    "counters": count,
+    "DuckDB bitmap": bitmap,
+    "DuckDB group-by": group,
+    "DuckDB joins": join,
+}
 
 
 def measured(work: Callable[[int, int], Sample], records: int, deliveries: int, core: int) -> Sample:
@@ -106,31 +150,27 @@ def measured(work: Callable[[int, int], Sample], records: int, deliveries: int, 
 
 
 def compared(records: int, deliveries: int, repeats: int, core: int) -> list[Sequence[str]]:
-    """The rows of the table for one size; counters and joins take turns."""
-    counted, joined = [], []
+    """The rows of the table for one size; all sides take turns."""
+    sides = SIDES if deliveries == 1 else {name: work for name, work in SIDES.items() if work is not bitmap}
+    samples: dict[str, list[Sample]] = {name: [] for name in sides}
     for _ in track(range(repeats), f"{records:,} x {deliveries}", transient=True):
-        counted.append(measured(count, records, deliveries, core))
-        joined.append(measured(join, records, deliveries, core))
-    findings = {(sample.lost, sample.duplicated) for sample in counted + joined}
+        for name, work in sides.items():
+            samples[name].append(measured(work, records, deliveries, core))
+    findings = {(sample.lost, sample.duplicated) for each in samples.values() for sample in each}
     if len(findings) > 1:
-        raise RuntimeError(f"counters and joins disagree on (lost, duplicated): {findings}")
-    sides = {
-        "counters": ([sum(sample.seconds) for sample in counted], counted),
-        "DuckDB duplicated": ([sample.seconds[0] for sample in joined], joined),
-        "DuckDB lost": ([sample.seconds[1] for sample in joined], joined),
-        "DuckDB": ([sum(sample.seconds) for sample in joined], joined),
-    }
-    ours = median(sides["counters"][0])
+        raise RuntimeError(f"the sides disagree on (lost, duplicated): {findings}")
+    seconds = {name: [sample.seconds for sample in each] for name, each in samples.items()}
+    ours = median(seconds["counters"])
     return [
         (
             f"{records:,} x {deliveries}",
             name,
-            with_spread(seconds),
-            f"{records * deliveries / median(seconds) / 1e6:.1f}",
-            f"{max(sample.peak_mb for sample in samples):,.0f}",
-            f"{median(seconds) / ours:.1f}",
+            with_spread(seconds[name]),
+            f"{records * deliveries / median(seconds[name]) / 1e6:.1f}",
+            f"{max(sample.peak_mb for sample in each):,.0f}",
+            f"{median(seconds[name]) / ours:.1f}",
         )
-        for name, (seconds, samples) in sides.items()
+        for name, each in samples.items()
     ]
 
 
