@@ -25,7 +25,8 @@ def sentence(journal: Journal) -> str:
     findings = sum(each.status is Status.FAIL for each in journal.findings)
     if journal.certificate.title is Title.CERTIFIED:
         return f"Every MUST rule passed or does not apply; of {total}, {passed} passed."
-    absent = f", {found[Status.NOT_APPLICABLE]} do not apply" if found[Status.NOT_APPLICABLE] else ""
+    outside = found[Status.NOT_APPLICABLE]
+    absent = f", {outside} {'does' if outside == 1 else 'do'} not apply" if outside else ""
     if journal.certificate.title is Title.REFUSED:
         no_rule = " outside the rules of the catalogue" if not found[Status.FAIL] else ""
         causes = f"{plural(findings, 'finding')}{no_rule}: " if findings else ""
