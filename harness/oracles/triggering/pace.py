@@ -249,22 +249,22 @@ class _Pace(CoordinatorLives):
 
     def _deleted(self, event: FileDeleted) -> None:
         if event.node == self.node:
-            self._gone(event.path, event.time_ns)
+            self._deletion_over(event)
+            for checkpoint, files in list(self.cleaning.items()):
+                files.discard(event.path)
+                if not files:
+                    del self.cleaning[checkpoint]
 
     def _not_deleted(self, event: StorageFailed) -> None:
         if event.node == self.node and event.operation == "delete":
+            self._deletion_over(event)
             for checkpoint in [known for known, files in self.cleaning.items() if event.path in files]:
                 del self.cleaning[checkpoint]
-                self.requests.freed(event.time_ns)
 
-    def _gone(self, path: str, time_ns: int) -> None:
-        if self.deletions[path]:
-            self.deletions[path] -= 1
-            self.requests.freed(time_ns)
-        for checkpoint, files in list(self.cleaning.items()):
-            files.discard(path)
-            if not files:
-                del self.cleaning[checkpoint]
+    def _deletion_over(self, event: FileDeleted | StorageFailed) -> None:
+        if self.deletions[event.path]:
+            self.deletions[event.path] -= 1
+            self.requests.freed(event.time_ns)
 
 
 def _stamps(measured_ns: int) -> int:

@@ -375,6 +375,10 @@ def the_job_fails_over_in_between() -> History:
 # --- deletions -------------------------------------------------------------------------------------------------------
 
 
+def not_deleted(checkpoint: int) -> StorageFailed:
+    return StorageFailed(operation="delete", path=f"chk-{checkpoint}/_metadata", reason="no answer")
+
+
 def whole(checkpoint: int) -> list[Event]:
     return [*begun(checkpoint), published(checkpoint), completed(checkpoint)]
 
@@ -391,8 +395,7 @@ def begun_with_one_deletion() -> History:
 
 @near("triggered-with-backlog")
 def failed_deletion_is_done() -> History:
-    failed = StorageFailed(operation="delete", path="chk-1/_metadata", reason="no answer")
-    return story(whole(1), whole(2), dropped(1), whole(3), failed, dropped(2), begun(4))
+    return story(whole(1), whole(2), dropped(1), whole(3), not_deleted(1), dropped(2), begun(4))
 
 
 @near("triggered-with-backlog")
@@ -407,6 +410,11 @@ def backlog() -> list[Event]:
 @near("periodic-waits")
 def interval_waits_for_what_was_dropped_twice() -> History:
     return story(backlog(), asked(4), dropped(1), 40, deleted(1), 40, deleted(1), drawn(4))
+
+
+@near("periodic-waits")
+def interval_waits_for_a_second_deletion_that_fails() -> History:
+    return story(backlog(), asked(4), dropped(1), 40, deleted(1), 40, not_deleted(1), drawn(4))
 
 
 @bad("periodic-waits")
