@@ -8,6 +8,7 @@ the same digests and trace hashes with both.
 
 import os
 import shutil
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -63,7 +64,10 @@ def compiled() -> list[Extension]:
         os.chdir(here)
 
 
+# A build asks for metadata first, with other commands: nothing is compiled for that.
+WANTED = os.environ.get("HOLDFAST_COMPILE") == "1" and "bdist_wheel" in sys.argv  # noqa: TID251 - of a build
+
 setup(
     packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)],
-    ext_modules=compiled() if os.environ.get("HOLDFAST_COMPILE") == "1" else [],  # noqa: TID251 - of a build
+    ext_modules=compiled() if WANTED else [],
 )
