@@ -9,9 +9,13 @@ from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import WINDOW_MS
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls.job import ReplayControl
+
+Completed = Mapping[int, list[CheckpointCompleted]]
+"""By checkpoint, each time that it completed."""
 
 
 class Replay(Momentary):
@@ -19,7 +23,9 @@ class Replay(Momentary):
 
     kind = "replay"
     roles = frozenset({Role.COORDINATOR})
-    parameters: Mapping[str, tuple[type, str]] = {}
+    parameters: Mapping[str, tuple[type, str]] = {
+        "windows": (int, "1: it lands only where the watermark has passed the end of a window in the checkpoint"),
+    }
     colour = "#117733"
     control = ReplayControl
     leaves = "the work of the last checkpoint, which is done twice"
@@ -34,22 +40,35 @@ class Replay(Momentary):
         return control.running()
 
     def landed(self, history: History, fault: int) -> bool:
-        """A checkpoint completed twice, the second time after the injection, and there had been work in it."""
+        """A checkpoint completed twice, the second time after the injection, and there had been work in it: where the
+        plan asks for windows, the end of one, because a job emits rows of windows in no other checkpoint."""
         injected = injection(history, fault)
         if injected is None:
             return False
+        windows = history.plan.faults[fault].parameters.get("windows")
         completed: dict[int, list[CheckpointCompleted]] = {}
         for event in history.of(CheckpointCompleted):
             completed.setdefault(event.checkpoint, []).append(event)
         return any(
             len(times) > 1
             and history.position(times[-1]) > history.position(injected)
-            and _worked(history, completed, checkpoint)
+            and (_passed_a_window(completed, checkpoint) if windows else _worked(history, completed, checkpoint))
             for checkpoint, times in completed.items()
         )
 
 
-def _worked(history: History, completed: Mapping[int, list[CheckpointCompleted]], checkpoint: int) -> bool:
+def _passed_a_window(completed: Completed, checkpoint: int) -> bool:
+    """Whether the watermark of a checkpoint is behind the end of a window that the one before it had not reached."""
+    older = max((each for each in completed if each < checkpoint), default=None)
+    if older is None:
+        return False
+    before_ms, behind_ms = (completed[each][0].watermark_ms for each in (older, checkpoint))
+    if before_ms is None or behind_ms is None:
+        return False
+    return behind_ms // WINDOW_MS > before_ms // WINDOW_MS
+
+
+def _worked(history: History, completed: Completed, checkpoint: int) -> bool:
     """Whether a checkpoint covers more than the one before it, or rows became visible since that."""
     older = max((each for each in completed if each < checkpoint), default=None)
     if older is None or completed[older][0].positions != completed[checkpoint][0].positions:

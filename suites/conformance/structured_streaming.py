@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -31,9 +33,10 @@ def _plan(
     options: Mapping[str, str] = {},
     system: str = "spark",
     records: int = 1_200,
-    seconds: int = 6,
+    arrival_ms: int = 3_000,
+    event_step_ms: int = 10,
 ) -> Plan:
-    """Records that arrive over so many seconds and five batches or so, and faults in between."""
+    """Records that arrive over so much time, and faults in between."""
     return Plan(
         system=system,
         job=job,
@@ -44,7 +47,8 @@ def _plan(
                 "keys": 6,
                 "partitions": 2,
                 "preloaded_percent": 10,
-                "records_per_second": records * 9 // (10 * seconds),
+                "records_per_second": records * 9_000 // (2 * 10 * arrival_ms),
+                "event_step_ms": event_step_ms,
             },
         ),
         options={f"{CHECKPOINTING}.interval": "500 ms", **options},
@@ -67,12 +71,9 @@ REPLAYED = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1, at_even
 """In the second micro-batch: there is a checkpoint before it to go on from, and most of the input comes behind it,
 however slow the machine is, because nothing arrives until the query stands again."""
 REPLAYED_LATE = FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=3))
-"""When a watermark has passed some windows, and there is state of more than one batch."""
-REPLAYED_WITH_WINDOWS = tuple(
-    FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=checkpoint, at_event="rows_visible"))
-    for checkpoint in (1, 2)
-)
-"""In batches in which a watermark passes some windows; older state can be put back from the third batch on."""
+"""When there is state of more than one batch."""
+REPLAYED_WITH_WINDOWS = replace(REPLAYED_LATE, parameters={"windows": 1})
+"""Of a batch in which the watermark passes the end of a window: only there is something to emit twice."""
 ON_THE_SIMULATOR = plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"))
 """What shows the mutants of the killing cases without Spark."""
 STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed")
@@ -80,7 +81,14 @@ STABLE = Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-ba
 
 def _replayed(system: str, job: Job = KEYED_SUM) -> Plan:
     """Half the time is enough: what is due by the restart arrives behind it."""
-    return _plan(REPLAYED, job=job, system=system, seconds=3)
+    return _plan(REPLAYED, job=job, system=system, arrival_ms=1_500)
+
+
+def _with_windows(*faults: FaultSpec, options: Mapping[str, str] = {}) -> Plan:
+    """Event time passes eight times as fast as time does: each file of input, of 150 ms or more, holds the end of a
+    window, so that each batch with input lets the watermark pass one. Input lasts until a query whose executor died has
+    taken three checkpoints on a busy machine."""
+    return _plan(*faults, job=WINDOW_SUM, options=options, records=3_600, arrival_ms=20_000, event_step_ms=100)
 
 
 def _control(name: str, what: str, method: str, refutes: str, plan: Plan) -> Case:
@@ -179,12 +187,11 @@ CASES = with_needs(
             ),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=_plan(_killed(WORKERS[0]), REPLAYED_LATE, job=WINDOW_SUM, options=IN_ROCKSDB, records=2_400),
+        plan=_with_windows(_killed(WORKERS[0]), REPLAYED_WITH_WINDOWS, options=IN_ROCKSDB),
         tiers=(Tier.SPARK,),
         needs=NEEDS,
-        # In the other store, whose files the second wrong system can put back. Records arrive for longer than a query
-        # takes to begin on a busy machine, so that the batches behind that tell windows one by one.
-        mutant_plan=_plan(*REPLAYED_WITH_WINDOWS, job=WINDOW_SUM, records=2_400, seconds=30),
+        # In the other store, whose files the second wrong system can put back.
+        mutant_plan=_with_windows(REPLAYED_WITH_WINDOWS),
     ),
     _control(
         "replayed-sums-appended",

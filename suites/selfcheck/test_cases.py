@@ -20,6 +20,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.spi.system import declared
 from holdfast.suites.selfcheck.follows import FOLLOWS
 from holdfast.suites.selfcheck.oracles.builder import HISTORIES
+from holdfast.suites.selfcheck.replaced_runs import run_of_case
 
 HISTORY = "history:"
 SYSTEM = "system:"
@@ -118,7 +119,7 @@ def _trials(case: Case, mutant: str, folder: Path) -> Iterator[tuple[Verdict, ..
         return
     if mutant.startswith(SYSTEM):
         wrong = registry.system(mutant.removeprefix(SYSTEM))
-        yield run_plan(_plan_against(case), wrong, tools, case.tiers[0], folder).verdicts
+        yield run_of_case(case, _plan_against(case), wrong, folder).verdicts
         return
     system = registry.system(f"reference+{mutant}")
     chosen = case.mutant_plan or case.plan

@@ -44,6 +44,35 @@ def test_an_empty_checkpoint_proves_nothing_unless_rows_came_of_it(visible_ms: f
     assert landed(REPLAY, events) is expected
 
 
+@pytest.mark.parametrize(
+    ("before_ms", "behind_ms", "expected"),
+    [(900, 1_000, True), (1_000, 1_999, False), (0, 0, False), (None, 1_000, False), (900, None, False)],
+    ids=["passed-an-end", "within-one", "stood", "unknown-before", "unknown-behind"],
+)
+def test_where_windows_are_wanted_the_watermark_has_passed_the_end_of_one(
+    before_ms: int | None, behind_ms: int | None, expected: bool
+) -> None:
+    spec = FaultSpec("replay", COORDINATOR, parameters={"windows": 1})
+    times = [(1, 50, 3, before_ms), (2, 90, 5, behind_ms), (2, 150, 5, behind_ms)]
+    events = [
+        at(
+            time_ms,
+            "coordinator.0",
+            CheckpointCompleted(checkpoint=number, positions=(end,), watermark_ms=watermark_ms),
+        )
+        for number, time_ms, end, watermark_ms in times
+    ]
+    assert landed(spec, events) is expected
+
+
+def test_the_first_checkpoint_has_passed_no_window() -> None:
+    spec = FaultSpec("replay", COORDINATOR, parameters={"windows": 1})
+    twice = [CheckpointCompleted(checkpoint=1, positions=(3,), watermark_ms=5_000) for _ in range(2)]
+    assert not landed(
+        spec, [at(time_ms, "coordinator.0", each) for time_ms, each in zip((50, 150), twice, strict=True)]
+    )
+
+
 @pytest.mark.parametrize(("completed_ms", "unfinished"), [(90, False), (102, True), (None, True)])
 def test_a_kill_in_the_middle_of_a_checkpoint(completed_ms: float | None, unfinished: bool) -> None:
     spec = FaultSpec("kill", COORDINATOR, parameters={"unfinished": 1})

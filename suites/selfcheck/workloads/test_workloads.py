@@ -120,6 +120,10 @@ class TestSynthetic:
         log = SYNTHETIC.generate({"records": 1_000, "value_limit": 2}, 1)
         assert {int(value) for partition in log.partitions for value in partition.value} == {-2, -1, 0, 1, 2}
 
+    def test_event_time_passes_as_fast_as_it_is_told_to(self) -> None:
+        assert {each.event_step_ms for each in SYNTHETIC.generate({}, 1).partitions} == {10}
+        assert {each.event_step_ms for each in SYNTHETIC.generate({"event_step_ms": 100}, 1).partitions} == {100}
+
     def test_an_idle_partition_begins_later_and_empty(self) -> None:
         log = SYNTHETIC.generate({"preloaded_percent": 100, "idle_partition": 1, "starts_ms": 900}, 1)
         assert [(partition.preloaded, partition.starts_ms) for partition in log.partitions] == [(50, 0), (0, 900)]
