@@ -24,6 +24,9 @@ EXTRAS = {
     ),
 }  # fmt: skip
 """By extra of pyproject.toml, what can be imported with it alone."""
+REAL_TIERS = frozenset({"process", "spark", "containers"})
+REAL_LIMIT_S = 1_500
+"""For a test of such a tier, where a run that missed is replaced; a hang still ends. Others have that of pyproject."""
 _SKIPPED = pytest.StashKey[dict[str, list[str]]]()
 
 
@@ -46,6 +49,13 @@ class TestFile(pytest.Module):
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
     return TestFile.from_parent(parent, path=module_path)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        real = any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier"))
+        if real and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))
 
 
 def pytest_report_header() -> list[str]:

@@ -19,7 +19,8 @@ from holdfast.harness.spi.surroundings import PASSED_ON
 COMMAND = ("-m", "holdfast.harness.cli")
 LABEL = "HOLDFAST_ABUSED"
 LIMIT_S = 60.0
-GONE_LIMIT_S = 2.0
+GONE_LIMIT_S = 30.0
+"""Far more than even a busy machine needs; who has gone is waited for no longer."""
 LOOK_S = 0.04
 """To look at every process of the machine more often than that takes the processor that the command needs."""
 

@@ -20,8 +20,7 @@ from holdfast.fixtures.reference.drivers.processes.sockets import address_of, li
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.site.registry import toolbox
+from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -40,6 +39,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Schedule,
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.process import ProcessControl
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 
 LIMIT_S = 10.0
 WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
@@ -51,8 +51,8 @@ OPTIONS = {
     "restart-strategy.fixed-delay.delay": "20 ms",
     "source.max-batch-records": "20",
 }
-RECORDS: dict[str, int | str] = {"records": 800, "records_per_second": 400, "preloaded_percent": 10}
-"""Of two partitions: the last one arrives after 900 ms, by when even a busy machine has completed a few checkpoints."""
+RECORDS: dict[str, int | str] = {"records": 800, "records_per_second": 200, "preloaded_percent": 10}
+"""Of two partitions: the last one arrives after 1,800 ms, when even a busy machine has completed a few checkpoints."""
 
 
 def plan(*faults: FaultSpec, job: Job = KEYED_SUM, parallelism: int = 2, options: dict[str, str] | None = None) -> Plan:
@@ -67,7 +67,7 @@ def plan(*faults: FaultSpec, job: Job = KEYED_SUM, parallelism: int = 2, options
 
 
 def run(plan: Plan, folder: Path, variant: str = "") -> Run:
-    return run_plan(plan, ReferenceSystem(variant), toolbox(), Tier.PROCESS, folder)
+    return counting_run(plan, ReferenceSystem(variant), Tier.PROCESS, folder)
 
 
 def deploy(folder: Path, **changed: Any) -> ProcessDeployment:
@@ -91,14 +91,6 @@ def processes(folder: Path) -> list[Process]:
     return [process for process in living if not process.wait_end(0)]
 
 
-def assert_passes(judged: Run) -> None:
-    anomalies = [(verdict.oracle, verdict.anomalies) for verdict in judged.verdicts if verdict.anomalies]
-    assert not anomalies
-    # A busy machine can starve the reader of its ten looks per checkpoint; the run then says so, and nothing else.
-    starved = judged.outcome is Outcome.INCONCLUSIVE and "reader-too-slow" in judged.reason
-    assert starved or (judged.outcome, judged.reason) == (Outcome.PASS, "")
-
-
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
 def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> None:
     judged = run(plan(job=job), tmp_path)
@@ -115,7 +107,7 @@ def test_an_undisturbed_run_passes_every_oracle(tmp_path: Path, job: Job) -> Non
     }
     assert history.of(SubtaskAudited)
     assert history.of(StorageListed)
-    assert processes(tmp_path / "work") == []
+    assert [processes(noted.parent) for noted in tmp_path.rglob("processes.jsonl")] == [[]]
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
@@ -143,8 +135,8 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
         FaultSpec("pause", COORDINATOR, after(2), duration_ms=150),
         FaultSpec("cut", Target(Role.CHANNEL, 1), after(2), duration_ms=600),
         FaultSpec("cut", Target(Role.CHANNEL, 0), after(2), duration_ms=600),
-        FaultSpec("slow", Target(Role.CHANNEL, 2), after(2), duration_ms=250, parameters={"delay_ms": 40}),
-        FaultSpec("storage-error", STORAGE, after(2), duration_ms=400, parameters=STORAGE_ERROR),
+        FaultSpec("slow", Target(Role.CHANNEL, 2), after(2), duration_ms=600, parameters={"delay_ms": 40}),
+        FaultSpec("storage-error", STORAGE, after(2), duration_ms=1_500, parameters=STORAGE_ERROR),
         FaultSpec("forge", Target(Role.TASK), after(2), parameters={"message": "acknowledge", "subtask": "sum[0]"}),
         FaultSpec("kill", WORKER, after(2, Gate("commit", WORKER))),
         FaultSpec("kill", OTHER_WORKER, after(1, Gate("acknowledge", OTHER_WORKER, vertex="sink"))),
@@ -156,9 +148,7 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
     ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
 )
 def test_it_survives_every_kind_of_fault(tmp_path: Path, fault: FaultSpec) -> None:
-    judged = run(plan(fault), tmp_path)
-    assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
-    assert_passes(judged)
+    assert_passes(run(plan(fault), tmp_path))
 
 
 def test_it_survives_one_fault_after_the_other(tmp_path: Path) -> None:
@@ -283,7 +273,7 @@ def test_the_feed_goes_by_the_clock(tmp_path: Path) -> None:
         deployment.advance(LIMIT_S * 1000)
     took_ms = deployment.now_ms
     deployment.close()
-    assert took_ms >= 890
+    assert took_ms >= 1_790
 
 
 def test_forward_rows_arrive_in_the_order_of_their_partition(tmp_path: Path) -> None:

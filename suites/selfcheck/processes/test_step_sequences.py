@@ -18,15 +18,19 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import FaultSpec, Gate, Plan
 from holdfast.harness.model.storage_steps import Exists, Rename
 from holdfast.harness.model.target import COORDINATOR, STORAGE
-from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.processes import watched_storage
 from holdfast.suites.selfcheck.processes.test_deployment import WORKER, after, plan
 from holdfast.suites.selfcheck.processes.watched_storage import Watch, Watched, shapes
+from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 
 KILLED = FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR)))
 LOST = FaultSpec("kill", WORKER, after(2))
 FAILS = FaultSpec(
-    "storage-error", STORAGE, after(1), duration_ms=400, parameters={"operation": "publish-metadata", "occurrences": 1}
+    "storage-error",
+    STORAGE,
+    after(1),
+    duration_ms=1_500,
+    parameters={"operation": "publish-metadata", "occurrences": 1},
 )
 PLANS = {"undisturbed": plan(), "killed": plan(KILLED, LOST), "failing": plan(FAILS)}
 SEEDS = 8
@@ -46,9 +50,9 @@ def simulated(plan: Plan, monkeypatch: pytest.MonkeyPatch, variant: str = "") ->
 def on_processes(plan: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
     """What the nodes do on processes."""
     monkeypatch.setattr(deployment, "run_context", watched_storage)
-    judged = run_plan(plan, ReferenceSystem(""), toolbox(), Tier.PROCESS, folder)
-    assert judged.outcome is not Outcome.FAIL
-    return watched_storage.read(next(folder.rglob(watched_storage.FOLDER)))
+    assert_passes(counting_run(plan, ReferenceSystem(""), Tier.PROCESS, folder))
+    *_, last = sorted(folder.rglob(watched_storage.FOLDER))
+    return watched_storage.read(last)
 
 
 def strangers(expected: list[Watched], found: list[Watched]) -> set[tuple[str, ...]]:

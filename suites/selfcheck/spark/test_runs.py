@@ -25,7 +25,8 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.suites.selfcheck.spark.plans import OTHER_WORKER, WORKER, after, assert_passes, plan, run
+from holdfast.suites.selfcheck.replaced_runs import assert_passes
+from holdfast.suites.selfcheck.spark.plans import OTHER_WORKER, WORKER, after, plan, run
 
 pytestmark = pytest.mark.tier("spark")
 EXECUTOR: dict[str, int | str] = {"part": "executor"}
@@ -56,7 +57,7 @@ def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_pa
         FaultSpec("pause", COORDINATOR, after(2), duration_ms=300),
         FaultSpec("cut", Target(Role.CHANNEL, 1), after(2), duration_ms=400),
         FaultSpec("reset", Target(Role.CHANNEL, 2), after(2)),
-        FaultSpec("storage-error", STORAGE, after(2), duration_ms=800, parameters=STORAGE_ERROR),
+        FaultSpec("storage-error", STORAGE, after(2), duration_ms=2_000, parameters=STORAGE_ERROR),
         FaultSpec("forge", Target(Role.TASK), after(2), parameters={"message": "acknowledge", "subtask": "sum[0]"}),
         FaultSpec("kill", OTHER_WORKER, after(1, Gate("acknowledge", OTHER_WORKER, vertex="sink"))),
         FaultSpec("kill", WORKER, after(1, Gate("during-pre-commit", WORKER))),
@@ -65,15 +66,12 @@ def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_pa
 )
 def test_it_survives_faults_of_other_kinds(tmp_path: Path, fault: FaultSpec) -> None:
     """Beside those of suites/conformance/spark.py: dead Python workers, a dead driver program, a slow channel."""
-    judged = run(plan(fault), tmp_path)
-    assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
-    assert_passes(judged)
+    assert_passes(run(plan(fault), tmp_path))
 
 
 def test_a_lost_task_ends_its_stage_and_the_next_stage_has_a_higher_epoch(tmp_path: Path) -> None:
     killed = FaultSpec("kill", WORKER, after(2), parameters=EXECUTOR)
     judged = run(plan(killed), tmp_path)
-    assert judged.history.end.faults_landed == (True,)
     assert_passes(judged)
     history = judged.history
     died = {event.dead_node: event.cause for event in history.of(NodeDied)}
@@ -90,7 +88,6 @@ def test_a_lost_task_ends_its_stage_and_the_next_stage_has_a_higher_epoch(tmp_pa
 def test_another_life_of_the_driver_program_goes_on_with_a_higher_epoch(tmp_path: Path) -> None:
     killed = FaultSpec("kill", COORDINATOR, after(1, Gate("during-publish-metadata", COORDINATOR)))
     judged = run(plan(killed), tmp_path)
-    assert judged.history.end.faults_landed == (True,), judged.history.end.fault_troubles
     assert_passes(judged)
     started = {event.node for event in judged.history.of(NodeStarted)}
     assert {"coordinator.0", "coordinator.1", "worker-0.0", "worker-0.1"} <= started
