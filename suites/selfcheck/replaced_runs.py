@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.cases.case_run import CaseRun, run_until
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
@@ -34,16 +35,19 @@ def run_of_case(case: Case, plan: Plan, system: System, folder: Path) -> Run:
     return last
 
 
-def counting_run(plan: Plan, system: System, tier: Tier, folder: Path, *windows: Window) -> Run:
+def counting_run(
+    plan: Plan, system: System, tier: Tier, folder: Path, *windows: Window, tools: Toolbox | None = None
+) -> Run:
     """The same of a plan that belongs to no case. A run whose reader was too slow, and that did nothing else wrong,
     is the last one, too: the next would be no better on the same machine.
 
     Args:
         windows: that it must hit, if nothing is refuted.
+        tools: faults, workloads and oracles; by default all that are registered.
     """
     words = dict.fromkeys(("purpose", "method", "passes"), "")
     case = Case(id="selfcheck/plan", **words, decides=(), plan=plan, tiers=(tier,), windows=windows)
-    with closing(_runs(case, system, folder)) as runs:
+    with closing(_runs(case, system, folder, tools)) as runs:
         for run in runs:
             if reader_was_slow(run):
                 break
@@ -63,8 +67,8 @@ def reader_was_slow(run: Run) -> bool:
     return landed and run.outcome is Outcome.INCONCLUSIVE and "reader-too-slow" in run.reason
 
 
-def _runs(case: Case, system: System, folder: Path) -> Iterator[Run]:
-    case_run = CaseRun(case, system, case.tiers[0], registry.toolbox(), folder=folder)
+def _runs(case: Case, system: System, folder: Path, tools: Toolbox | None = None) -> Generator[Run, None, None]:
+    case_run = CaseRun(case, system, case.tiers[0], tools or registry.toolbox(), folder=folder)
     for finished in run_until(case_run, 1):
         assert finished.run is not None, finished.result.reason
         yield finished.run

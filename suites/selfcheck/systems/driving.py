@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -10,10 +10,11 @@ from holdfast.fixtures.systems.json_lines.deployment import JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.system import JsonLines
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import Event
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import FoldRow, InputLog, Output
-from holdfast.harness.spi.system import Recording
+from holdfast.harness.spi.system import GateReached, Recording
 
 PLAN = Plan(
     job=KEYED_SUM,
@@ -21,8 +22,9 @@ PLAN = Plan(
     workload=WorkloadSpec("synthetic"),
     bounds=Bounds(settle_ms=300),
 )
-LIMIT_MS = 20_000
+LIMIT_MS = 60_000
 MODULUS = 1 << 64
+Step = Callable[[JsonLinesDeployment, Sequence[Event | GateReached]], None]
 
 
 def records(count: int = 1_000, records_per_second: int = 500) -> InputLog:
@@ -39,14 +41,13 @@ def deployed(system: JsonLines, inputs: InputLog, folder: Path) -> JsonLinesDepl
 
 
 def drive(
-    system: JsonLines, inputs: InputLog, folder: Path, step: Callable[[JsonLinesDeployment], None] = lambda _: None
+    system: JsonLines, inputs: InputLog, folder: Path, step: Step = lambda deployment, happened: None
 ) -> Recording:
-    """Run a system until its input is drained, calling `step` whenever something happened."""
+    """Run a system until its input is drained, calling `step` with what happened, at least every 20 ms."""
     with closing(deployed(system, inputs, folder)) as deployment:
         while not deployment.drained():
             assert deployment.now_ms < LIMIT_MS, "the input was not drained"
-            deployment.advance(deployment.now_ms + 20)
-            step(deployment)
+            step(deployment, deployment.advance(deployment.now_ms + 20))
         return deployment.stop(audit=False)
 
 
