@@ -1,4 +1,4 @@
-"""A case: one question put to a system, and the rules that its answer decides."""
+"""A case: an executable example, with the rules that it decides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import force_setattr
 
+from holdfast.harness.model.former_names import current_clause, current_label
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
@@ -38,6 +40,9 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clauses: tuple[str, ...]
     mutant: str
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "clauses", tuple(current_clause(self.oracle, each) for each in self.clauses))
+
     @property
     def wrong_system(self) -> str:
         """The wrong system as a user types it, such as `reference+A3`; empty for a hand-made history."""
@@ -55,11 +60,11 @@ PlanGenerator = Callable[[int], Plan]
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One question.
+    """An executable example.
 
     Attributes:
         id: `area/what`, such as `barriers/alignment`.
-        purpose: one sentence: what is asked.
+        purpose: one sentence: what is tested.
         method: one sentence: how.
         passes: one sentence: the pass condition.
         decides: the rules that it decides.
@@ -72,7 +77,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         needs: capabilities; a system that does not declare them makes it not applicable.
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
         refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
-            decides no rule, and is asked whenever its system, whatever the variant, is on trial.
+            decides no rule, and runs whenever its system, whatever the variant, is on trial.
         pictures: names of the pictures of a run that explain it, such as `alignment` (engine.pictures.PICTURES).
     """
 
@@ -90,6 +95,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     mutant_plan: Plan | PlanGenerator | None = None
     refutes: frozenset[str] = frozenset()
     pictures: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "refutes", frozenset(map(current_label, self.refutes)))
 
     def plan_for(self, seed: int) -> Plan:
         """The plan of one run."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 import shlex
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.former_names import current_clause
 from holdfast.harness.model.oracle_title import in_words
 from holdfast.harness.model.status import Status
 
@@ -37,6 +39,9 @@ class Violation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: int = 1
     damage: Damage | None = None
     title: str = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "clause", current_clause(self.oracle, self.clause))
 
     @property
     def name(self) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Set
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from holdfast.harness.model.damage import Damage
+from holdfast.harness.model.former_names import RENAMED, current_clause
 
 
 class Outcome(StrEnum):
@@ -74,6 +76,13 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checked: dict[str, int] = {}
     reason: str = ""
     information: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.oracle in RENAMED:  # A stored verdict may hold the former name of a clause.
+            anomalies = (replace(each, clause=current_clause(self.oracle, each.clause)) for each in self.anomalies)
+            force_setattr(self, "anomalies", tuple(anomalies))
+            checked = {current_clause(self.oracle, clause): times for clause, times in self.checked.items()}
+            force_setattr(self, "checked", checked)
 
     def rests_on(self, clauses: Set[str]) -> bool:
         """Whether it decided something, and by nothing else than these clauses, as `ORACLE/clause`."""

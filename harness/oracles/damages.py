@@ -62,7 +62,7 @@ DAMAGES: Mapping[str, Damage] = {
     "RETAIN/failed-deletion-fails": Damage.BROKEN_CHECKPOINT,
     "RETAIN/kept-wrongly": Damage.LEAKED_FILE,
     "RETAIN/restored-elsewhere": Damage.WRONG_RESTART,
-    "RETAIN/start-not-told": Damage.WRONG_REPORT,
+    "RETAIN/start-not-reported": Damage.WRONG_REPORT,
     "RETAIN/too-many-retained": Damage.LEAKED_FILE,
     "SNAPSHOT": Damage.BROKEN_CHECKPOINT,
     "SNAPSHOT/aborted-file-left": Damage.LEAKED_FILE,

@@ -189,7 +189,11 @@ CASES = with_needs(
         STORE_CUT_OFF,
     ),
     control(
-        "store-cut-off", "tells-before-durable", "The same cut and kill.", STORE_CUT_OFF, "COORD/told-before-durable"
+        "store-cut-off",
+        "notifies-before-durable",
+        "The same cut and kill.",
+        STORE_CUT_OFF,
+        "COORD/notified-before-durable",
     ),
     case(
         "slow-channel",

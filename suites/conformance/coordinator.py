@@ -71,11 +71,11 @@ CASES = with_needs(
         for role, vertex in (("source", "source"), ("middle", "sum"), ("sink", "sink"))
     ),
     Case(
-        id="coordinator/durable-before-told",
+        id="coordinator/durable-before-notified",
         purpose="Is the metadata durable before anyone hears that the checkpoint is complete?",
         method="The coordinator's trace is followed: publication, completion, notices.",
         passes="Completion and every notice come after the publication.",
-        decides=(Decision("CRD-01", "COORD", ("told-before-durable",), "tells-before-durable"),),
+        decides=(Decision("CRD-01", "COORD", ("notified-before-durable",), "notifies-before-durable"),),
         plan=plan(),
     ),
     Case(
@@ -103,7 +103,7 @@ CASES = with_needs(
         decides=(
             Decision("CRD-03", "COORD", ("completed-after-decline",), "ignores-decline"),
             Decision("CRD-03", "COORD", ("state-not-discarded",), "keeps-discarded-state"),
-            Decision("CRD-03", "COORD", ("abort-not-told",), "aborts-silently"),
+            Decision("CRD-03", "COORD", ("abort-not-notified",), "aborts-silently"),
             Decision("CRD-03", "COORD", ("slot-not-freed",), "keeps-slot"),
         ),
         plan=each_of(DECLINES),

@@ -129,7 +129,7 @@ CASES = with_needs(
         passes="Checkpoints complete; the finished take no part; the trigger goes to the first that still run.",
         decides=(
             Decision("FIN-01", "FINAL", ("refused-after-finish",), "stops-checkpoints"),
-            Decision("FIN-01", "FINAL", ("asked-wrongly",), "asks-the-finished"),
+            Decision("FIN-01", "FINAL", ("wrong-participants",), "waits-for-finished"),
             Decision("FIN-01", "FINAL", ("triggered-not-first",), "triggers-all-that-run"),
             Decision("TRG-03", "FINAL", ("triggered-not-first",), "triggers-all-that-run"),
         ),

@@ -249,7 +249,7 @@ CASES = with_needs(
         "report says that this does not end.",
         decides=(
             Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-four-times"),
-            Decision("RST-03", "COUNT", ("cause-not-told",), "hides-causes"),
+            Decision("RST-03", "COUNT", ("cause-not-reported",), "hides-causes"),
         ),
         plan=each_of(
             [

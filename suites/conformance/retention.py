@@ -179,7 +179,7 @@ CASES = with_needs(
         method="A job is cancelled, and another submitted on the same root without a path.",
         passes="It starts empty and says so, and what the first has left is all there at the end.",
         decides=(
-            Decision("RET-03", "RETAIN", ("start-not-told",), "shares-folder"),
+            Decision("RET-03", "RETAIN", ("start-not-reported",), "shares-folder"),
             Decision("RET-04", "RETAIN", ("deleted-after-end",), "sweeps-root"),
         ),
         plan=EMPTY,

@@ -54,7 +54,7 @@ DELETING = tuple(
     for progress, retained in ((1, {}), (3, TWO_RETAINED))
 )
 
-DELETES_SOON, *BEHIND_ITS_QUESTION = (
+DELETES_SOON, *DELETING_AFTER_CHECK = (
     plan(
         supersede(duration_ms, after_checkpoint=progress, gate=gate("during-delete", COORDINATOR)),
         options={**STATE_IN_FILES, f"{CHECKPOINTING}.interval": "200 ms", **retained},
@@ -92,7 +92,7 @@ CASES = with_needs(
         purpose="Does a task hear of the end of a checkpoint from a coordinator that stood still meanwhile?",
         method="It stands still in front of its first or second notice; a successor takes over; then it goes on.",
         passes="No task hears from it.",
-        decides=(Decision("CRD-13", "FENCE", ("superseded-heard",), "stays-with-superseded"),),
+        decides=(Decision("CRD-13", "FENCE", ("superseded-notified",), "stays-with-superseded"),),
         windows=(Window.RESTORED_STATE,),
         plan=each_of(NOTIFYING),
         runs=len(NOTIFYING),
@@ -105,7 +105,7 @@ CASES = with_needs(
         method="It stands still in front of a deletion, or in the middle of one; a successor takes over; then it "
         "goes on where it stood.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
-        decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "deletes-unasked"),),
+        decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "deletes-unchecked"),),
         windows=(Window.RESTORED_STATE,),
         plan=each_of(DELETING),
         runs=len(DELETING),
@@ -113,15 +113,15 @@ CASES = with_needs(
         mutant_plan=DELETES_LATE,
     ),
     Case(
-        id="succession/deletes-behind-its-question",
+        id="succession/deletes-after-check",
         purpose="Is a deletion harmless that was allowed before another took over and takes effect afterwards?",
         method="A coordinator stands still between asking whether it is superseded and deleting; a successor takes "
         "over and restores the job; then the deletion takes effect.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "drops-before-storing"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(BEHIND_ITS_QUESTION),
-        runs=len(BEHIND_ITS_QUESTION),
+        plan=each_of(DELETING_AFTER_CHECK),
+        runs=len(DELETING_AFTER_CHECK),
         tiers=EVERYWHERE,
         mutant_plan=DELETES_SOON,
     ),

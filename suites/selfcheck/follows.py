@@ -48,7 +48,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "acts-on-stale-barriers": ("CUT/alignment-outlives", "LIVE/channel-left-blocked", *STUCK),
     "takes-back-committed": ("COUNT/refused-by-store", *STUCK),
     "always-chains": ("CUT/barrier-once",),
-    "asks-the-finished": STUCK,
+    "waits-for-finished": STUCK,
     "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
     "captures-behind-barrier": ("CUT/restored-order", *EXTRA),
     "completes-late": ("RETAIN/too-many-retained",),
@@ -104,7 +104,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "never-expires": STUCK,
     "defaults-of-other-version": STUCK,
     "drops-held-records": LOST,
-    "deletes-unasked": ("REACH/file-missing", "REACH/dropped-too-early"),
+    "deletes-unchecked": ("REACH/file-missing", "REACH/dropped-too-early"),
     "drops-before-storing": ("REACH/dropped-too-early",),
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
@@ -218,7 +218,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "restarts-without-strategy": ("LIVE/end-not-reached",),
     "restores-any-graph": (
         "CHAIN/operator-missing",
-        "FINAL/asked-wrongly",
+        "FINAL/wrong-participants",
         "FINAL/triggered-not-first",
         "LIVE/end-not-reached",
     ),
@@ -282,7 +282,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     ),
     "stops-checkpoints": ("PROGRESS/no-checkpoint-begun", *STUCK),
     "stores-heads": ("LOUD/partial-metadata", "RESTORE/audit-failed", "LIVE/end-not-reached", *LOST),
-    "tells-before-durable": (
+    "notifies-before-durable": (
         "COORD/notices-not-increasing",
         "TXN/committed-before-completion",
     ),

@@ -42,7 +42,7 @@ class FenceOracle:
         "superseded-acted": "a superseded coordinator starts an attempt, stores something or is obeyed by a source",
         "superseded-completed": "a superseded coordinator completes a checkpoint that its successor did not find",
         "superseded-deleted": "a superseded coordinator deletes what a checkpoint needs that its successor found",
-        "superseded-heard": "a superseded coordinator tells a task how a checkpoint ended, which is not lost anyway",
+        "superseded-notified": "a superseded coordinator tells a task how a checkpoint ended, which is not lost anyway",
     }
     evidence: tuple[type[Event], ...] = (CoordinatorClaimed, CoordinatorSuperseded)
     sees_superseded = True
@@ -62,7 +62,7 @@ class FenceOracle:
         triggers = {(each.attempt, each.checkpoint): each for each in history.of(TriggerReceived)}
         for claim, event in sayings_of_superseded(history):
             if isinstance(event, CoordinatorSuperseded):
-                for clause in ("superseded-acted", "superseded-completed", "superseded-heard"):
+                for clause in ("superseded-acted", "superseded-completed", "superseded-notified"):
                     findings.check(clause)
                 if tells_of_deletions:
                     findings.check("superseded-deleted")
@@ -84,7 +84,7 @@ class FenceOracle:
                 lost = not event.completed and (claim.node, event.checkpoint) not in found
                 if received is not None and not lost:
                     message = f"{event.subtask} hears of checkpoint {event.checkpoint} from {event.node}"
-                    findings.violated("superseded-heard", message, claim, event, received)
+                    findings.violated("superseded-notified", message, claim, event, received)
         return findings.verdict(history)
 
 

@@ -140,10 +140,10 @@ class _Lifecycle:
             message = f"checkpoint {event.checkpoint} completes without having been triggered"
             findings.violated("completed-without-ack", message, event)
         if self.durability_seen:
-            findings.check("told-before-durable")
+            findings.check("notified-before-durable")
             if not checkpoint.durable:
                 message = f"checkpoint {event.checkpoint} completes before its metadata is published"
-                findings.violated("told-before-durable", message, event)
+                findings.violated("notified-before-durable", message, event)
         if checkpoint.declined is not None:
             message = f"checkpoint {event.checkpoint} completes though {checkpoint.declined.subtask} declined it"
             findings.violated("completed-after-decline", message, checkpoint.declined, event)
@@ -205,21 +205,21 @@ class _Lifecycle:
                 )
                 findings.violated("notices-not-increasing", message, last, event)
         if event.completed and self.durability_seen:
-            findings.check("told-before-durable")
+            findings.check("notified-before-durable")
             if event.checkpoint not in self.model.durable:
                 message = f"{event.subtask} is told that checkpoint {event.checkpoint} is complete, it is not durable"
-                findings.violated("told-before-durable", message, event)
+                findings.violated("notified-before-durable", message, event)
 
     def _settle_notices(self) -> None:
         """Nobody will be told of an abort any more. An abort that the coordinator was interrupted in says nothing."""
         for abort in self.model.notices.settle():
             if abort.untold and not abort.went_on:
                 continue
-            self.findings.check("abort-not-told")
+            self.findings.check("abort-not-notified")
             if abort.untold:
                 named = ", ".join(sorted(abort.untold))
                 message = f"checkpoint {abort.event.checkpoint} is aborted and {named} never told"
-                self.findings.violated("abort-not-told", message, abort.event)
+                self.findings.violated("abort-not-notified", message, abort.event)
 
     # --- attempts ---
 

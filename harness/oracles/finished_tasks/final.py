@@ -44,7 +44,7 @@ class FinalOracle:
         "exit-uncommitted": "a sink ends with a transaction that is not committed",
         "refused-after-finish": "checkpoints are to go on when tasks have finished, and one is refused",
         "triggered-after-finish": "checkpoints are to stop when tasks have finished, and one is triggered",
-        "asked-wrongly": "a checkpoint wants the ack of a subtask known to have finished, or not that of another",
+        "wrong-participants": "a checkpoint wants the ack of a subtask known to have finished, or not that of another",
         "triggered-not-first": "the trigger goes to a subtask that something that runs is in front of",
         "partial-union": "a checkpoint completes that part of the subtasks with union state took after finish()",
         "running-before-finished": "a subtask starts as finished behind one that starts as running",

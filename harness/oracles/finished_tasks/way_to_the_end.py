@@ -171,12 +171,12 @@ class _Judge:
         if not self.goes_on:
             message = f"checkpoint {event.checkpoint} is triggered although {', '.join(sorted(known))} finished"
             findings.violated("triggered-after-finish", message, event)
-        findings.check("asked-wrongly")
+        findings.check("wrong-participants")
         running = set(self.layout_of(event).subtasks) - known
         if set(event.participants) != running:
             wrong = ", ".join(sorted(set(event.participants) ^ running))
             message = f"checkpoint {event.checkpoint} is wrong about the part of {wrong}"
-            findings.violated("asked-wrongly", message, event)
+            findings.violated("wrong-participants", message, event)
 
     def trigger_sent(self, event: TriggerSent) -> None:
         checkpoint = self.trace.pending.get(event.checkpoint)

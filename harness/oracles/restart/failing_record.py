@@ -75,8 +75,8 @@ class FailingRecords:
 
     def _judge_cause(self, record: RecordFailed, failure: FailureCounted) -> None:
         """Whoever reads the cause of a failure must find the record."""
-        self._findings.check("cause-not-told")
+        self._findings.check("cause-not-reported")
         numbers = set(map(int, _NUMBER.findall(failure.cause)))
         if record.subtask not in failure.cause or not numbers >= {record.partition, record.offset}:
             message = f"record {record.offset} of partition {record.partition} fails, told is only: {failure.cause}"
-            self._findings.violated("cause-not-told", message, record, failure)
+            self._findings.violated("cause-not-reported", message, record, failure)

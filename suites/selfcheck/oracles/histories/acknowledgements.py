@@ -63,19 +63,19 @@ def declined_when_all_had_acked() -> History:
     return story(*overlap, triggered(2), acked(2, *ALL), declined(2), published(2), completed(2))
 
 
-@bad("abort-not-told")
+@bad("abort-not-notified")
 def abort_told_to_two_of_three() -> History:
     late = acked(1, ALL[0], outcome=AckOutcome.DISCARDED)
     return story(triggered(1), aborted(1), told(1, completed=False, subtasks=ALL[:2]), late, triggered(2))
 
 
-@near("abort-not-told")
+@near("abort-not-notified")
 def abort_told_to_all() -> History:
     late = acked(1, ALL[0], outcome=AckOutcome.DISCARDED)
     return story(triggered(1), aborted(1), told(1, completed=False), late, triggered(2))
 
 
-@near("abort-not-told")
+@near("abort-not-notified")
 def died_while_telling() -> History:
     return story(
         triggered(1), aborted(1), told(1, completed=False), triggered(2), aborted(2),

@@ -228,17 +228,17 @@ def completed_with_all_acks() -> History:
     return story(triggered(1), acked(1, *reversed(ALL)), published(1), completed(1))
 
 
-@bad("told-before-durable")
+@bad("notified-before-durable")
 def completed_before_publication() -> History:
     return story(triggered(1), acked(1, *ALL), completed(1), published(1), told(1, completed=True))
 
 
-@bad("told-before-durable")
+@bad("notified-before-durable")
 def told_before_publication() -> History:
     return story(triggered(1), acked(1, *ALL), told(1, completed=True), published(1), completed(1))
 
 
-@near("told-before-durable")
+@near("notified-before-durable")
 def told_after_publication() -> History:
     return story(whole(1))
 

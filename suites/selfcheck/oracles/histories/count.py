@@ -293,12 +293,12 @@ def fails_as_no_restart_can_help() -> History:
     return story(FIXED, *poisoned(recoverable=False), RestartRefused(reason="unrecoverable"))
 
 
-@bad("cause-not-told")
+@bad("cause-not-reported")
 def only_that_a_task_failed() -> History:
     return story(FIXED, *poisoned("source[0]: task failed"), *restarts()[1:])
 
 
-@near("cause-not-told")
+@near("cause-not-reported")
 def record_is_named() -> History:
     return story(FIXED, *poisoned(), *restarts()[1:])
 

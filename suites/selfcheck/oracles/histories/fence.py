@@ -121,21 +121,21 @@ def notified(*, received: bool, completed: bool = True) -> list[Line]:
     return [at(FORMER, sent, attempt=1), *([heard] if received else [])]
 
 
-@bad("superseded-heard")
+@bad("superseded-notified")
 def task_hears_of_it() -> History:
     return superseded(*notified(received=True))
 
 
-@bad("superseded-heard")
+@bad("superseded-notified")
 def task_hears_that_what_the_successor_found_is_aborted() -> History:
     return superseded(*notified(received=True, completed=False), found=(1,))
 
 
-@near("superseded-heard")
+@near("superseded-notified")
 def task_hears_that_what_nobody_found_is_aborted() -> History:
     return superseded(*notified(received=True, completed=False))
 
 
-@near("superseded-heard")
+@near("superseded-notified")
 def nobody_hears_it() -> History:
     return superseded(*notified(received=False))

@@ -294,17 +294,17 @@ def checkpoints_go_on_though_they_should_not() -> History:
     return told(attempt(), heard(SOURCE), triggered(1, *REST), options=STOPS)
 
 
-@near("asked-wrongly")
+@near("wrong-participants")
 def the_finished_of_the_last_attempt_runs_again() -> History:
     return told(attempt(), heard(SOURCE), triggered(1, *REST), attempt(), triggered(2, *ALL))
 
 
-@bad("asked-wrongly")
+@bad("wrong-participants")
 def the_finished_is_asked() -> History:
     return told(attempt(), heard(SOURCE), triggered(1, *ALL))
 
 
-@bad("asked-wrongly")
+@bad("wrong-participants")
 def one_that_runs_is_not_asked() -> History:
     return told(attempt(), heard(SOURCE), triggered(1, *REST[1:]))
 

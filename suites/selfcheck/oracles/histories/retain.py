@@ -196,11 +196,11 @@ def path_is_restored() -> History:
     return story(whole(1), ended(retained(1)), next_job(file(1).path, 1), options=KEEPING)
 
 
-@bad("start-not-told")
+@bad("start-not-reported")
 def restores_what_nobody_gave() -> History:
     return story(whole(1), ended(retained(1)), next_job("", 1), options=KEEPING)
 
 
-@near("start-not-told")
+@near("start-not-reported")
 def starts_empty() -> History:
     return story(whole(1), ended(retained(1)), next_job("", None), options=KEEPING)
