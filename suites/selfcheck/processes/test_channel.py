@@ -29,8 +29,10 @@ from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
-from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, to_arrow
+from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, size_bytes, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
+from holdfast.fixtures.reference.protocol.channels.input_buffers import InputBuffers
+from holdfast.fixtures.reference.protocol.channels.output_buffers import OutputBuffers
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
 from holdfast.harness.model.jobs import REBALANCE
@@ -90,13 +92,38 @@ def test_a_frame_has_a_greatest_length() -> None:
         header(FrameKind.BATCH, LARGEST_PAYLOAD + 1)
 
 
+class Receiver:
+    """What an input channel leads to."""
+
+    def __init__(self, connection: Connection, on_lost: Callable[[str], None]) -> None:
+        self.input = InputBuffers(CAPACITY)
+        self.announced: list[Barrier] = []
+        self.channel = InputChannel(connection, OPENING, KEYS, on_lost)
+        self.channel.open(self.input, self._arrive)
+
+    def _arrive(self, element: Element) -> None:
+        barrier = self.input.arrive(element)
+        if barrier is not None:
+            self.announced.append(barrier)
+
+    def take(self, has_room: Callable[[], bool]) -> Element | None:
+        element = self.input.take(has_room)
+        self.channel.grant()
+        return element
+
+    def resize(self, buffers: int) -> None:
+        self.input.credit.resize(buffers)
+        self.channel.resize(buffers)
+        self.channel.grant()
+
+
 class Ends:
     """Both ends of a channel in one process."""
 
     def __init__(self) -> None:
         self.loop = Loop()
         self.lost: list[str] = []
-        self.receiver: InputChannel
+        self.receiver: Receiver
         self._listener = listen()
         self.sender = OutputChannel(self.loop, address_of(self._listener), OPENING, CAPACITY, self.lost.append)
         stream, _ = self._listener.accept()
@@ -104,7 +131,7 @@ class Ends:
 
     def _on_open(self, kind: FrameKind, payload: pa.Buffer) -> None:
         assert opening(payload) == OPENING
-        self.receiver = InputChannel(self._connection, OPENING, CAPACITY, KEYS, self.lost.append)
+        self.receiver = Receiver(self._connection, self.lost.append)
 
     def turn_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + LIMIT_S
@@ -132,23 +159,23 @@ def barrier(
     return Barrier(OPENING.attempt, channel, checkpoint, unaligned=overtakes, overtakes=overtakes, cancelled=cancelled)
 
 
-def take(channel: InputChannel | LocalChannel, *, has_room: bool = True) -> Element:
+def take(receiver: Receiver, *, has_room: bool = True) -> Element:
     """The next element, which must be there."""
-    element = channel.take(lambda: has_room)
+    element = receiver.take(lambda: has_room)
     assert element is not None
     return element
 
 
-def arrived(channel: InputChannel) -> int:
+def arrived(receiver: Receiver) -> int:
     """How many elements wait at a receiver."""
-    return len(channel.input.arrived)
+    return len(receiver.input.arrived)
 
 
-def overtaken(channel: InputChannel, checkpoint: int) -> list[int]:
+def overtaken(receiver: Receiver, checkpoint: int) -> list[int]:
     """Positions of the batches that the barrier of a checkpoint overtakes."""
-    taken = channel.take_overtaking()
+    taken = receiver.input.take_overtaking()
     assert taken is not None
-    assert (taken.checkpoint, taken.unaligned, channel.input.overtaking) == (checkpoint, True, 0)
+    assert (taken.checkpoint, taken.unaligned, receiver.input.overtaking) == (checkpoint, True, 0)
     return [element.position for element in taken.overtaken]
 
 
@@ -164,7 +191,7 @@ def fill(ends: Ends, capacity: int = CAPACITY) -> int:
 
     def full() -> bool:
         nonlocal sent
-        while ends.sender.has_room:
+        while ends.sender.output.has_room:
             ends.sender.send(records(sent))
             sent += 1
         return arrived(ends.receiver) >= capacity
@@ -190,11 +217,11 @@ def test_batches_and_marks_arrive_in_order_and_are_read_in_place(ends: Ends) -> 
 def test_a_channel_holds_so_many_batches_at_either_end_and_no_more(ends: Ends) -> None:
     assert fill(ends) == 2 * CAPACITY
     ends.loop.turn(0.02)
-    assert not ends.sender.has_room, "arriving is not being consumed"
+    assert not ends.sender.output.has_room, "arriving is not being consumed"
     assert arrived(ends.receiver) == CAPACITY
     take(ends.receiver)
     take(ends.receiver)
-    ends.turn_until(lambda: ends.sender.has_room)
+    ends.turn_until(lambda: ends.sender.output.has_room)
 
 
 def test_a_barrier_waits_for_no_room_and_uses_no_credit(ends: Ends) -> None:
@@ -253,33 +280,60 @@ def test_every_kind_of_batch_travels(sent: Batch) -> None:
     assert repr(received) == repr(sent)
 
 
+def full(channel: LocalChannel) -> bool:
+    """Whether it takes no more batches."""
+    return not channel.output.has_room
+
+
+def local_channel(capacity: int) -> tuple[LocalChannel, InputBuffers]:
+    """A local channel, and what waits at its end."""
+    channel, buffers = LocalChannel(capacity), InputBuffers(capacity)
+    channel.open(buffers, buffers.arrive)
+    return channel, buffers
+
+
 def test_a_local_channel_is_bounded_and_in_order() -> None:
-    channel = LocalChannel(2)
-    channel.send(records(0))
-    channel.send(records(1))
-    full = not channel.has_room
+    channel, buffers = local_channel(2)
+    for position in range(4):
+        assert channel.output.has_room
+        channel.send(records(position))
+    assert not channel.output.has_room
     channel.send(barrier(1))
-    assert full
-    assert channel.take(lambda: False) is None
-    assert [type(take(channel)) for _ in range(2)] == [Records, Records]
-    assert take(channel, has_room=False) == barrier(1)
+    assert len(buffers.arrived) == 2
+    taken: list[Element] = []
+    while (element := buffers.take(lambda: True)) is not None:
+        taken.append(element)
+        channel.grant()
+    assert taken[-1] == barrier(1)
+    assert [each.position for each in taken if isinstance(each, Records)] == list(range(4))
 
 
-def unattached() -> tuple[HostedTask, list[str], LocalChannel]:
-    """A running task with two inputs that are not there yet, and room for one batch below."""
+def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
+    channel = LocalChannel(1)
+    channel.send(barrier(1))
+    channel.send(records(0))
+    buffers = InputBuffers(1)
+    channel.open(buffers, buffers.arrive)
+    assert [type(each) for each in buffers.arrived] == [Barrier, Records]
+    channel.close()
+    channel.send(barrier(2))
+    assert len(buffers.arrived) == 2, "a channel that was closed passes on nothing"
+
+
+def unattached() -> tuple[HostedTask, list[str], OutputBuffers]:
+    """A task with two inputs that are not there yet, and room for one batch below."""
     graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
-    task = HostedTask(graph.tasks["map[0]"], attempt=2)
+    task = HostedTask(graph.tasks["map[0]"], attempt=2, capacity=lambda name: CAPACITY)
     (edge,) = graph.tasks["map[0]"].outputs
     output = task.outputs[edge.channels[0]] = LocalChannel(1)
-    task.running = True
-    return task, list(graph.tasks["map[0]"].inputs), output
+    return task, list(graph.tasks["map[0]"].inputs), output.output
 
 
-def hosted() -> tuple[HostedTask, list[str], LocalChannel]:
+def hosted() -> tuple[HostedTask, list[str], OutputBuffers]:
     """As `unattached`; its inputs are there, and hold two batches and a barrier each."""
     task, names, output = unattached()
     for name in names:
-        channel = LocalChannel(8)
+        channel = LocalChannel(CAPACITY)
         task.attach(name, channel)
         for element in (records(0, name), records(1, name), barrier(1, channel=name)):
             channel.send(element)
@@ -287,7 +341,7 @@ def hosted() -> tuple[HostedTask, list[str], LocalChannel]:
 
 
 def taken(task: HostedTask) -> tuple[str, int] | None:
-    element = task.next_element()
+    element = task.take()
     if element is None:
         return None
     assert isinstance(element, Records | Barrier)
@@ -295,7 +349,7 @@ def taken(task: HostedTask) -> tuple[str, int] | None:
 
 
 def set_blocked(task: HostedTask, name: str, blocked: bool) -> None:
-    task.input(name).blocked = blocked
+    task.inputs.buffers[name].blocked = blocked
 
 
 def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
@@ -304,22 +358,22 @@ def test_inputs_take_turns_and_what_is_blocked_or_has_no_room_waits() -> None:
     set_blocked(task, second, True)
     assert [taken(task), taken(task)] == [(first, -1), None]
     set_blocked(task, second, False)
-    output.send(records(0))
+    output.offer(records(0))
     assert taken(task) is None, "a batch waits for room"
-    take(output)
-    output.send(barrier(1))
-    assert taken(task) is None
-    take(output)
+    output.waiting.clear()
     assert [taken(task), taken(task), taken(task)] == [(second, 1), (second, -1), None]
 
 
-def test_elements_wait_until_the_task_runs_and_what_was_in_flight_comes_first() -> None:
+def test_nothing_is_taken_while_state_is_written_and_what_was_in_flight_comes_first() -> None:
     task, (first, second), _ = hosted()
-    task.running = False
-    task.restore(first, (records(7, first, origin=1),))
+    task.inputs.buffers[first].restore((records(7, first, origin=1),))
+    task.inputs.suspend("map[0]")
+    task.inputs.suspend("sink[0]")
+    assert not task.inputs.resume("map[0]")
     assert taken(task) is None
-    task.running = True
-    element = task.next_element()
+    assert task.inputs.resume("sink[0]")
+    assert not task.inputs.resume("sink[0]"), "it goes on already"
+    element = task.take()
     assert isinstance(element, Records)
     assert (element.channel, element.position, element.origin) == (first, 7, 1)
     assert [taken(task), taken(task)] == [(second, 0), (first, 0)]
@@ -327,31 +381,54 @@ def test_elements_wait_until_the_task_runs_and_what_was_in_flight_comes_first() 
 
 def test_a_barrier_that_overtakes_needs_no_room_and_brings_what_it_overtook() -> None:
     task, (_, second), output = unattached()
-    task.restore(second, (records(7, second, origin=1),))
-    output.send(records(0))
-    channel = LocalChannel(8)
+    task.inputs.buffers[second].restore((records(7, second, origin=1),))
+    output.offer(records(0))
+    channel = LocalChannel(CAPACITY)
     task.attach(second, channel)
     for sent in (records(0, second), barrier(2, overtakes=True, channel=second)):
         channel.send(sent)
-    element = task.next_element()
+    element = task.take()
     assert isinstance(element, Barrier)
     assert (element.channel, element.checkpoint, element.unaligned) == (second, 2, True)
     assert [(each.origin, each.position) for each in element.overtaken] == [(1, 7), (0, 0)]
     assert taken(task) is None, "batches still wait for room"
 
 
-def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffers(ends: Ends) -> None:
+def test_a_barrier_that_overtakes_comes_before_the_turn_of_others_and_says_what_they_hold() -> None:
+    task, (first, second), _ = hosted()
+    set_blocked(task, first, True)
+    task.arrive(barrier(2, overtakes=True, channel=second))
+    element = task.take()
+    assert isinstance(element, Barrier)
+    assert (element.channel, element.checkpoint) == (second, 2)
+    assert element.held_bytes == 2 * size_bytes(batch(0)), "what waits behind the barrier of the other input"
+    assert [event.checkpoint for event in task.announced] == [1, 1], "one that overtakes is not announced"
+
+
+def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffers() -> None:
     task, (first, _), _ = unattached()
-    task.restore(first, tuple(records(position, first, origin=1) for position in range(CAPACITY + 1)))
+    task.inputs.buffers[first].restore(tuple(records(position, first, origin=1) for position in range(CAPACITY + 1)))
     assert taken(task) == (first, 0)
-    task.attach(first, ends.receiver)
-    fill(ends, 2 * CAPACITY)
+    channel = LocalChannel(CAPACITY)
+    task.attach(first, channel)
+    for position in range(CAPACITY):
+        channel.send(records(position, first))
+    assert full(channel), "what was restored takes all buffers of the receiver"
     assert [taken(task) for _ in range(CAPACITY)] == [(first, position) for position in range(1, CAPACITY + 1)]
+    assert not full(channel)
+    assert [taken(task) for _ in range(CAPACITY)] == [(first, position) for position in range(CAPACITY)]
+
+
+def test_nothing_is_granted_for_what_was_restored(ends: Ends) -> None:
+    ends.receiver.input.restore(tuple(records(position, origin=1) for position in range(CAPACITY + 1)))
+    fill(ends, 2 * CAPACITY + 1)
+    for _ in range(CAPACITY + 1):
+        take(ends.receiver)
     ends.loop.turn(0.02)
-    assert not ends.sender.has_room, "nothing is paid back for what was restored"
-    taken(task)
-    taken(task)
-    ends.turn_until(lambda: ends.sender.has_room)
+    assert not ends.sender.output.has_room
+    take(ends.receiver)
+    take(ends.receiver)
+    ends.turn_until(lambda: ends.sender.output.has_room)
 
 
 def test_a_lost_peer_is_noticed_on_the_other_end(ends: Ends) -> None:
@@ -387,7 +464,7 @@ def test_a_barrier_that_came_is_announced_and_can_be_let_in_front(ends: Ends) ->
     for element in (records(0), barrier(3), barrier(4, cancelled=True)):
         ends.sender.send(element)
     ends.turn_until(lambda: arrived(ends.receiver) == 3)
-    assert ends.receiver.announced == barrier(3)
+    assert ends.receiver.announced == [barrier(3)]
     assert not ends.receiver.input.overtake(4), "a marker overtakes nothing"
     assert ends.receiver.input.overtake(3)
     assert overtaken(ends.receiver, 3) == [0]
@@ -407,6 +484,6 @@ def test_either_end_follows_a_change_of_size(ends: Ends, buffers: int, taken: in
     unreturned = max(1, buffers // 2) - 1
     fill(ends, buffers - unreturned)
     ends.loop.turn(0.02)
-    assert not ends.sender.has_room
+    assert not ends.sender.output.has_room
     assert buffers - unreturned <= arrived(ends.receiver) <= buffers, "credit comes back several at a time"
     assert len(ends.sender.output.batches) == buffers
