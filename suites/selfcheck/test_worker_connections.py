@@ -48,10 +48,11 @@ def test_nobody_listens_to_who_has_not_registered_or_was_given_up() -> None:
 
 def test_connections_break_one_by_one_or_together() -> None:
     given = Given()
-    for worker in range(3):
-        given.connections.hear(f"of {worker}", RegisterWorker(0, worker, f"worker-{worker}.0"))
+    names = ["of 0", "of 1", "of 2"]
+    for worker, name in enumerate(names):
+        given.connections.hear(name, RegisterWorker(0, worker, f"worker-{worker}.0"))
     given.seen.clear()
-    given.connections.lose("of 1", "it broke")
+    given.connections.lose(names[1], "it broke")
     given.connections.lose_all("the stage is over")
     assert given.seen == [
         WorkerLost(1, "it broke"),
