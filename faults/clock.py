@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import ANY_FAILURE
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
@@ -23,6 +24,7 @@ class _WrongClock:
 
     roles = frozenset({Role.WORKER, Role.COORDINATOR})
     control = ClockControl
+    may_cause = ANY_FAILURE
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:

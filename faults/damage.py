@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
@@ -33,6 +34,7 @@ class DamageCheckpoint:
     colour = "#774411"
     control = CheckpointFileControl
     leaves = "nothing: what it held is put back"
+    may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:

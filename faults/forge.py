@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.faults.landing import since
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     MESSAGE_EDGES,
     AckReceived,
@@ -89,6 +90,7 @@ class Forge(Momentary):
     colour = "#009e73"
     control = ForgeryControl
     leaves = "nothing: a system must ignore what it did not ask for"
+    may_cause = frozenset({Consequence.FORGES_MESSAGES, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (Attack("forge", _draw, (Capability.FORGE_MESSAGE,), Occasion.DISTURBANCE, 1),)
 
     def needs(self, spec: FaultSpec) -> Capability:

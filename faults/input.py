@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.faults.landing import since
 from holdfast.faults.process import draw_kill
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import RecordFailed, SourceEmitted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -74,6 +75,7 @@ class Poison(InputFault):
     }
     colour = "#aa4466"
     leaves = "nothing: the record is processed once it is healed"
+    may_cause = frozenset({Consequence.POISONS_INPUT, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
         Attack("poison", _draw_poison, (Capability.POISON_RECORD,), Occasion.MIXED, 2, _poison_is_read),
     )
@@ -113,6 +115,7 @@ class Surge(InputFault):
     }
     colour = "#6699cc"
     leaves = "nothing: no record is lost, and each keeps its place"
+    may_cause: frozenset[Consequence] = frozenset()
     attacks: Sequence[Attack] = (
         Attack(
             "surge",

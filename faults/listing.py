@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from holdfast.faults.input import InputFault
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import SplitsListed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
@@ -39,6 +40,7 @@ class ListPart(InputFault):
     }
     colour = "#0e7c7b"
     leaves = "nothing: a later listing holds every partition"
+    may_cause = frozenset({Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
         Attack(
             "list-part",

@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.faults.landing import injection, since
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AckReceived,
     DeclineReceived,
@@ -127,6 +128,7 @@ class MessageFault:
     roles = frozenset({Role.COORDINATOR, Role.WORKER})
     parameters: Mapping[str, tuple[type, str]] = _OF_ALL
     lasting = True
+    may_cause = frozenset({Consequence.DISTURBS_MESSAGES, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK})
     control = MessageControl
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -7,6 +7,7 @@ from statistics import median
 
 from holdfast.faults.landing import Crossing, crossings, operations, silence_in, since, window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import CommitFailed, FailureCounted, StorageFailed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -55,6 +56,9 @@ class LinkFault:
     roles = LINKS
     parameters: Mapping[str, tuple[type, str]] = {}
     lasting = True
+    may_cause = frozenset(
+        {Consequence.HOLDS_UP_RECORDS, Consequence.DISTURBS_MESSAGES, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK}
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
@@ -195,6 +199,7 @@ class Reset(LinkFault):
     colour = "#999933"
     control = LinkReset
     leaves = "the outcome of every request that was on its way"
+    may_cause = frozenset({Consequence.DISTURBS_MESSAGES, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK})
     lasting = False
 
     def inject(self, control: LinkReset, spec: FaultSpec) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import NotificationReceived, NotificationSent, TriggerReceived, TriggerSent
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import NOTICES, MessageContract
@@ -36,6 +37,7 @@ class LoseNotices:
     colour = "#aa4499"
     control = NoticeControl
     leaves = "nothing: the next notice covers those that were lost"
+    may_cause = frozenset({Consequence.DISTURBS_MESSAGES})
     lasting = True
     attacks: Sequence[Attack] = (Attack("lose-notices", _draw, (Capability.LOSE_NOTICES,), Occasion.MIXED, 1),)
 

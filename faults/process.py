@@ -14,7 +14,9 @@ from holdfast.faults.momentary import Momentary
 from holdfast.faults.network import draw_slow
 from holdfast.faults.restarts import draw_struck_region, draw_struck_restart
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
+    BY_HARNESS,
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
@@ -34,7 +36,7 @@ from holdfast.harness.spi.controls.process import PARTS, ProcessControl
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 _PART = "/"
 """Between the name of a process and that of a part of it which has lives of its own."""
-_KILLED = frozenset({"kill", "killed", "SIGKILL"})
+_KILLED = BY_HARNESS | {"SIGKILL"}
 """The causes of death by which systems say that it came from outside."""
 _RESTARTS = "restarts"
 """Label of the random stream of strikes."""
@@ -107,6 +109,7 @@ class Kill(Momentary):
     colour = "#d55e00"
     control = ProcessControl
     leaves = "the outcome of every operation that the process had under way"
+    may_cause = frozenset({Consequence.ENDS_PROCESS, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
         Attack("kill-worker", draw_kill, (Capability.KILL_WORKER,), Occasion.MIXED, 6),
         Attack("kill-coordinator", _draw_kill_of_coordinator, (Capability.KILL_COORDINATOR,), Occasion.MIXED, 3),
@@ -185,6 +188,15 @@ class Pause:
     colour = "#e69f00"
     control = ProcessControl
     leaves = "nothing: the process goes on where it stood"
+    may_cause = frozenset(
+        {
+            Consequence.PAUSES_PROCESS,
+            Consequence.HOLDS_UP_RECORDS,
+            Consequence.DISTURBS_MESSAGES,
+            Consequence.LOSES_PROCESS,
+            Consequence.FAILS_TASK,
+        }
+    )
     lasting = True
     attacks: Sequence[Attack] = (
         Attack("pause-worker", _draw_pause, (Capability.PAUSE_WORKER,), Occasion.MIXED, 2),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from holdfast.faults.landing import injection
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import WINDOW_MS
@@ -29,6 +30,7 @@ class Replay(Momentary):
     colour = "#117733"
     control = ReplayControl
     leaves = "the work of the last checkpoint, which is done twice"
+    may_cause = ANY_FAILURE | {Consequence.FORGES_MESSAGES}
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.MICRO_BATCHES

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.faults.landing import operations, since, window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import ANY_FAILURE
 from holdfast.harness.model.events import NodeDied
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
@@ -22,6 +23,7 @@ class Outage:
     colour = "#661100"
     control = ServiceControl
     leaves = "the outcome of every request that it had not answered"
+    may_cause = ANY_FAILURE
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import SplitsAssigned, SplitsReceived
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import ALL_KINDS, MessageContract, MessageKind
@@ -39,6 +40,7 @@ class LoseSplits:
     colour = "#ddaa33"
     control = SplitControl
     leaves = "nothing: a split that was not confirmed is assigned again"
+    may_cause = frozenset({Consequence.DISTURBS_MESSAGES, Consequence.FAILS_TASK})
     lasting = True
     attacks: Sequence[Attack] = (
         Attack(

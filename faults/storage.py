@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
@@ -93,6 +94,7 @@ class StorageError:
     colour = "#0072b2"
     control = StorageControl
     leaves = "whether the failed operation took effect, as far as its caller knows"
+    may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     lasting = True
     attacks: Sequence[Attack] = (Attack("storage-error", _draw_error, (Capability.STORAGE_ERROR,), Occasion.MIXED, 3),)
 
@@ -140,6 +142,7 @@ class SlowStorage:
     colour = "#332288"
     control = StorageControl
     leaves = "nothing: every call takes effect and is answered"
+    may_cause = frozenset({Consequence.SLOWS_STORAGE})
     lasting = True
     attacks: Sequence[Attack] = (Attack("slow-storage", _draw_slow, (Capability.SLOW_STORAGE,), Occasion.MIXED, 1),)
 

@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.faults.landing import injection
 from holdfast.faults.process import draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import NodeDied, NodeStarted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -34,6 +35,9 @@ class Supersede:
     colour = "#a6761d"
     control = SuccessionControl
     leaves = "what the coordinator had under way when it stopped"
+    may_cause = frozenset(
+        {Consequence.DISTURBS_MESSAGES, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK, Consequence.FAILS_STORAGE}
+    )
     lasting = True
     attacks: Sequence[Attack] = (
         Attack("supersede-coordinator", _draw, (Capability.SUPERSEDE_COORDINATOR,), Occasion.MIXED, 1),

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from holdfast.faults.landing import window_of
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import BatchProcessed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -59,6 +60,7 @@ class SlowTask:
     colour = "#1b7837"
     control = TaskControl
     leaves = "nothing: what waits is processed later, in order"
+    may_cause = frozenset({Consequence.SLOWS_TASK, Consequence.HOLDS_UP_RECORDS})
     lasting = True
     attacks: Sequence[Attack] = (
         Attack("slow-task", _draw, (Capability.SLOW_TASK,), Occasion.MIXED, 2, _has_channels),

@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.faults.input import InputFault, outside
 from holdfast.faults.landing import since
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import InputTruncated, RecordFailed, TaskStarted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -41,6 +42,7 @@ class Truncate(InputFault):
     }
     colour = "#762a83"
     leaves = "nothing: every record in front of the position of the last completed checkpoint has taken effect"
+    may_cause = frozenset({Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (Attack("truncate", _draw, (Capability.TRUNCATE_INPUT,), Occasion.DISTURBANCE, 2),)
 
     def precludes(self, spec: FaultSpec) -> Collection[Feature]:

@@ -10,6 +10,7 @@ from holdfast.faults.landing import since
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -52,6 +53,7 @@ class RequestCheckpoint(UserCommand):
     }
     colour = "#ddcc77"
     leaves = "nothing: a checkpoint more changes no result"
+    may_cause = frozenset({Consequence.REQUESTS_CHECKPOINT, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (
         Attack("request-checkpoint", _draw_requests, (Capability.COMMANDS,), Occasion.MIXED, 1),
     )
@@ -69,6 +71,7 @@ class EndJob(UserCommand):
     """The job is ended for good, in one of the ways that are a user's."""
 
     status: JobStatus
+    may_cause = ANY_FAILURE | {Consequence.ENDS_JOB}
 
     def landed(self, history: History, fault: int) -> bool:
         """The job ended so after the injection; or it left a checkpoint to the user, as only a job that ends does,
@@ -107,6 +110,7 @@ class Submit(UserCommand):
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"
+    may_cause = ANY_FAILURE
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.RESCALE if PARALLELISM in spec.parameters else Capability.JOB_CONTROL

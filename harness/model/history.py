@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -15,8 +15,10 @@ from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog, Output
 
-HISTORY_VERSION = 1
+HISTORY_VERSION = 2
+"""1: a fault does not say what it may cause."""
 EventKind = TypeVar("EventKind", bound=Event)
+Derived = TypeVar("Derived")
 
 
 class RunEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,7 +78,7 @@ class History:
         end: how the phases went.
     """
 
-    __slots__ = ("_by_kind", "_places", "_position", "claims", "end", "events", "inputs", "output", "plan")
+    __slots__ = ("_by_kind", "_derived", "_places", "_position", "claims", "end", "events", "inputs", "output", "plan")
 
     def __init__(
         self, plan: Plan, claims: Claims, inputs: InputLog, output: Output, events: Sequence[Event], end: RunEnd
@@ -90,6 +92,7 @@ class History:
         self._places: dict[type[Event], list[int]] | None = None
         self._by_kind: dict[type[Event], list[Event]] = {}
         self._position: dict[int, int] | None = None
+        self._derived: dict[object, object] = {}
 
     def of(self, kind: type[EventKind]) -> list[EventKind]:
         """All events of one kind in causal order (indexed on first use)."""
@@ -118,9 +121,21 @@ class History:
 
     def position(self, event: Event) -> int:
         """Index of an event of this history in `events`, to compare two events of different kinds."""
+        return self.positions()[id(event)]
+
+    def positions(self) -> Mapping[int, int]:
+        """By `id` of each event, its index in `events`."""
         if self._position is None:
             self._position = {id(each): index for index, each in enumerate(self.events)}
-        return self._position[id(event)]
+        return self._position
+
+    def derived(self, make: Callable[[History], Derived]) -> Derived:
+        """What `make` makes of this history: made once, and kept with it. It must not hold the history, which would be
+        garbage in a circle, and nobody may change it."""
+        found = self._derived.get(make)
+        if found is None:
+            found = self._derived[make] = make(self)
+        return found  # type: ignore[return-value]
 
     def supplies(self, *kinds: type[Event]) -> bool:
         """Whether each kind was seen at least once, by native, derived or boundary evidence."""

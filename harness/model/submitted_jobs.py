@@ -30,6 +30,11 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
     return _topologies(plan.topology, tuple(asked))
 
 
+def edited_edges(plan: Plan) -> tuple[str, ...]:
+    """By job, the edge that has a new operator; empty: it is as the plan says."""
+    return ("", *(str(fault.parameters.get(EDIT, "")) for fault in plan.faults if fault.kind == SUBMIT))
+
+
 def most_workers(plan: Plan) -> int:
     """As many as the widest of its jobs needs."""
     return max(topology.parallelism for topology in topologies(plan))

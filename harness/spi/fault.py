@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import MessageContract
 from holdfast.harness.model.plan import FaultSpec
@@ -75,6 +76,29 @@ class Fault(Protocol[Mechanism]):
         """
 
 
+AnyFault = Fault[Any]
+
+
+@runtime_checkable
+class Declaring(Protocol):
+    """What a fault has beside Fault that says what it may cause.
+
+    Oracles excuse a system by that, and by nothing else of a fault. Behind one that declares nothing they excuse every
+    failure (ANY_FAILURE), and no delay.
+
+    Attributes:
+        may_cause: whatever its target and parameters are. A rule that is judged less strictly for its sake needs a
+            history that it saves, and one that it must not save.
+    """
+
+    may_cause: frozenset[Consequence]
+
+
+def declared(fault: AnyFault) -> tuple[Consequence, ...] | None:
+    """What a fault declares that it may cause, in the order of words; None if it declares nothing."""
+    return tuple(sorted(fault.may_cause)) if isinstance(fault, Declaring) else None
+
+
 @runtime_checkable
 class ContractBound(Protocol):
     """What a fault has beside Fault that acts on control messages, which a system bears by contract only."""
@@ -96,5 +120,4 @@ class InputBound(Protocol):
         has."""
 
 
-AnyFault = Fault[Any]
 FaultFactory = Callable[[], AnyFault]

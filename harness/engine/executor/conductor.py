@@ -19,7 +19,7 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls.gate import GateControl
 from holdfast.harness.spi.controls.process import ProcessControl
-from holdfast.harness.spi.fault import AnyFault, UndoRecord
+from holdfast.harness.spi.fault import AnyFault, UndoRecord, declared
 from holdfast.harness.spi.system import Deployment, GateReached
 
 PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
@@ -245,7 +245,14 @@ class Conductor:
         spec = planned.spec
         deployment = self._deployment
         self._write_undo(UndoRecord(planned.index, spec.kind, spec))
-        deployment.record(FaultInjected(fault=planned.index, fault_kind=spec.kind, target=str(spec.target)))
+        deployment.record(
+            FaultInjected(
+                fault=planned.index,
+                fault_kind=spec.kind,
+                target=str(spec.target),
+                may_cause=declared(planned.fault),
+            )
+        )
         try:
             planned.fault.inject(planned.control(deployment), spec)
         except OSError as error:

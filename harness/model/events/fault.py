@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events.event import Event
+
+BY_HARNESS = frozenset({"kill", "killed"})
+"""The causes of a death that a fault brought about."""
 
 
 class NodeStarted(Event, tag="node_started"):
@@ -14,7 +18,7 @@ class NodeDied(Event, tag="node_died"):
 
     Attributes:
         dead_node: the life that is over.
-        cause: `kill`, or what is known of it.
+        cause: one of BY_HARNESS, or what is known of it.
         by_error: nobody ended it: it has an error of its own (an unhandled exception, an exit code, a crash).
     """
 
@@ -30,15 +34,17 @@ class FaultInjected(Event, tag="fault_injected"):
         fault: its index in the plan.
         fault_kind: such as `kill`.
         target: role and index, such as `worker[1]`.
+        may_cause: what the fault declares that it may cause; None: it declares nothing.
     """
 
     fault: int
     fault_kind: str
     target: str
+    may_cause: tuple[Consequence, ...] | None = None
 
 
 class FaultHealed(Event, tag="fault_healed"):
-    """A fault was undone and the undo was checked. Fields as in FaultInjected."""
+    """A fault was undone and the undo was checked. Fields as the first of FaultInjected."""
 
     fault: int
     fault_kind: str

@@ -22,7 +22,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.asynchronous.snapshot_trace import Part, SnapshotTrace
 from holdfast.harness.oracles.asynchronous.stored_files import leaked_files
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import synchronous_snapshots
 
 FEWEST_PAGES = 1_000
@@ -61,7 +61,7 @@ class SnapshotOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        exempt = Exemptions(history)
+        exempt = exemptions(history)
         trace = SnapshotTrace(history, exempt)
         for part in trace.parts.values():
             _judge_ack(trace, part, findings)

@@ -7,6 +7,7 @@ is by definition the subtask's clock less the coordinator's; it orders nothing.
 
 from __future__ import annotations
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     BarrierReceived,
     BarrierSent,
@@ -22,7 +23,7 @@ from holdfast.harness.model.target import Role
 from holdfast.harness.model.topology import network_channels
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.clocks import Clocks
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.layout import widest_layout
 from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms, overtakes
 
@@ -35,13 +36,12 @@ WAY_MS = 5.0
 """A barrier is on its way for so long at most, and records that went before it still come before it."""
 FEW = 2
 """A batch may be in hand, and another was taken before the news came."""
-_HOLDING = frozenset({"cut", "slow"})
 
 
 def judge_alignment_timeout(history: History, findings: Findings) -> None:
     """Look at every snapshot and barrier of a plan whose barriers may overtake. Where messages are forged or processes
     stand still, nobody can know the time."""
-    exempt = Exemptions(history)
+    exempt = exemptions(history)
     if overtakes(history.plan) and not exempt.forged_triggers:
         _Timeout(history, exempt, findings)
 
@@ -67,8 +67,8 @@ class _Timeout:
         channels = network_channels(plan.job, plan.topology)
         disturbed = {
             channels[fault.target.index]
-            for fault in plan.faults
-            if fault.target.role is Role.CHANNEL and fault.kind in _HOLDING
+            for fault in exempt.planned(Consequence.HOLDS_UP_RECORDS)
+            if fault.target.role is Role.CHANNEL
         }
         self.aside = widest_layout(plan).pointwise | disturbed
         self.steady = not exempt.stopped_within_steps

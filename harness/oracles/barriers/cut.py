@@ -43,7 +43,7 @@ from holdfast.harness.oracles.barriers.channel_trace import (
 )
 from holdfast.harness.oracles.barriers.held_state import judge_held
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import layout_of, widest_layout
 from holdfast.harness.oracles.shared.lineage import is_plain, keyed_input
 from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms, at_least_once
@@ -224,7 +224,7 @@ def _judge_positions(trace: ChannelTrace, findings: Findings) -> None:
 def _judge_stalls(history: History, trace: ChannelTrace, findings: Findings) -> None:
     """Sources emit while others align. Only a window longer than any other gap between two emissions must hold one, and
     none in which a fault of the plan holds up what a source has sent: then its buffers are full."""
-    gap_ns, begun, exempt = trace.longest_gap_ns, set(trace.begun), Exemptions(history)
+    gap_ns, begun, exempt = trace.longest_gap_ns, set(trace.begun), exemptions(history)
     held_up = exempt.held_up_ns()
     windows = [
         window

@@ -26,7 +26,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.barriers.held_state import judge_held, judge_places
 from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.lineage import is_plain
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_by
@@ -92,7 +92,7 @@ def _judge_reading(
 ) -> None:
     if Guarantee.NO_LOSS not in history.claims.state:
         return
-    exempt = Exemptions(history)
+    exempt = exemptions(history)
     for audit in history.of(CheckpointAudited):
         done = completed.get((submissions.of(audit), audit.checkpoint))
         if done is not None and not exempt.hold(audit, *exempt.objects_of(audit)):

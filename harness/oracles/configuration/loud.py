@@ -24,7 +24,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.recorded import Recorded
 
@@ -76,7 +76,7 @@ class LoudOracle:
 
 def _judge_directories(history: History, findings: Findings) -> None:
     """A worker that lives to tell that it does not reach the directory is the end of the job."""
-    dead = Exemptions(history).dead
+    dead = exemptions(history).dead
     for failed in history.of(StorageFailed):
         if failed.operation != REACH_DIRECTORY or failed.node in dead or history.end.problem:
             continue

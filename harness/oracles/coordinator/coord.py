@@ -31,7 +31,7 @@ from holdfast.harness.oracles.coordinator.observed_storage import PUBLISHED, jud
 from holdfast.harness.oracles.coordinator.splits import CLAUSES as OF_SPLITS
 from holdfast.harness.oracles.coordinator.splits import judge_assignments, judge_splits
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 from holdfast.harness.oracles.shared.stated_options import texts
 
@@ -87,7 +87,7 @@ class CoordOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         coordinator = judge_lifecycle(history, findings)
-        exempt = Exemptions(history)
+        exempt = exemptions(history)
         if not exempt.coordinator_paused:  # It would be late with everything
             # The end of the run stands on the harness's clock: the simulator has one clock, and so has one machine
             _judge_expiry(history, coordinator, exempt, findings)

@@ -25,7 +25,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import number
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -69,7 +69,7 @@ class _Storage:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.exempt = Exemptions(history)
+        self.exempt = exemptions(history)
         self.written: dict[str, list[FileWritten]] = {}
         for written in history.of(FileWritten):
             self.written.setdefault(written.file.path, []).append(written)

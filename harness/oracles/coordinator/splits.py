@@ -26,7 +26,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -56,7 +56,7 @@ def judge_assignments(history: History, findings: Findings) -> None:
     assigned: dict[tuple[int, str], list[SplitsAssigned]] = {}
     for each in history.of(SplitsAssigned):
         assigned.setdefault((each.attempt, each.subtask), []).append(each)
-    exempt = Exemptions(history)
+    exempt = exemptions(history)
     died = {started.attempt for started in history.of(AttemptStarted) if started.node in exempt.dead}
     seen: set[tuple[int, str, tuple[int, ...]]] = set()
     for received in history.of(SplitsReceived):

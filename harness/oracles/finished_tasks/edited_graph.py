@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import AttemptStarted, CheckpointTriggered, JobSubmitted
 from holdfast.harness.model.history import History
-from holdfast.harness.model.submitted_jobs import EDIT, SUBMIT
+from holdfast.harness.model.submitted_jobs import edited_edges
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -14,12 +14,12 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 def judge_edited_graph(history: History, findings: Findings, clause: str) -> None:
     """A new operator in front of one that has finished in the restored checkpoint: no attempt may start."""
     plan, number = history.plan, Submissions(history).of
-    edits = [str(fault.parameters.get(EDIT, "")) for fault in plan.faults if fault.kind == SUBMIT]
+    edges = edited_edges(plan)
     triggered = {(number(event), event.checkpoint): event for event in history.of(CheckpointTriggered)}
     attempts = history.of(AttemptStarted)
     for submitted in history.of(JobSubmitted):
         job = number(submitted)
-        edge = edits[job - 2] if 2 <= job < len(edits) + 2 else ""
+        edge = edges[job - 1] if 1 <= job <= len(edges) else ""
         taken = triggered.get((job - 1, submitted.checkpoint or 0))
         if not edge or taken is None:
             continue

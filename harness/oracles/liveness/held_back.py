@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import BatchProcessed, BatchSent
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.topology import channel_ends
@@ -24,7 +25,7 @@ def judge_held_back(state: LastState, findings: Findings) -> None:
     latencies = {vertex.name: vertex.latency_ms * NS_PER_MS for vertex in plan.job.of_kind(VertexKind.MINI_BATCH)}
     if not latencies or synchronous_snapshots(plan) or state.exempt.stopped_within_steps:
         return
-    if "slow-task" in state.exempt.acted_kinds:
+    if state.exempt.acted(Consequence.SLOWS_TASK):
         return
     taken: dict[tuple[int, str], BatchProcessed] = {}
     for event in history.of_kinds((BatchProcessed, BatchSent)):

@@ -22,7 +22,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.oracles.shared.attempts import members
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layout, Layouts
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
@@ -48,7 +48,7 @@ class LastState:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.exempt = Exemptions(history)
+        self.exempt = exemptions(history)
         seen = history.of_kinds((NodeStarted, AttemptStarted, TaskStarted))
         newest = {process_of(event.node): event.node for event in seen}
         self.everybody = self.exempt.dead.isdisjoint(newest.values())

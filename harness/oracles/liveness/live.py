@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from holdfast.harness.model import profile
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     ChannelBlocked,
@@ -14,7 +15,6 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
-    FaultInjected,
     JobStatus,
     JobSwitched,
     NotificationReceived,
@@ -30,15 +30,12 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.blockage import status_in_words, waiting_for
 from holdfast.harness.oracles.liveness.own_deaths import own_deaths
 from holdfast.harness.oracles.shared.attempts import newest_attempts
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 OWED_CHECKPOINTS = 2
 """New complete checkpoints that show that a job runs: the first may have been on its way at the heal."""
-
-
-_ENDING = frozenset({"cancel", "suspend"})
 
 
 class LiveOracle:
@@ -98,7 +95,7 @@ def _not_brought_about(history: History) -> bool:
     if not switched or switched[-1].status is not JobStatus.RUNNING:
         return False
     ran_ns = [event.time_ns for event in switched if event.status is JobStatus.RUNNING]
-    kills_ns = sorted(event.time_ns for event in history.of(FaultInjected) if event.fault_kind == "kill")
+    kills_ns = sorted(event.time_ns for event in exemptions(history).acted(Consequence.ENDS_PROCESS))
     as_one = any(
         not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
         for first, second in pairwise(kills_ns)
@@ -111,13 +108,13 @@ def _command_died(history: History) -> bool:
     """Whether a command that ends the job had no effect, and the coordinator that was given it died before it can have
     had its turn: one that begins and completes checkpoints meanwhile ignores the command."""
     fates = dict(enumerate(history.end.fault_fates))
+    exempt = exemptions(history)
     given_ns = [
         event.time_ns
-        for event in history.of(FaultInjected)
-        if event.fault_kind in _ENDING and fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
+        for event in exempt.acted(Consequence.ENDS_JOB)
+        if fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
     ]
     coordinators = {event.node for event in history.of(AttemptStarted)}
-    exempt = Exemptions(history)
     triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(CheckpointTriggered)}
     completed = [
         (event.node, triggered_ns.get((event.node, event.checkpoint), 0), event.time_ns)
@@ -181,7 +178,7 @@ def _judge_channels(history: History, findings: Findings) -> None:
     completed = {event.checkpoint for event in history.of(CheckpointCompleted) if job_of(event) == last}
     aborted = {event.checkpoint for event in history.of(CheckpointAborted) if job_of(event) == last}
     newest = max(completed | aborted, default=-1)
-    dead = Exemptions(history).dead
+    dead = exemptions(history).dead
     stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == present[event.subtask]}
     told = {
         (event.subtask, event.checkpoint)

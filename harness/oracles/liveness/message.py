@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     MESSAGE_EDGES,
     AckSent,
     AttemptStarted,
     DeclineSent,
     Event,
-    FaultInjected,
     MessageDisturbed,
     NotificationSent,
     SplitsAssigned,
@@ -27,17 +27,8 @@ from holdfast.harness.oracles.liveness.last_state import LastState
 
 TO_TASKS: tuple[type[Event], ...] = (TriggerSent, NotificationSent, SplitsAssigned)
 TO_COORDINATOR: tuple[type[Event], ...] = (AckSent, DeclineSent, SubtaskFinished)
-OF_CONNECTIONS = frozenset(
-    {
-        "cut", "black-hole", "reset", "slow", "limit", "pause", "supersede", "delay-messages", "double-messages",
-        "lose-messages", "lose-notices", "lose-splits",
-    }
-)  # fmt: skip
-"""Kinds of faults after which a message may be lost, or late. A process that dies takes its connections with it."""
 _CHANNEL = "channel"
 """How targets begin that carry records and no control messages."""
-FORGED = frozenset({"forge", "replay"})
-"""Kinds of faults that deliver what nobody sent."""
 
 
 class MessageOracle:
@@ -64,13 +55,14 @@ class MessageOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         state = LastState(of_the_job(history))
-        struck = {event.fault_kind for event in history.of(FaultInjected) if not event.target.startswith(_CHANNEL)}
-        standing = struck.isdisjoint(OF_CONNECTIONS)
+        disturbing = state.exempt.acted(Consequence.DISTURBS_MESSAGES)
+        standing = all(event.target.startswith(_CHANNEL) for event in disturbing)
+        forged = bool(state.exempt.acted(Consequence.FORGES_MESSAGES))
         judged = not (history.end.problem or state.exempt.real_time)
         for sent, received, fields in MESSAGE_EDGES:
             if sent not in TO_TASKS and sent not in TO_COORDINATOR:
                 continue
-            if sent is not SubtaskFinished and state.exempt.acted_kinds.isdisjoint(FORGED):
+            if sent is not SubtaskFinished and not forged:
                 _judge_receptions(history, state, sent, received, fields, findings)
             if judged:
                 _judge_losses(history, state, sent, received, fields, findings, standing=standing)
@@ -130,7 +122,7 @@ def _judge_losses(
     standing: bool,
 ) -> None:
     """Of present attempts, so that the coordinator is the one that lives, and of subtasks that run, where they are to
-    take it; `standing`: no fault of the plan was one of connections. What a superseded coordinator sends is nobody's
+    take it; `standing`: no fault disturbed the messages of connections. What a superseded coordinator sends is nobody's
     to take, and what it took has arrived."""
     taken = {_key(event, fields) for event in history.of(received)}
     findings.check("never-received", len(taken))

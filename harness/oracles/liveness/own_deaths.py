@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.harness.model.events import NodeDied, StateFound
+from holdfast.harness.model.events import BY_HARNESS, NodeDied, StateFound
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.topology import process_of
-
-_BY_US = frozenset({"kill", "killed"})
 
 
 def own_deaths(history: History) -> Iterator[str]:
@@ -18,7 +16,7 @@ def own_deaths(history: History) -> Iterator[str]:
         return
     causes: dict[str, list[str]] = {}
     for died in history.of(NodeDied):
-        if died.cause not in _BY_US:
+        if died.cause not in BY_HARNESS:
             causes.setdefault(process_of(died.dead_node), []).append(died.cause)
     for process, theirs in causes.items():
         yield f"{process} died {plural(len(theirs), 'time')} by itself, the last time with {theirs[-1]}"

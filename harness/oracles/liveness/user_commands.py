@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     OVER,
     AttemptStarted,
-    FaultInjected,
     JobStatus,
     JobSwitched,
 )
@@ -18,7 +18,6 @@ CLAUSES: Mapping[str, str] = {
     "command-ignored": "a user cancels or suspends a job, and its coordinator does not begin to end it",
     "end-not-finished": "a job that is being cancelled or suspended never has ended",
 }
-COMMANDS = frozenset({"cancel", "suspend"})
 
 
 def judge_commands(state: LastState, findings: Findings) -> None:
@@ -27,9 +26,7 @@ def judge_commands(state: LastState, findings: Findings) -> None:
     switched = history.of(JobSwitched)
     started = {event.node for event in history.of(AttemptStarted)}
     if state.exempt.punctual:
-        for order in history.of(FaultInjected):
-            if order.fault_kind not in COMMANDS:
-                continue
+        for order in state.exempt.acted(Consequence.ENDS_JOB):
             death = state.exempt.next_death(started, order.time_ns)
             died_ns = death[0] if death else history.end.ended_ns
             begun = any(event.status in OVER for event in switched if event.time_ns <= died_ns)

@@ -36,7 +36,7 @@ from holdfast.harness.oracles.observability.checkpoint_types import CheckpointTy
 from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, Life, Owed
 from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
 from holdfast.harness.oracles.shared.clocks import Clocks
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 
 _SNAPSHOT = "synchronous and asynchronous part"
 
@@ -84,7 +84,7 @@ class _Reports:
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
-        exempt = Exemptions(history)
+        exempt = exemptions(history)
         self.clocks = Clocks(history, exempt)
         self.times = SubtaskTimes()
         self.types = CheckpointTypes(history)

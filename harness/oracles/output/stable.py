@@ -10,7 +10,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, left_open
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import interval_ms
 from holdfast.harness.oracles.shared.stalls import TOO_BUSY
 
@@ -97,7 +97,7 @@ class _Looks:
             f"the output was polled every {slowest_ms} ms, "
             f"a {between_ms} ms interval needs {between_ms / POLLS_PER_INTERVAL:g} ms"
         )
-        if not Exemptions(history).stalls:
+        if not exemptions(history).stalls:
             self.open = f"reader-too-slow: {pace}"
             return
         intervals, undecided = _intervals(history, [gap for report in reports for gap in report.gaps])

@@ -1,6 +1,6 @@
 """REREAD: a failure costs no more input than arrives between two completed checkpoints (RULES REC-11).
 
-Decided where the input comes at a rate that the workload says, and the only faults are kills. How much was read again
+Decided where the input comes at a rate that the workload says, and faults only ended processes. How much was read again
 is told as well, beside the interval: that a longer one costs more is seen by comparing runs, and no run decides it.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointAborted,
@@ -23,7 +24,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms
 
 SLACK_NS = 5 * NS_PER_MS
@@ -49,8 +50,9 @@ class RereadOracle:
             partition.records_per_second and not partition.preloaded and not partition.starts_ms
             for partition in history.inputs.partitions
         )
-        kills = all(fault.kind == "kill" for fault in history.plan.faults)
-        return steady and kills and interval_ms(history.plan) > 0 and not Exemptions(history).real_time
+        exempt = exemptions(history)
+        only_deaths = exempt.only(Consequence.ENDS_PROCESS, Consequence.LOSES_PROCESS, Consequence.FAILS_TASK)
+        return steady and only_deaths and interval_ms(history.plan) > 0 and not exempt.real_time
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)

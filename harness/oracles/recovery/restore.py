@@ -27,7 +27,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.shared.attempts import members
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -219,7 +219,7 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
 
 def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
     """Checkpoints restored once more by the harness, when they had completed and after the run."""
-    exempt = Exemptions(history)
+    exempt = exemptions(history)
     for audit in history.of(CheckpointAudited):
         if exempt.hold(audit, *exempt.objects_of(audit)):
             continue

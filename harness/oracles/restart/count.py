@@ -40,7 +40,7 @@ from holdfast.harness.oracles.restart.unexplained_error import CLAUSES as OF_ERR
 from holdfast.harness.oracles.restart.unexplained_error import judge_errors
 from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 _BY_USERS = frozenset({JobStatus.CANCELLING, JobStatus.CANCELED, JobStatus.SUSPENDED})
@@ -82,14 +82,14 @@ class CountOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         FailedCheckpoints(history, findings)
-        exempt = Exemptions(history)
+        exempt = exemptions(history)
         accounts = _Accounts(history, exempt, findings)
         if not history.end.problem:
             accounts.close()
             _judge_deaths(history, exempt, findings)
             judge_silence(history, exempt, findings)
         judge_errors(history, exempt, findings)
-        judge_records(history, findings)
+        judge_records(history, exempt, findings)
         judge_recoveries(history, findings)
         judge_statuses(history, exempt, findings)
         return findings.verdict(history)

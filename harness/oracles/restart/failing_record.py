@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import FailureCounted, InputTruncated, RecordFailed
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import Exemptions
 
 WORTH_TELLING = 3
 """So many failures in a row by one record."""
 _NUMBER = re.compile(r"\d+")
 
 
-def judge_records(history: History, findings: Findings) -> None:
-    """Hold each record that failed an operator against those that the plan poisons. Nothing is decided where it poisons
-    none, or where records are removed, since what is missing fails its reader as well."""
-    poisons = [fault.parameters for fault in history.plan.faults if fault.kind == "poison"]
+def judge_records(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Hold each record that failed an operator against those that were poisoned. Nothing is decided where none was, or
+    where records are removed, since what is missing fails its reader as well."""
+    poisons = [fault.parameters for fault in exempt.planned(Consequence.POISONS_INPUT)]
     if not poisons or history.of(InputTruncated):
         return
     partitions = history.inputs.partitions

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     Event,
@@ -27,35 +29,18 @@ CLAUSES: Mapping[str, str] = {
     "failure-without-cause": "a failure is counted although nothing happened that could be its cause",
     "refused-by-store": "the store refuses what a process asks of it, and no fault of the plan explains that",
 }
-WITHOUT_ERRORS = frozenset(
-    {
-        "kill", "pause", "supersede", "cut", "black-hole", "slow", "limit", "reset", "slow-storage", "slow-task",
-        "surge", "request-checkpoint", "delay-messages", "double-messages", "lose-messages", "lose-notices",
-        "lose-splits", "forge",
-    }
-)  # fmt: skip
-"""Kinds of faults that give a process nothing it could take for an error of its own: who else is gone, silent, slow or
-out of order is what it exists to bear. Any other kind, also one that this project does not know, may."""
-WITHOUT_LOSSES = frozenset(
-    {
-        "slow-storage", "slow-task", "surge", "request-checkpoint", "lose-notices", "lose-splits", "forge", "poison",
-        "list-part", "truncate", "storage-error", "damage",
-    }
-)  # fmt: skip
-"""Kinds of faults that no process is taken for lost after: a task may fail, or the store, and both say so."""
 RECENT_NS = 1_000 * NS_PER_MS
 """So long an error of the store explains that the coordinator counts a failure that is no task's."""
-HARMLESS = frozenset({"lose-notices", "slow-storage", "slow-task", "surge"})
-"""Kinds of faults after which no task fails, and no process is taken for lost."""
-_OF_THE_WORLD: tuple[type[Event], ...] = (FaultInjected, StorageFailed, ObjectDamaged, InputTruncated)
+_OF_THE_WORLD: tuple[type[Event], ...] = (StorageFailed, ObjectDamaged, InputTruncated)
+_BEHIND_A_TASK: tuple[type[Event], ...] = (*_OF_THE_WORLD, NodeDied, RecordFailed, RecoveryFailed)
 
 
 def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> None:
     """Name processes that ended by an error, and failures that were counted, where nothing explains them.
 
-    Storage that failed, damaged objects, and poisoned or removed input explain every error that does not come before
-    them, in any process; forged messages explain none, for a system must ignore what it did not ask for. On a busy
-    machine silence may be taken for a loss: there a failure needs no other cause.
+    Storage that failed, damaged objects, removed input, and faults that may cause it explain every error that does not
+    come before them, in any process. That others are gone, silent, slow or out of order is what a process exists to
+    bear. On a busy machine silence may be taken for a loss: there a failure needs no other cause.
     """
     if not history.of(AttemptStarted):
         return
@@ -63,7 +48,7 @@ def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> No
         if not death.by_error:
             continue
         findings.check("ended-by-error")
-        if not _explained(history, death, _OF_THE_WORLD, WITHOUT_ERRORS):
+        if not _explained(history, death, _OF_THE_WORLD, exempt.acted(Consequence.FAILS_PROCESS)):
             message = f"{death.dead_node} ends by itself, with {death.cause}"
             findings.violated("ended-by-error", message, death)
     for failure in history.of(FailureCounted):
@@ -71,9 +56,11 @@ def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> No
             continue
         findings.check("failure-without-cause")
         if failure.subtask:
-            explained = _explained(history, failure, (*_OF_THE_WORLD, NodeDied, RecordFailed, RecoveryFailed), HARMLESS)
+            explained = _explained(history, failure, _BEHIND_A_TASK, exempt.acted(Consequence.FAILS_TASK))
         else:
-            explained = _explained(history, failure, (FaultInjected, NodeDied, RecoveryFailed), WITHOUT_LOSSES)
+            explained = _explained(
+                history, failure, (NodeDied, RecoveryFailed), exempt.acted(Consequence.LOSES_PROCESS)
+            )
             explained = explained or any(
                 abs(failure.time_ns - refused.time_ns) < RECENT_NS for refused in history.of(StorageFailed)
             )
@@ -91,18 +78,17 @@ def _judge_refusals(history: History, exempt: Exemptions, findings: Findings) ->
     findings.check("refused-by-store", len(history.of(FileWritten)))
     for refused in history.of(StorageFailed):
         explained = refused.injected or _explained(
-            history, refused, (FaultInjected, ObjectDamaged, InputTruncated), WITHOUT_ERRORS - {"supersede"}
+            history, refused, (ObjectDamaged, InputTruncated), exempt.acted(Consequence.FAILS_STORAGE)
         )
         if not explained:
             message = f"the store refuses to {refused.operation} {refused.path}: {refused.reason}"
             findings.violated("refused-by-store", message, refused)
 
 
-def _explained(history: History, error: Event, kinds: tuple[type[Event], ...], harmless: Collection[str]) -> bool:
+def _explained(
+    history: History, error: Event, kinds: tuple[type[Event], ...], faults: Collection[FaultInjected]
+) -> bool:
     """Whether anything explains an error: it does not come after the error, as far as one node has seen both."""
     return any(
-        event.node != error.node or event.sequence < error.sequence
-        for kind in kinds
-        for event in history.of(kind)
-        if not isinstance(event, FaultInjected) or event.fault_kind not in harmless
+        event.node != error.node or event.sequence < error.sequence for event in chain(faults, *map(history.of, kinds))
     )

@@ -33,7 +33,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.retention.observed_deletions import CLAUSES as DELETED
 from holdfast.harness.oracles.retention.observed_deletions import judge_deleted
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import number, retention
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -114,7 +114,7 @@ class _Jobs:
         self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
         self.kept = KEPT.get(retention(history.plan), frozenset())
         self.number = Submissions(history).of
-        self.exempt = Exemptions(history)
+        self.exempt = exemptions(history)
         self.jobs: dict[int, _Job] = {}
         self.files: dict[str, MetadataPublished] = {}
         replay(
@@ -308,7 +308,7 @@ def _judge_failed_deletions(history: History, exempt: Exemptions, findings: Find
     """Where the plan makes deletions fail and breaks nothing else, nothing else fails. A store that fails by itself may
     fail everything."""
     failed = [event for event in history.of(StorageFailed) if event.operation == DELETE]
-    if not failed or {fault.parameters.get("operation") for fault in exempt.acted} != {DELETE}:
+    if not failed or {fault.parameters.get("operation") for fault in exempt.planned()} != {DELETE}:
         return
     findings.check("failed-deletion-fails", len(failed))
     first = history.position(failed[0])

@@ -1,13 +1,15 @@
 """Who may not be blamed for what: processes that were dead, paused, superseded, impersonated or waited for a processor,
 and objects that the harness damaged. Worked out here and nowhere else.
 
-Only a fault that acted exempts anybody. It is recorded before it acts, so what it leads to comes behind it.
+Only a fault that acted exempts anybody. It is recorded before it acts, so what it leads to comes behind it. What it
+exempts from follows from what it declares that it may cause (model.consequence), and from no name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import (
     CheckpointAudited,
     CheckpointCompleted,
@@ -26,13 +28,11 @@ from holdfast.harness.model.target import Role
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.harness.oracles.shared.submissions import Submissions
 
-HOLDING_UP = frozenset({"slow-task", "slow", "cut", "limit", "black-hole", "pause"})
-"""Faults behind which the buffers of a source are full after a while, whoever they slow but the coordinator."""
 OfCheckpoint = MetadataPublished | CheckpointCompleted | CheckpointAudited
 
 
 class Exemptions:
-    """What one history exempts.
+    """What one history exempts; `exemptions` makes it, once for each history.
 
     By path, it knows the stretches of the history in which the harness had spoilt an object. A stretch begins when the
     damage is recorded, which is before it acts. It ends when the content is back; where nothing was put back, it never
@@ -40,8 +40,7 @@ class Exemptions:
     passes all paths that a judgement rests on.
 
     Attributes:
-        acted: the faults of the plan that acted, in the order in which they did.
-        acted_kinds: of what kinds faults acted, whether the plan names them or not.
+        undisturbed: no fault acted.
         dead: lives of processes that ended during the run: they cannot have done what was still due.
         real_time: the machine had other things to do: who is late may only have had to wait.
         gated: a step may have been stopped half way through, at a gate.
@@ -51,15 +50,15 @@ class Exemptions:
     """
 
     def __init__(self, history: History) -> None:
-        self._history = history
-        faults = history.plan.faults
-        self.acted: tuple[FaultSpec, ...] = tuple(
-            faults[event.fault] for event in history.of(FaultInjected) if event.fault < len(faults)
-        )
-        self.acted_kinds = frozenset(event.fault_kind for event in history.of(FaultInjected))
-        self.dead = frozenset(death.dead_node for death in history.of(NodeDied))
+        self._plan = history.plan
+        self._acted = history.of(FaultInjected)
+        self.undisturbed = not self._acted
+        self._healed_ns = {event.fault: event.time_ns for event in history.of(FaultHealed)}
+        self._died = history.of(NodeDied)
+        self._ended_ns = history.end.ended_ns
+        self.dead = frozenset(death.dead_node for death in self._died)
         self.real_time = history.end.real_time
-        self.gated = any(fault.schedule.gate for fault in faults)
+        self.gated = any(fault.schedule.gate for fault in history.plan.faults)
         self.superseded = bool(superseded(history))
         self.stalls = Stalls(history)
         self.job_of = Submissions(history).of
@@ -70,17 +69,45 @@ class Exemptions:
         for mended in history.of(ObjectMended):
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
+        self._position = history.positions() if self._damaged else {}
         self._published: dict[tuple[int, int], MetadataPublished] = {}
         if self._damaged:
             for published in history.of(MetadataPublished):
                 self._published[self.job_of(published), published.checkpoint] = published
+
+    # --- faults ---
+
+    def acted(self, consequence: Consequence) -> list[FaultInjected]:
+        """The faults that acted and may cause this, in the order in which they did."""
+        return [event for event in self._acted if self.may_cause(event, consequence)]
+
+    @staticmethod
+    def may_cause(event: FaultInjected, consequence: Consequence) -> bool:
+        """Whether a fault declares that it may cause this; one that declares nothing may cause any failure."""
+        return consequence in _declared(event)
+
+    @staticmethod
+    def is_only(event: FaultInjected, consequence: Consequence, *besides: Consequence) -> bool:
+        """Whether a fault may cause this, and of all else at most what stands besides."""
+        declared = _declared(event)
+        return consequence in declared and all(each is consequence or each in besides for each in declared)
+
+    def only(self, consequence: Consequence, *besides: Consequence) -> bool:
+        """Whether that is so of every fault that acted, if any did."""
+        return all(self.is_only(event, consequence, *besides) for event in self._acted)
+
+    def planned(self, consequence: Consequence | None = None) -> list[FaultSpec]:
+        """As the plan says it, each of its faults that acted and may cause this, or anything."""
+        faults = self._plan.faults
+        acted = self._acted if consequence is None else self.acted(consequence)
+        return [faults[event.fault] for event in acted if event.fault < len(faults)]
 
     # --- processes ---
 
     @property
     def coordinator_paused(self) -> bool:
         """Whether the coordinator stood still for a while: then its timers say nothing."""
-        return any(fault.kind == "pause" and fault.target.role is Role.COORDINATOR for fault in self.acted)
+        return any(event.target.startswith(Role.COORDINATOR) for event in self.acted(Consequence.PAUSES_PROCESS))
 
     @property
     def punctual(self) -> bool:
@@ -90,7 +117,7 @@ class Exemptions:
     @property
     def stopped_within_steps(self) -> bool:
         """Whether processes stood still in the middle of a step, paused or at a gate."""
-        return self.gated or any(fault.kind == "pause" for fault in self.acted)
+        return self.gated or bool(self.acted(Consequence.PAUSES_PROCESS))
 
     @property
     def exact_clocks(self) -> bool:
@@ -99,8 +126,7 @@ class Exemptions:
 
     def deaths(self, nodes: Collection[str]) -> list[tuple[int, str]]:
         """When these lives ended, in nanoseconds, each with its node, in the order of time."""
-        died = self._history.of(NodeDied)
-        return sorted((death.time_ns, death.dead_node) for death in died if death.dead_node in nodes)
+        return sorted((death.time_ns, death.dead_node) for death in self._died if death.dead_node in nodes)
 
     def deaths_ns(self, nodes: Collection[str]) -> list[int]:
         """When these lives ended, in nanoseconds and in this order."""
@@ -111,21 +137,20 @@ class Exemptions:
         return next((death for death in self.deaths(nodes) if death[0] >= time_ns), None)
 
     def held_up_ns(self) -> list[tuple[int, int]]:
-        """From when until when, in nanoseconds, each fault acted that slows what takes the records of sources."""
-        healed = {event.fault: event.time_ns for event in self._history.of(FaultHealed)}
+        """From when until when, in nanoseconds, each fault acted that holds up records, whoever it hit but the
+        coordinator."""
         return [
-            (event.time_ns, healed.get(event.fault, self._history.end.ended_ns))
-            for event in self._history.of(FaultInjected)
-            if event.fault_kind in HOLDING_UP and not event.target.startswith(Role.COORDINATOR)
+            (event.time_ns, self._healed_ns.get(event.fault, self._ended_ns))
+            for event in self.acted(Consequence.HOLDS_UP_RECORDS)
+            if not event.target.startswith(Role.COORDINATOR)
         ]
 
     def paused_workers(self) -> list[tuple[FaultInjected, int]]:
         """Each pause of a worker, with when it ended, in nanoseconds."""
-        healed = {event.fault: event.time_ns for event in self._history.of(FaultHealed)}
         return [
-            (event, healed.get(event.fault, self._history.end.ended_ns))
-            for event in self._history.of(FaultInjected)
-            if event.fault_kind == "pause" and event.target.startswith(Role.WORKER)
+            (event, self._healed_ns.get(event.fault, self._ended_ns))
+            for event in self.acted(Consequence.PAUSES_PROCESS)
+            if event.target.startswith(Role.WORKER)
         ]
 
     # --- messages ---
@@ -141,7 +166,8 @@ class Exemptions:
         return bool(self._forgeries("trigger"))
 
     def _forgeries(self, message: str) -> list[FaultSpec]:
-        return [fault for fault in self.acted if fault.kind == "forge" and fault.parameters.get("message") == message]
+        forged = self.planned(Consequence.FORGES_MESSAGES)
+        return [fault for fault in forged if fault.parameters.get("message") == message]
 
     # --- objects ---
 
@@ -152,11 +178,11 @@ class Exemptions:
 
     def hold(self, event: Event, *paths: str) -> bool:
         """Whether one of the objects was spoilt when an event happened."""
-        return bool(self._damaged) and self._spoilt(self._history.position(event), paths)
+        return bool(self._damaged) and self._spoilt(self._position[id(event)], paths)
 
     def hold_at_end(self, *paths: str) -> bool:
         """Whether one of the objects was still spoilt at the end of the run."""
-        return bool(self._damaged) and self._spoilt(len(self._history.events), paths)
+        return bool(self._damaged) and self._spoilt(len(self._position), paths)
 
     def ever_held(self, path: str) -> bool:
         """Whether the harness ever spoilt an object, or put it back."""
@@ -182,3 +208,12 @@ class Exemptions:
             for path in paths
             for damaged in self._damaged.get(path, ())
         )
+
+
+def _declared(event: FaultInjected) -> Collection[Consequence]:
+    return ANY_FAILURE if event.may_cause is None else event.may_cause
+
+
+def exemptions(history: History) -> Exemptions:
+    """What a history exempts, worked out once however many oracles judge by it."""
+    return history.derived(Exemptions)

@@ -22,7 +22,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.sinks.transaction_trace import Transaction, TransactionTrace
 from holdfast.harness.oracles.sinks.visible_transactions import CLAUSES, judge_visible
 
@@ -180,7 +180,7 @@ def _judge_carried(trace: TransactionTrace, transaction: Transaction, findings: 
 
 def _judge_leftovers(history: History, trace: TransactionTrace, findings: Findings) -> None:
     """Transactions that a restore must throw away, unless it died over it."""
-    dead = Exemptions(history).dead
+    dead = exemptions(history).dead
     for transaction in trace.transactions.values():
         precommitted = transaction.precommitted
         if precommitted is None or transaction.committed or not transaction.checkpoints.isdisjoint(trace.durable):

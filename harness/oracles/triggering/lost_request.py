@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     OVER,
     AttemptStarted,
     CheckpointRequested,
-    FaultInjected,
     JobSwitched,
 )
 from holdfast.harness.model.history import History
@@ -20,7 +20,6 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 CLAUSES: Mapping[str, str] = {
     "request-lost": "a request of a user is neither queued nor refused by a coordinator that lives"
 }
-REQUEST = "request-checkpoint"
 SLACK_NS = 500 * NS_PER_MS
 """A coordinator takes a request sooner than this on the simulator, where nothing else keeps the machine busy."""
 SKEW_NS = 100 * NS_PER_MS
@@ -31,7 +30,7 @@ def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> 
 
     A coordinator that dies, is paused or is superseded has not had the time.
     """
-    given = [event for event in history.of(FaultInjected) if event.fault_kind == REQUEST]
+    given = exempt.acted(Consequence.REQUESTS_CHECKPOINT)
     if not given or not exempt.punctual or exempt.superseded:
         return
     coordinators = {event.node for event in history.of(AttemptStarted)}

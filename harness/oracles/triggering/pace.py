@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from holdfast.harness.model import profile
 from holdfast.harness.model.checkpoint import CheckpointOrigin
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     BatchProcessed,
@@ -35,7 +36,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number
 from holdfast.harness.oracles.triggering.lost_request import CLAUSES as OF_REQUESTS
 from holdfast.harness.oracles.triggering.lost_request import judge_requests
@@ -43,7 +44,6 @@ from holdfast.harness.oracles.triggering.request_turns import SLACK_NS, RequestT
 
 STAMP_NS = 2 * NS_PER_MS
 """How long after its decision an event may get its time, besides a tenth of what is measured."""
-SLOW_STORAGE = "slow-storage"
 FEWEST = 3
 """Checkpoints that say something about a share."""
 SHARE_SLACK = 0.02
@@ -85,7 +85,7 @@ class PaceOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        exempt = Exemptions(history)
+        exempt = exemptions(history)
         pace = _Pace(history, exempt, findings)
         if not history.end.problem:
             pace.close()
@@ -314,8 +314,7 @@ def _judge_flow(
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
     that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
     processed behind the heal does not count: it may have been fed only then, as markers are."""
-    kinds = exempt.acted_kinds
-    if kinds - {SLOW_STORAGE} or (exempt.real_time and not kinds):
+    if not exempt.only(Consequence.SLOWS_STORAGE) or (exempt.real_time and exempt.undisturbed):
         return
     healed_ns = history.end.healed_ns or history.end.ended_ns
     times = [event.time_ns for event in history.of(BatchProcessed) if event.time_ns < healed_ns]

@@ -15,6 +15,7 @@ from math import ceil, log
 from statistics import median
 
 from holdfast.harness.model import profile
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     BatchProcessed,
     BatchSent,
@@ -29,7 +30,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.clocks import Clocks
-from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import widest_layout
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds, number
 from holdfast.harness.oracles.shared.stated_options import texts
@@ -38,7 +39,6 @@ FEWEST = 20
 """Batches that say something about a size."""
 TOLERANCE = 2.0
 SPARE_PERIODS = 4
-SLOW_TASK = "slow-task"
 
 
 class QueueOracle:
@@ -78,7 +78,7 @@ class _Queues:
         settled_ns: from then on sizes are right, unless something happens, where enough was processed.
         fewest_processed: batches from which a throughput is known, one in each period at most.
         processed: by attempt and subtask, batches since something happened.
-        acting: faults on anything but a receiver.
+        acting: faults that do more than slow a receiver.
         early: by attempt and subtask, batches on their way to it that were sent before: they hold up what comes behind.
         drained: the last of these that was processed. Behind it a wait begins for those that were sent meanwhile.
         sent: batches that were sent when they were.
@@ -88,7 +88,8 @@ class _Queues:
     def __init__(self, history: History, findings: Findings, configured: int) -> None:
         plan = history.plan
         self.findings = findings
-        self.clocks = Clocks(history, Exemptions(history))
+        self.exempt = exemptions(history)
+        self.clocks = Clocks(history, self.exempt)
         self.inputs = widest_layout(plan).inputs
         self.target_ms = milliseconds(plan, profile.DEBLOAT_TARGET, 1_000)
         weight = 2 / (number(plan, profile.DEBLOAT_SAMPLES, 20) + 1)
@@ -119,7 +120,7 @@ class _Queues:
 
     def _injected(self, event: FaultInjected) -> None:
         self._unsettle(event)
-        if event.fault_kind != SLOW_TASK:
+        if not self.exempt.is_only(event, Consequence.SLOWS_TASK, Consequence.HOLDS_UP_RECORDS):
             self.acting.add(event.fault)
 
     def _healed(self, event: FaultHealed) -> None:

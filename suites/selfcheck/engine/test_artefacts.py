@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from holdfast.faults.task import SlowTask
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
 from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
@@ -22,6 +23,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
+    FaultInjected,
     NodeDied,
     SnapshotTaken,
     StateSummary,
@@ -120,7 +122,7 @@ def edited(path: Path, edit: Callable[[bytes], bytes]) -> None:
     ("name", "edit", "sentence"),
     [
         ("manifest.json", lambda raw: raw[:40], "manifest.json: not whole JSON"),
-        ("manifest.json", lambda raw: raw.replace(b'"version": 1', b'"version": 2'), "version 2 of a history is newer"),
+        ("manifest.json", lambda raw: raw.replace(b'"version": 2', b'"version": 3'), "version 3 of a history is newer"),
         ("manifest.json", lambda raw: raw.replace(b'"files"', b'"filez"'), "unknown field 'filez'"),
         ("manifest.json", lambda raw: raw.replace(b'"plan_sha256": "', b'"plan_sha256": "0'), "another plan"),
         ("coordinator.0.jsonl", lambda raw: raw[:-5], "coordinator.0.jsonl:2: torn line of a node that did not die"),
@@ -145,6 +147,21 @@ def test_what_was_cut_or_edited_is_refused_by_file_and_line(
         read_history(tmp_path, history().plan)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_history_of_the_version_before_declares_what_its_faults_declare_today(tmp_path: Path) -> None:
+    kinds = ("slow-task", "theirs")
+    injected = [
+        FaultInjected(node="harness", sequence=place, fault=place, fault_kind=kind, target="task[0]")
+        for place, kind in enumerate(kinds)
+    ]
+    before = history(events=injected)
+    write_history(tmp_path, before)
+    assert [event.may_cause for event in read_history(tmp_path, before.plan).of(FaultInjected)] == [None, None]
+    edited(tmp_path / "manifest.json", lambda raw: raw.replace(b'"version": 2', b'"version": 1'))
+    known, unknown = read_history(tmp_path, before.plan).of(FaultInjected)
+    assert known.may_cause == tuple(sorted(SlowTask.may_cause))
+    assert unknown.may_cause is None
 
 
 def test_files_that_are_missing_or_unknown_are_refused(tmp_path: Path) -> None:

@@ -6,22 +6,28 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.plans.digest import plan_digest
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
-from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.consequence import Consequence
+from holdfast.harness.model.events import FaultInjected
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import STORAGE
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.spi.attack import Attack, Scene
 from holdfast.harness.spi.fault import AnyFault
 
 _SOURCE = '''
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import StorageSlowed
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import STORAGE, Role
@@ -44,6 +50,7 @@ class Hesitate:
     colour = "#123456"
     leaves = "nothing"
     lasting = True
+    may_cause = frozenset({Consequence.HOLDS_UP_RECORDS})
     control = StorageControl
     attacks = (Attack("hesitate", draw, (Capability.SLOW_STORAGE,), share=100),)
 
@@ -78,6 +85,23 @@ def test_a_fault_of_a_third_party_is_drawn_acts_and_is_counted(tmp_path: Path) -
     assert counted, ended.stdout + ended.stderr
     took_effect, drawn = map(int, counted.groups())
     assert 0 < took_effect <= drawn <= 6
+
+
+@pytest.mark.parametrize(("declares", "expected"), [(True, (Consequence.HOLDS_UP_RECORDS,)), (False, None)])
+def test_what_a_fault_of_a_third_party_declares_travels_into_the_history(
+    declares: bool, expected: tuple[Consequence, ...] | None
+) -> None:
+    members: dict[str, Any] = {}
+    exec(_SOURCE, members)
+    hesitate = members["Hesitate"]
+    if not declares:
+        del hesitate.may_cause
+    tools = registry.toolbox()
+    spec = FaultSpec("hesitate", STORAGE, Schedule(after_checkpoint=1), 50)
+    plan = replace(draw_plan(1), faults=(spec,))
+    run = run_plan(plan, registry.system("reference"), replace(tools, faults={**tools.faults, "hesitate": hesitate()}))
+    assert [event.may_cause for event in run.history.of(FaultInjected)] == [expected]
+    assert bool(exemptions(run.history).held_up_ns()) is declares
 
 
 class Idle:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from msgspec.structs import replace
 
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import EXACTLY_ONCE, Claims, Guarantee
 from holdfast.harness.model.events import (
     AckReceived,
@@ -26,6 +27,7 @@ from holdfast.harness.model.events import (
     EndOfDataReceived,
     Event,
     FailureCounted,
+    FaultInjected,
     FinishReceived,
     InputRead,
     MachineStalled,
@@ -47,6 +49,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import CommittedRows, InputLog, Output, Partition
+from holdfast.harness.spi.fault import declared
 
 MS = 1_000_000
 OPTIONS = {"execution.checkpointing.interval": "100 ms", "pipeline.operator-chaining.enabled": "false"}
@@ -76,6 +79,13 @@ def at(node: str, event: EventKind, attempt: int = 0) -> EventKind:
     """The event on a node, or of an attempt, that does not follow from it."""
     event.node, event.attempt = node, attempt
     return event
+
+
+def injected(kind: str, target: str, fault: int = 0) -> FaultInjected:
+    """A fault acts, with what it declares that it may cause; one that is not registered declares nothing."""
+    registered = registry.toolbox().faults.get(kind)
+    may_cause = None if registered is None else declared(registered)
+    return FaultInjected(fault=fault, fault_kind=kind, target=target, may_cause=may_cause)
 
 
 def _process(event: Event) -> str:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import AttemptStarted, FailureCounted, FaultInjected, RestartScheduled
+from holdfast.harness.model.events import AttemptStarted, FailureCounted, RestartScheduled
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.oracles.restart.count import CountOracle
-from holdfast.suites.selfcheck.oracles.builder import story
+from holdfast.suites.selfcheck.oracles.builder import injected, story
 from holdfast.suites.selfcheck.oracles.histories.count import FIXED, OF_1_14, poisoned, restarts
 
 
 def test_a_paused_coordinator_is_late_with_everything() -> None:
     """It counts the failure after the pause and restarts by a timer that it had set before."""
     pause = FaultSpec("pause", Target(Role.COORDINATOR))
-    hit = FaultInjected(fault=0, fault_kind="pause", target="coordinator[0]")
+    hit = injected("pause", "coordinator[0]")
     verdict = CountOracle().judge(
         story(
             AttemptStarted(), hit, FailureCounted(cause="expired"), RestartScheduled(delay_ms=1_000), AttemptStarted(),

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness import oracles
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CoordinatorClaimed,
@@ -22,8 +24,9 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.oracles.shared.exemptions import Exemptions
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, in_real_time, story
+from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
+from holdfast.harness.spi.fault import Declaring
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, in_real_time, injected, story
 
 COORDINATOR, WORKER = Target(Role.COORDINATOR), Target(Role.WORKER, 1)
 PAUSES = (FaultSpec("pause", COORDINATOR), FaultSpec("pause", WORKER))
@@ -35,8 +38,8 @@ FORGERIES = (
 
 def acting(*faults: int, plan: tuple[FaultSpec, ...]) -> Exemptions:
     """Of a run in which these faults of a plan acted."""
-    lines = [FaultInjected(fault=each, fault_kind=plan[each].kind, target=str(plan[each].target)) for each in faults]
-    return Exemptions(story(AttemptStarted(attempt=1), *lines, faults=plan))
+    lines = [injected(plan[each].kind, str(plan[each].target), each) for each in faults]
+    return exemptions(story(AttemptStarted(attempt=1), *lines, faults=plan))
 
 
 def test_a_pause_exempts_whom_it_hit_once_it_acted() -> None:
@@ -62,12 +65,12 @@ def test_a_gate_may_stop_a_step_as_soon_as_it_is_planned() -> None:
 
 
 def test_a_real_clock_exempts_who_is_late() -> None:
-    exempt = Exemptions(in_real_time(story(AttemptStarted(attempt=1))))
+    exempt = exemptions(in_real_time(story(AttemptStarted(attempt=1))))
     assert (exempt.real_time, exempt.punctual, exempt.exact_clocks) == (True, False, False)
 
 
 def test_the_dead_are_those_lives_that_ended() -> None:
-    exempt = Exemptions(story(AttemptStarted(attempt=1), NodeDied(dead_node="worker-1", cause="kill"), 5))
+    exempt = exemptions(story(AttemptStarted(attempt=1), NodeDied(dead_node="worker-1", cause="kill"), 5))
     assert exempt.dead == {"worker-1.0"}
     assert exempt.deaths_ns({"worker-1.0", "worker-1.1"}) == [2 * MS]
     assert exempt.deaths_ns({"worker-1.1"}) == []
@@ -79,18 +82,14 @@ def test_the_dead_are_those_lives_that_ended() -> None:
 def test_who_lives_while_a_successor_claims_its_job_is_superseded(between: list[Line], expected: bool) -> None:
     """Also where it does not say so any more."""
     claims = CoordinatorClaimed(epoch=1), at("coordinator.1", CoordinatorClaimed(epoch=2))
-    assert Exemptions(of_the_job(story(claims[0], *between, claims[1]))).superseded is expected
-
-
-def injected(kind: str, target: str) -> FaultInjected:
-    return FaultInjected(fault=0, fault_kind=kind, target=target)
+    assert exemptions(of_the_job(story(claims[0], *between, claims[1]))).superseded is expected
 
 
 def test_a_fault_holds_up_what_sources_send_until_it_is_healed() -> None:
     healed = FaultHealed(fault=0, fault_kind="slow", target="channel[0]")
-    assert Exemptions(story(injected("slow", "channel[0]"), 10, healed)).held_up_ns() == [(1 * MS, 12 * MS)]
-    assert Exemptions(story(injected("slow", "coordinator[0]"))).held_up_ns() == []
-    assert Exemptions(story(injected("kill", "worker[0]"))).held_up_ns() == []
+    assert exemptions(story(injected("slow", "channel[0]"), 10, healed)).held_up_ns() == [(1 * MS, 12 * MS)]
+    assert exemptions(story(injected("slow", "coordinator[0]"))).held_up_ns() == []
+    assert exemptions(story(injected("kill", "worker[0]"))).held_up_ns() == []
 
 
 def test_an_object_is_spoilt_until_it_is_put_back() -> None:
@@ -99,7 +98,7 @@ def test_an_object_is_spoilt_until_it_is_put_back() -> None:
         ObjectMended(path="a", length=9), TaskStarted(subtask="sum[1]"),
     ]  # fmt: skip
     history = story(*events)
-    exempt = Exemptions(history)
+    exempt = exemptions(history)
     assert [exempt.hold(event, "a") for event in history.of(TaskStarted)] == [True, False]
     assert not exempt.hold(history.of(TaskStarted)[0], "b")
     assert exempt.ever_held("a")
@@ -119,15 +118,6 @@ def _gathers_the_dead(node: ast.AST) -> bool:
     )
 
 
-def _compares_with(*kinds: str) -> Callable[[ast.AST], bool]:
-    def compares(node: ast.AST) -> bool:
-        return isinstance(node, ast.Compare) and any(
-            isinstance(each, ast.Constant) and each.value in kinds for each in (node.left, *node.comparators)
-        )
-
-    return compares
-
-
 def _names(*words: str) -> Callable[[ast.AST], bool]:
     def names(node: ast.AST) -> bool:
         named = getattr(node, "attr", getattr(node, "id", ""))
@@ -138,8 +128,7 @@ def _names(*words: str) -> Callable[[ast.AST], bool]:
 
 WORKED_OUT: dict[str, Callable[[ast.AST], bool]] = {
     "dead": _gathers_the_dead,
-    "paused": _compares_with("pause"),
-    "forged": _compares_with("forge"),
+    "what a fault may cause": _names("may_cause"),
     "superseded": _names("CoordinatorSuperseded"),
     "on a real clock": lambda node: isinstance(node, ast.Attribute) and ast.unparse(node).endswith("end.real_time"),
     "stopped at a gate": lambda node: isinstance(node, ast.Attribute) and ast.unparse(node).endswith("schedule.gate"),
@@ -170,8 +159,7 @@ def test_an_exemption_is_worked_out_in_one_place(exemption: str) -> None:
     ("exemption", "worked_out", "asked"),
     [
         ("dead", "dead = {each.dead_node for each in history.of(NodeDied)}", "late = event.node in exempt.dead"),
-        ("paused", "any(fault.kind == 'pause' for fault in faults)", "exempt.coordinator_paused"),
-        ("forged", "fault.kind == 'forge'", "exempt.forged_triggers"),
+        ("what a fault may cause", "Consequence.SLOWS_TASK in event.may_cause", "exempt.acted(Consequence.SLOWS_TASK)"),
         ("superseded", "history.of(CoordinatorSuperseded)", "exempt.superseded"),
         ("on a real clock", "if history.end.real_time: pass", "if exempt.real_time: pass"),
         ("stopped at a gate", "any(each.schedule.gate for each in faults)", "exempt.exact_clocks"),
@@ -183,3 +171,84 @@ def test_who_works_one_out_is_found(exemption: str, worked_out: str, asked: str)
     found = WORKED_OUT[exemption]
     assert areas_that_work_out({"barriers/cut.py": worked_out, "sinks/txn.py": asked}, found) == {"barriers"}
     assert areas_that_work_out({"shared/exemptions.py": worked_out}, found) == set()
+
+
+# --- without a name ---
+
+
+def faults_by_name(source: str) -> set[str]:
+    """The kinds of registered faults that a module of an oracle names."""
+    texts = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
+    return {kind for kind in registry.toolbox().faults if kind in texts}
+
+
+def test_no_oracle_names_a_fault() -> None:
+    named = {str(each.relative_to(HOME)): faults_by_name(each.read_text()) for each in HOME.rglob("*.py")}
+    assert {name: kinds for name, kinds in named.items() if kinds} == {}
+
+
+def test_an_oracle_that_names_a_fault_is_found() -> None:
+    assert faults_by_name("HOLDING = frozenset({'cut', 'theirs'})") == {"cut"}
+    assert faults_by_name("if event.fault_kind == 'slow-task': pass") == {"slow-task"}
+    assert faults_by_name("text = 'a cut or a kill'") == set()
+
+
+def test_every_fault_of_ours_declares_what_it_may_cause() -> None:
+    assert [kind for kind, fault in registry.toolbox().faults.items() if not isinstance(fault, Declaring)] == []
+
+
+def theirs(*may_cause: Consequence, target: str = "channel[0]") -> FaultInjected:
+    """A fault of a third party acts, of which nobody here knows the name."""
+    return FaultInjected(fault=0, fault_kind="knead", target=target, may_cause=may_cause)
+
+
+def test_a_fault_exempts_by_what_it_declares() -> None:
+    exempt = exemptions(story(theirs(Consequence.HOLDS_UP_RECORDS), 10))
+    assert exempt.held_up_ns() == [(1 * MS, exempt.held_up_ns()[0][1])]
+    assert not exempt.acted(Consequence.SLOWS_TASK)
+    assert not exempt.stopped_within_steps
+    paused = exemptions(story(theirs(Consequence.PAUSES_PROCESS, target="coordinator[0]")))
+    assert paused.coordinator_paused
+    assert exemptions(story(theirs())).held_up_ns() == []
+
+
+def test_a_fault_that_declares_nothing_explains_failures_and_no_delay() -> None:
+    unknown = FaultInjected(fault=0, fault_kind="knead", target="channel[0]")
+    exempt = exemptions(story(unknown))
+    assert all(exempt.acted(each) == [unknown] for each in ANY_FAILURE)
+    assert not any(exempt.acted(each) for each in Consequence if each not in ANY_FAILURE)
+
+
+@pytest.mark.parametrize(
+    ("may_cause", "only_slow"),
+    [
+        ((Consequence.SLOWS_TASK,), True),
+        ((Consequence.SLOWS_TASK, Consequence.HOLDS_UP_RECORDS), True),
+        ((Consequence.SLOWS_TASK, Consequence.DISTURBS_MESSAGES), False),
+        ((Consequence.HOLDS_UP_RECORDS,), False),
+        ((), False),
+    ],
+)
+def test_a_fault_that_only_slows_a_task_does_nothing_else(may_cause: tuple[Consequence, ...], only_slow: bool) -> None:
+    acting = theirs(*may_cause)
+    assert Exemptions.is_only(acting, Consequence.SLOWS_TASK, Consequence.HOLDS_UP_RECORDS) is only_slow
+
+
+def test_only_deaths_are_faults_that_only_end_processes() -> None:
+    besides = (Consequence.LOSES_PROCESS, Consequence.FAILS_TASK)
+    kill, surge = injected("kill", "worker[0]"), injected("surge", "source_system[0]")
+    assert exemptions(story(AttemptStarted(attempt=1))).only(Consequence.ENDS_PROCESS)
+    assert exemptions(story(kill)).only(Consequence.ENDS_PROCESS, *besides)
+    assert not exemptions(story(kill)).only(Consequence.ENDS_PROCESS)
+    assert not exemptions(story(kill, surge)).only(Consequence.ENDS_PROCESS, *besides)
+
+
+def test_exemptions_are_worked_out_once_for_a_history() -> None:
+    history = story(AttemptStarted(attempt=1))
+    assert exemptions(history) is exemptions(history)
+    assert exemptions(story(AttemptStarted(attempt=1))) is not exemptions(history)
+
+
+def test_nobody_but_the_place_builds_exemptions() -> None:
+    sources = {str(each.relative_to(HOME)): each.read_text() for each in HOME.rglob("*.py")}
+    assert [name for name, source in sources.items() if "Exemptions(" in source and not name.endswith(THE_PLACE)] == []

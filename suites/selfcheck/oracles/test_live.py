@@ -13,7 +13,6 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
-    FaultInjected,
     JobStatus,
     JobSwitched,
     NodeDied,
@@ -26,7 +25,7 @@ from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.oracles.liveness.live import LiveOracle
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, story
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, injected, story
 from holdfast.suites.selfcheck.oracles.judging import BY_NAME
 
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
@@ -74,7 +73,7 @@ def test_an_end_is_not_owed_where_two_kills_were_one_failure(
     """Two kills, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(True, True))
     told = [
-        FaultInjected(step, "kill", f"worker[{step}]") if isinstance(step, int) else JobSwitched(status=step)
+        injected("kill", f"worker[{step}]", step) if isinstance(step, int) else JobSwitched(status=step)
         for step in course
     ]
     kills = (FaultSpec("kill"), FaultSpec("kill"))
@@ -89,7 +88,7 @@ def test_an_end_is_not_owed_where_two_kills_were_one_failure(
 def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str, outcome: Outcome) -> None:
     """A user cancels a job, which runs on."""
     end = RunEnd(reached=False, reason="the job is not canceled", faults_landed=(False,))
-    lines: list[Event] = [AttemptStarted(), JobSwitched(status=R), FaultInjected(0, "cancel", "coordinator[0]")]
+    lines: list[Event] = [AttemptStarted(), JobSwitched(status=R), injected("cancel", "coordinator[0]", 0)]
     lines += [NodeDied(dead_node=dead, cause="kill")] if dead else []
     history = story(
         *lines,
@@ -112,7 +111,7 @@ def test_a_coordinator_that_went_on_for_two_checkpoints_had_the_command(completi
     history = story(
         AttemptStarted(),
         JobSwitched(status=R),
-        FaultInjected(0, "cancel", "coordinator[0]"),
+        injected("cancel", "coordinator[0]", 0),
         checkpoints,
         NodeDied(dead_node="coordinator", cause="kill"),
         JobSwitched(status=R),
@@ -188,7 +187,7 @@ def cancelled(*between: list[Line]) -> History:
     return story(
         at(FORMER, AttemptStarted(), attempt=1),
         at(FORMER, JobSwitched(status=JobStatus.RUNNING), attempt=1),
-        FaultInjected(fault=0, fault_kind="cancel", target="coordinator[0]"),
+        injected("cancel", "coordinator[0]"),
         *lines,
         NodeDied(dead_node=FORMER, cause="kill"),
         at(SUCCESSOR, JobSwitched(status=JobStatus.RUNNING), attempt=1),

@@ -16,7 +16,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, story
 
 bad, near = exhibits("CUT")
 
@@ -124,9 +124,19 @@ def barrier_of_an_aborted_checkpoint_keeps_its_place() -> History:
 
 @near("aligned-too-long")
 def late_channel_brings_its_queue_first() -> History:
+    return _behind_a_late_channel(injected("slow", "channel[0]"))
+
+
+@bad("barrier-waits")
+def its_channel_was_to_be_late_and_never_was() -> History:
+    return _behind_a_late_channel()
+
+
+def _behind_a_late_channel(*acted: Event) -> History:
     late = FaultSpec("slow", Target(Role.CHANNEL, 0), parameters={"delay_ms": 300})
     return _queue(
         WAITED_MS,
+        *acted,
         *_processed(2, 3, 4, 5),
         BarrierReceived(channel=CHANNEL, checkpoint=1),
         SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=True),

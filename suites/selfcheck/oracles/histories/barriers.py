@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     CancellationReceived,
     CancellationSent,
@@ -19,7 +20,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, injected, story
 from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
     ACROSS,
     BELOW,
@@ -245,19 +246,33 @@ def emits_during_one_alignment() -> History:
     return _stalls(emitting=2)
 
 
-SLOW_TASK = FaultInjected(fault=0, fault_kind="slow-task", target="task[2]")
-
-
 @bad("source-stalled")
 def stalls_behind_a_task_that_is_quick_again() -> History:
-    return _stalls(0, SLOW_TASK, 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5)
+    return _stalls(
+        0, injected("slow-task", "task[2]"), 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5
+    )
 
 
 @bad("source-stalled")
 def stalls_while_only_the_coordinator_is_paused() -> History:
-    return _stalls(0, FaultInjected(fault=0, fault_kind="pause", target="coordinator[0]"))
+    return _stalls(0, injected("pause", "coordinator[0]"))
 
 
 @near("source-position")
 def waits_behind_a_slow_task() -> History:
-    return _stalls(0, SLOW_TASK)
+    return _stalls(0, injected("slow-task", "task[2]"))
+
+
+def _theirs(*may_cause: Consequence) -> FaultInjected:
+    """A fault of a third party acts, of which nobody here knows the name."""
+    return FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=may_cause)
+
+
+@near("source-position")
+def waits_behind_a_fault_that_declares_to_hold_up_records() -> History:
+    return _stalls(0, _theirs(Consequence.HOLDS_UP_RECORDS))
+
+
+@bad("source-stalled")
+def stalls_behind_a_fault_that_declares_failures_alone() -> History:
+    return _stalls(0, _theirs(Consequence.FAILS_TASK, Consequence.FAILS_STORAGE))

@@ -8,7 +8,6 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     Event,
     FailureCounted,
-    FaultInjected,
     NodeDied,
     NodeStarted,
     RecordFailed,
@@ -19,7 +18,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("COUNT")
@@ -51,7 +50,7 @@ UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 
 def story(options: Mapping[str, str], *lines: Line) -> History:
     """A worker was killed before: of that its failures are."""
-    kill = FaultInjected(fault=0, fault_kind="kill", target="worker[0]")
+    kill = injected("kill", "worker[0]")
     return any_story(AttemptStarted(), kill, *lines, options=options, expected=ExpectedEnd.FAILED)
 
 

@@ -12,7 +12,7 @@ from holdfast.harness.model.events import (
     NodeDied,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, story
 
 bad, near = exhibits("PACE")
 WHILE_MS = 600
@@ -20,7 +20,7 @@ WHILE_MS = 600
 
 
 def given() -> FaultInjected:
-    return at("harness", FaultInjected(fault=0, fault_kind="request-checkpoint", target="job"))
+    return at("harness", injected("request-checkpoint", "job"))
 
 
 def taken(origin: CheckpointOrigin = CheckpointOrigin.USER) -> CheckpointRequested:

@@ -27,7 +27,7 @@ from holdfast.harness.model.events import (
     TriggerSent,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, injected, story
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 
 bad, near = exhibits("MESSAGE")
@@ -49,7 +49,7 @@ def taken(attempt: int = 0) -> TriggerReceived:
 
 
 def struck(kind: str, target: str = "worker[1]") -> FaultInjected:
-    return at("harness", FaultInjected(fault=0, fault_kind=kind, target=target))
+    return at("harness", injected(kind, target))
 
 
 @bad("never-sent")

@@ -28,7 +28,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time
+from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time, injected
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("PACE")
@@ -93,7 +93,7 @@ def processed() -> BatchProcessed:
 
 
 def slow() -> FaultInjected:
-    return FaultInjected(fault=0, fault_kind="slow-storage", target="storage[0]")
+    return injected("slow-storage", "storage[0]")
 
 
 # --- interval and first trigger --------------------------------------------------------------------------------------

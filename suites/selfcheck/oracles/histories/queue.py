@@ -8,10 +8,9 @@ from holdfast.harness.model.events import (
     BatchSent,
     BuffersResized,
     Event,
-    FaultInjected,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import OPTIONS, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, exhibits, injected, story
 
 bad, near = exhibits("QUEUE")
 
@@ -45,12 +44,12 @@ def six_times_the_target() -> History:
 
 @bad("queued-too-long")
 def six_times_the_target_at_a_receiver_that_is_slow() -> History:
-    return _queue(300, FaultInjected(fault=0, fault_kind="slow-task", target="task[2]"))
+    return _queue(300, injected("slow-task", "task[2]"))
 
 
 def six_times_the_target_on_a_slow_link() -> History:
     """Neither: the link makes them wait."""
-    return _queue(300, FaultInjected(fault=0, fault_kind="slow", target="channel[0]"))
+    return _queue(300, injected("slow", "channel[0]"))
 
 
 @near("queued-too-long")

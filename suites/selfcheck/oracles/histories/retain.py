@@ -13,7 +13,6 @@ from holdfast.harness.model.events import (
     CheckpointRetained,
     Event,
     FailureCounted,
-    FaultInjected,
     FileDeleted,
     FileReference,
     JobStatus,
@@ -27,7 +26,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("RETAIN")
@@ -103,7 +102,7 @@ def dropped_after_restore() -> History:
 
 
 def _failed_deletion(*after: Event) -> History:
-    hit = FaultInjected(fault=0, fault_kind="storage-error", target="storage[0]")
+    hit = injected("storage-error", "storage[0]")
     failed = StorageFailed(operation="delete", path=file(1).path, reason="no answer")
     return story(whole(1), hit, whole(2), dropped(1), failed, *after, faults=(DELETION,))
 

@@ -13,7 +13,7 @@ from holdfast.harness.model.events import (
     NodeDied,
 )
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, at, exhibits, injected, story
 
 bad, near = exhibits("COUNT")
 
@@ -21,7 +21,7 @@ HEARTBEATS = {**OPTIONS, "heartbeat.interval": "50 ms", "heartbeat.timeout": "20
 
 
 def paused(fault: int = 0) -> FaultInjected:
-    return at("harness", FaultInjected(fault=fault, fault_kind="pause", target="worker[1]"))
+    return at("harness", injected("pause", "worker[1]", fault))
 
 
 def resumed(fault: int = 0) -> FaultHealed:

@@ -21,7 +21,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, story
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 
 bad, near = exhibits("PROGRESS")
@@ -208,7 +208,7 @@ def ended() -> list[Event]:
 
 
 def ordered(kind: str = "cancel") -> FaultInjected:
-    return at("harness", FaultInjected(fault=0, fault_kind=kind, target="job"))
+    return at("harness", injected(kind, "job"))
 
 
 @bad("command-ignored")

@@ -19,7 +19,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, story
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_real_time, injected, story
 
 bad, near = exhibits("COUNT")
 
@@ -29,7 +29,7 @@ def crashed() -> NodeDied:
 
 
 def struck(kind: str) -> FaultInjected:
-    return at("harness", FaultInjected(fault=0, fault_kind=kind, target="worker[1]"))
+    return at("harness", injected(kind, "worker[1]"))
 
 
 def truncated() -> InputTruncated:

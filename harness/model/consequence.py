@@ -1,0 +1,45 @@
+"""What a fault may cause: the closed vocabulary in which it declares that, and by which oracles excuse a system."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Consequence(StrEnum):
+    """One thing that may come of a fault, whoever it hits."""
+
+    ENDS_PROCESS = "ends-process"
+    PAUSES_PROCESS = "pauses-process"
+    """A process stands still in the middle of a step, and goes on as what it was."""
+    LOSES_PROCESS = "loses-process"
+    """A process is taken for lost, though it may live."""
+    FAILS_PROCESS = "fails-process"
+    """A process meets an error that it may end with."""
+    FAILS_TASK = "fails-task"
+    """A task fails, or is taken for failed, though its process may live."""
+    FAILS_STORAGE = "fails-storage"
+    """The store refuses what a process asks of it."""
+    SLOWS_STORAGE = "slows-storage"
+    """The store takes longer for what a process asks of it."""
+    SLOWS_TASK = "slows-task"
+    """A subtask takes longer for each batch."""
+    HOLDS_UP_RECORDS = "holds-up-records"
+    """Records take longer on their way, so that the buffers behind sources fill up."""
+    DISTURBS_MESSAGES = "disturbs-messages"
+    """Control messages are late, doubled or lost."""
+    FORGES_MESSAGES = "forges-messages"
+    """A process takes what nobody sent. The parameters `message` and `subtask` say which, and in whose name."""
+    POISONS_INPUT = "poisons-input"
+    """An operator fails by a record. The parameters `partition`, `offset` and `unrecoverable` say which, and how."""
+    REQUESTS_CHECKPOINT = "requests-checkpoint"
+    """A user requests a checkpoint, which must be queued or refused."""
+    ENDS_JOB = "ends-job"
+    """A user ends the job, which must end."""
+
+
+ANY_FAILURE = frozenset(
+    {
+        Consequence.LOSES_PROCESS, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK, Consequence.FAILS_STORAGE,
+    }
+)  # fmt: skip
+"""What a fault may cause that declares nothing: whatever fails behind it has it for a cause."""
