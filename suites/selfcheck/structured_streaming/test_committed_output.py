@@ -15,7 +15,7 @@ from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, BatchFolders, Layout, SinkLog
-from holdfast.fixtures.systems.structured_streaming.pipeline import Sink
+from holdfast.fixtures.systems.structured_streaming.outgoing import Sink
 from holdfast.fixtures.systems.structured_streaming.reader import DiskFolder, InFolder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible

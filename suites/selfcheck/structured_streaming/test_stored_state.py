@@ -12,12 +12,13 @@ import pytest
 from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
+from holdfast.fixtures.systems.structured_streaming.declaration import Declaration
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.loading import load
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
-from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, Pipeline, pipelines_of
+from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, pipelines_of
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.site.spark_session import judging_session
 from holdfast.harness.model.events import CheckpointCompleted
@@ -54,7 +55,7 @@ def inputs() -> InputLog:
 
 
 def run(
-    spark: SparkSession, inputs: InputLog, folder: Path, store: str, pipeline: Pipeline = RIGHT[0]
+    spark: SparkSession, inputs: InputLog, folder: Path, store: str, pipeline: Declaration = RIGHT[0]
 ) -> tuple[ReadState, FileFeeder]:
     """Let a query sum up a log in some batches; returns what asks for the state of each that had input."""
     configuration = {
@@ -77,7 +78,7 @@ def run(
     finally:
         query.stop()
     batches = tuple(range(FEEDINGS + 1))
-    return ReadState("query", pipeline.meaning, checkpoint, 2, batches, configuration), feeder
+    return ReadState("query", pipeline.expectation.meaning, checkpoint, 2, batches, configuration), feeder
 
 
 def read(spark: SparkSession, command: ReadState) -> StateRead:
@@ -119,7 +120,7 @@ def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_
     spark: SparkSession, tmp_path: Path, store: str, variant: str
 ) -> None:
     """In one store those of ours, in the other those of somebody else, whose state is laid out differently."""
-    [windows] = [each for each in pipelines_of(variant) if each.contract is Contract.WINDOW]
+    [windows] = [each for each in pipelines_of(variant) if each.expectation.contract is Contract.WINDOW]
     rate = {"records_per_second": 600, "preloaded_percent": 10}
     inputs = Synthetic().generate({"records": 1_500, "keys": 3, "partitions": 2, **rate}, 1)
     command, feeder = run(spark, inputs, tmp_path, store, windows)
