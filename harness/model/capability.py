@@ -99,16 +99,29 @@ class Guarantee(StrEnum):
     KEY_ORDER = "key-order"
 
 
-class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OutputMode(StrEnum):
+    """What may take the place of committed output that a reader has seen."""
+
+    APPEND = "append"
+    """Nothing: rows are added, and those that are there stay."""
+    UPSERT = "upsert"
+    """A newer row takes the place of the row with its key; no key vanishes."""
+    OVERWRITE = "overwrite"
+    """A unit takes the place of the unit of its name, whatever that held; the last content of each unit counts."""
+
+
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the system under test claims. The refutation of a guarantee that it does not claim is no failure.
 
     Attributes:
         state: guarantees on how often an input was applied to state.
         output: guarantees on how often a row was seen by a committed reader.
+        mode: how its output changes. Under UPSERT and OVERWRITE the output of a history is the last content.
     """
 
     state: frozenset[Guarantee] = frozenset()
     output: frozenset[Guarantee] = frozenset()
+    mode: OutputMode = OutputMode.APPEND
 
 
 EXACTLY_ONCE = frozenset({Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE, Guarantee.KEY_ORDER})

@@ -24,12 +24,27 @@ class RowsVisible(Event, tag="rows_visible"):
 
 
 class RowsChanged(Event, tag="rows_changed"):
-    """A unit that was visible changed its content, or with `vanished` is not there any more."""
+    """A unit that was visible changed its content, or with `vanished` is not there any more.
+
+    Attributes:
+        name: of the unit.
+        poll: see RowsVisible.
+        vanished: it is not there any more.
+        final: see RowsVisible.
+        records: rows in it now; None where what it held first is all that counts.
+        compared: of a table whose rows have a version, how many rows were compared with the one that they replace.
+        gone: keys that it does not have any more, the first few; of a table without keys, rows.
+        older: keys whose row has an older version than one that was visible before, the first few.
+    """
 
     name: str
     poll: int
     vanished: bool
     final: bool = False
+    records: int | None = None
+    compared: int = 0
+    gone: tuple[str, ...] = ()
+    older: tuple[str, ...] = ()
 
 
 class ReaderPolled(Event, tag="reader_polled"):

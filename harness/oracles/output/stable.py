@@ -1,15 +1,24 @@
-"""STABLE: what a committed reader saw stays as it saw it (RULES E2E-02, E2E-03)."""
+"""STABLE: what a committed reader saw changes only as the output mode allows (RULES E2E-02, E2E-03).
+
+Rules of this file:
+- Rows that are appended stay as they were seen.
+- Under UPSERT a row may be replaced by a newer one of its key. Only a version tells which is newer: a value that comes
+  back may be right.
+- Under OVERWRITE a unit may be replaced by anything, or be away while that is written: the last content is judged by
+  EXACT and NOLOSS, and here only that the second read sees it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import CheckpointCompleted, Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.findings import Findings, left_open
+from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import interval_ms
 from holdfast.harness.oracles.shared.stalls import TOO_BUSY
@@ -19,10 +28,17 @@ POLLS_PER_INTERVAL = 10
 
 _CLAUSES: Mapping[str, str] = {
     "row-changed": "a unit of output that was visible changes its content",
-    "row-vanished": "a unit of output that was visible is not there any more",
+    "row-vanished": "a unit of output that was visible, or a row of it, is not there any more",
+    "row-rolled-back": "a row has an older version than one of its key that was visible before",
     "second-read-differs": "the read after the settle window sees something else than the reads before it",
     "reader-too-slow": "the reader looks too rarely to see what is visible between two checkpoints (inconclusive)",
 }
+_DECIDED: Mapping[OutputMode, tuple[str, ...]] = {
+    OutputMode.APPEND: ("row-changed", "row-vanished"),
+    OutputMode.UPSERT: ("row-vanished",),
+    OutputMode.OVERWRITE: (),
+}
+"""What is decided of each unit that was seen during the faults."""
 
 
 class StableOracle:
@@ -31,7 +47,8 @@ class StableOracle:
     name = "STABLE"
     title = "stable output"
     invariant = (
-        "A row once visible never changes or vanishes, and the second read sees what was seen during the faults."
+        "A row once visible never changes or vanishes, save as the output mode allows, and the second read sees what "
+        "was seen during the faults."
     )
     clauses = _CLAUSES
     evidence: tuple[type[Event], ...] = (RowsVisible, RowsChanged, ReaderPolled)
@@ -42,20 +59,46 @@ class StableOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        seen = {event.name: event for event in history.of(RowsVisible)}
-        for clause in ("row-changed", "row-vanished"):
-            findings.check(clause, sum(not event.final for event in seen.values()))
-        for change in history.of(RowsChanged):
-            what = "vanished" if change.vanished else "changed"
-            clause = "second-read-differs" if change.final else f"row-{what}"
-            when = "before the second read" if change.final else f"at poll {change.poll}"
-            witness = (seen[change.name], change) if change.name in seen else (change,)
-            findings.violated(clause, f"{change.name} {what} {when}", *witness)
+        _judge_changes(history, findings)
         _judge_second_read(history, findings)
         looks = _Looks(history, findings)
         if looks.note:
             findings.inform(looks.note)
         return left_open(findings.verdict(history), looks.open)
+
+
+def _judge_changes(history: History, findings: Findings) -> None:
+    mode = history.claims.mode
+    seen = {event.name: event for event in history.of(RowsVisible)}
+    for clause in _DECIDED[mode]:
+        findings.check(clause, sum(not event.final for event in seen.values()))
+    findings.check("row-rolled-back", sum(change.compared for change in history.of(RowsChanged)))
+    for change in history.of(RowsChanged):
+        when = "before the second read" if change.final else f"at poll {change.poll}"
+        for clause, what in _broken(change, mode, ended=history.end.reached):
+            witness = (seen[change.name], change) if change.name in seen else (change,)
+            findings.violated("second-read-differs" if change.final else clause, f"{what} {when}", *witness)
+
+
+def _broken(change: RowsChanged, mode: OutputMode, *, ended: bool) -> Iterator[tuple[str, str]]:
+    """Which clauses a change breaks, and what happened, in words.
+
+    Before the expected end a job may still commit what takes the place of something, behind the last poll.
+    """
+    replaceable = mode is not OutputMode.APPEND and not (change.final and ended)
+    if change.gone and mode is not OutputMode.OVERWRITE:
+        yield "row-vanished", f"{_some(change.gone)} of {change.name} vanished"
+    if change.older and mode is OutputMode.UPSERT:
+        yield "row-rolled-back", f"{_some(change.older)} of {change.name} went back to an older version"
+    if change.vanished:
+        if mode is OutputMode.UPSERT or not replaceable:
+            yield "row-vanished", f"{change.name} vanished"
+    elif not (replaceable or change.gone or change.older):
+        yield "row-changed", f"{change.name} changed"
+
+
+def _some(rows: tuple[str, ...]) -> str:
+    return ", ".join(rows[:ANOMALIES_PER_CLAUSE])
 
 
 def _judge_second_read(history: History, findings: Findings) -> None:

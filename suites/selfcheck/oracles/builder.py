@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.capability import EXACTLY_ONCE, Claims, Guarantee
+from holdfast.harness.model.capability import EXACTLY_ONCE, Claims, Guarantee, OutputMode
 from holdfast.harness.model.events import (
     AckReceived,
     AttemptStarted,
@@ -151,6 +151,7 @@ def story(
     expected: ExpectedEnd = ExpectedEnd.RUNNING,
     units: tuple[CommittedRows, ...] = (),
     end: RunEnd | None = None,
+    mode: OutputMode = OutputMode.APPEND,
 ) -> History:
     """The history of a story. Unless it says otherwise, the run reached its end one second after its last event."""
     events = stamped(lines)
@@ -165,7 +166,7 @@ def story(
     )
     log = input_log(*(10,) * parallelism) if inputs is None else inputs
     end = end or RunEnd(reached=True, ended_ns=last_ns + 1_000 * MS)
-    return History(plan, Claims(claimed, claimed), log, Output(units), events, end)
+    return History(plan, Claims(claimed, claimed, mode), log, Output(units), events, end)
 
 
 class Exhibit(NamedTuple):

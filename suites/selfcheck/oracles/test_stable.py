@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled
+from holdfast.harness.model.capability import OutputMode
+from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled, RowsChanged
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, in_real_time, story
@@ -86,3 +87,17 @@ def test_a_run_that_was_cut_off_may_commit_before_its_second_read() -> None:
 def test_nothing_is_judged_of_a_system_that_claims_nothing_or_shows_nothing() -> None:
     assert not ORACLE.applies(story(SEEN, POLLED, claimed=frozenset()))
     assert not ORACLE.applies(story(POLLED))
+
+
+@pytest.mark.parametrize("mode", [OutputMode.UPSERT, OutputMode.OVERWRITE])
+def test_what_replaces_a_unit_behind_the_last_poll_of_a_run_cut_off_is_no_difference(mode: OutputMode) -> None:
+    replaced = RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=2)
+    verdict = ORACLE.judge(story(SEEN, replaced, POLLED, mode=mode, end=STOPPED))
+    assert verdict.anomalies == ()
+
+
+def test_without_a_version_nothing_tells_which_row_is_newer() -> None:
+    replaced = RowsChanged(name="unit-0", poll=9, vanished=False, records=2)
+    verdict = ORACLE.judge(story(SEEN, replaced, POLLED, mode=OutputMode.UPSERT))
+    assert verdict.outcome is Outcome.PASS
+    assert "row-rolled-back" not in verdict.checked
