@@ -10,7 +10,8 @@ import msgspec
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.remote_run import is_remote, read_remote_run
-from holdfast.harness.engine.artefacts.stored_run import close_run_folder, discard_run_folder, open_run_folder, read_run
+from holdfast.harness.engine.artefacts.stored_run import read_run
+from holdfast.harness.engine.cases.stored_plan import run_and_store
 from holdfast.harness.engine.certification.run_store import replay_command
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
@@ -131,15 +132,7 @@ def _executed(plan: Plan, tier: Tier | None, folder: Path, interruption: Interru
         raise UsageError(f"tier {tier} {reason}.")
     check_plan(plan, system, tier, tools)
     check_options(plan, system)
-    part = open_run_folder(folder, plan)
-    try:
-        with interruption.breakable():
-            run = run_plan(plan, system, tools, tier, None if tier is Tier.SIM else part, interruption.reason)
-    except BaseException:
-        discard_run_folder(part)
-        raise
-    stored = close_run_folder(part, folder, run)
-    return run, stored
+    return run_and_store(plan, system, tools, tier, folder, interruption)
 
 
 def _say(run: Run) -> None:

@@ -145,7 +145,8 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         records: input records.
         rows: committed rows.
         restarts: execution attempts after the first.
-        landed: landed faults by attack, such as `kill worker`.
+        planned: faults of the plan by attack, such as `kill worker`.
+        landed: those that landed.
         windows: by window that a fault of the plan aimed at, such as `kill worker before commit`, or that its case
             demands, such as `restored-state`, whether it was hit; also others that were hit, if the run counts.
         claims: what the system under test claimed under this plan, in words.
@@ -184,6 +185,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     landed: dict[str, int]
     wall_ms: float
     replay: str
+    planned: dict[str, int] = {}
     windows: dict[str, bool] = {}
     claims: str = ""
     stalled_ms: float = 0.0

@@ -46,6 +46,7 @@ class CaseRun(msgspec.Struct, frozen=True):
         folder: where runs on real tiers get their folders.
         first_serial: of run 0; not 0 where the case was run before.
         numbers: only these of the plans that were written by hand; empty: all.
+        first_number: of the plans that are drawn, the first that runs; those before it ran earlier.
         interrupted: the reason to stop, or an empty text.
     """
 
@@ -58,6 +59,7 @@ class CaseRun(msgspec.Struct, frozen=True):
     first_serial: int = 0
     interrupted: Callable[[], str] = uninterrupted
     numbers: tuple[int, ...] = ()
+    first_number: int = 0
 
 
 class FinishedRun(msgspec.Struct, frozen=True):
@@ -115,7 +117,7 @@ def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Iterator[Finis
 
 def _runs(case_run: CaseRun, demanded: int, jobs: int) -> Iterator[FinishedRun]:
     numbers = case_run.numbers or tuple(range(demanded))
-    first = run_once(case_run, numbers[0], serial=0)
+    first = run_once(case_run, case_run.first_number or numbers[0], serial=case_run.first_number)
     yield first
     if first.result.draw_seed:
         yield from _run_drawn(case_run, demanded - first.counts, jobs)
@@ -188,7 +190,8 @@ def _enough(case: Case, finished: FinishedRun, *, alone: bool) -> bool:
 
 def _run_drawn(case_run: CaseRun, wanted: int, jobs: int) -> Iterator[FinishedRun]:
     """The next draws; more than are wanted, if some miss."""
-    numbers = range(1, 2 * wanted + 20)
+    start = case_run.first_number
+    numbers = range(start + 1, start + 2 * wanted + 20)
     if wanted <= 0 or case_run.interrupted():
         return
     for finished in (
@@ -202,15 +205,23 @@ def _run_drawn(case_run: CaseRun, wanted: int, jobs: int) -> Iterator[FinishedRu
 
 def _run_elsewhere(case_run: CaseRun, numbers: range, jobs: int) -> Iterator[FinishedRun]:
     """In processes of their own, which look up system and case by name; results come in the order of the seeds."""
-    names = (case_run.system.name, case_run.case.id, case_run.tier.value, case_run.first_seed)
+    names = (
+        case_run.system.name,
+        case_run.case.id,
+        case_run.tier.value,
+        case_run.first_seed,
+        case_run.first_serial,
+    )
     chunks = ((*names, start, start + CHUNK) for start in range(numbers.start, numbers.stop, CHUNK))
     for results in in_order(_results, chunks, jobs, case_run.interrupted):
         for result in msgspec.msgpack.decode(results, type=list[RunResult]):
             yield FinishedRun(result)
 
 
-def _results(system: str, case: str, tier: str, first_seed: int, start: int, stop: int) -> bytes:
+def _results(system: str, case: str, tier: str, first_seed: int, first_serial: int, start: int, stop: int) -> bytes:
     """In a worker process: the results of some draws, encoded."""
-    under_test = registry.system(system)
-    case_run = CaseRun(case_for(under_test, case), under_test, Tier(tier), registry.toolbox(), first_seed)
+    under_test, on = registry.system(system), Tier(tier)
+    case_run = CaseRun(
+        case_for(under_test, case, on), under_test, on, registry.toolbox(), first_seed, first_serial=first_serial
+    )
     return msgspec.msgpack.encode([run_once(case_run, number).result for number in range(start, stop)])

@@ -29,10 +29,12 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
     """What stays of a run; `demanded` are the windows that its case must hit."""
     history = run.history
     plan, end = history.plan, history.end
+    planned: dict[str, int] = {}
     landed: dict[str, int] = {}
     windows: dict[str, bool] = {}
     for spec, hit in zip(plan.faults, end.faults_landed, strict=True):
         name = attack(spec)
+        planned[name] = planned.get(name, 0) + 1
         landed[name] = landed.get(name, 0) + bool(hit)
         if aimed := window(spec):
             windows[aimed] = windows.get(aimed, False) or bool(hit)
@@ -59,6 +61,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         records=history.inputs.total_records,
         rows=sum(len(unit.rows) for unit in history.output.units),
         restarts=max(0, len(history.of(AttemptStarted)) - 1),
+        planned=planned,
         landed={name: count for name, count in landed.items() if count},
         wall_ms=wall_ms,
         replay="",

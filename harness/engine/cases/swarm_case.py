@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import msgspec
@@ -33,9 +34,13 @@ REAL = msgspec.structs.replace(
 simulator."""
 
 
-def swarm_case(system: System) -> Case:
-    """What `certify` asks beside the registered cases: of every system what it is able to take."""
-    tier = min(system.capabilities, key=list(Tier).index)
+def swarm_case(system: System, tier: Tier | None = None) -> Case:
+    """What `certify` asks beside the registered cases: of every system what it is able to take.
+
+    Args:
+        tier: of its runs, which changes the plans; None: the first on which the system runs.
+    """
+    tier = tier or _first_tier(system)
     return Case(
         id=SWARM_ID,
         purpose="Does every guarantee stand under whatever mix of faults, options and width is drawn?",
@@ -89,18 +94,23 @@ def _drawn(system: System, mix: Mix, patience: int, seed: int) -> Plan:
     )
 
 
-def cases_for(system: System) -> tuple[Case, ...]:
-    """The registered cases, and the swarm."""
-    return (*registry.cases(), swarm_case(system))
+def _first_tier(system: System) -> Tier:
+    return min(system.capabilities, key=list(Tier).index)
 
 
-def case_for(system: System, name: str) -> Case:
-    """One of these by its id.
+def cases_for(system: System, drawn_on: Iterable[Tier] = ()) -> tuple[Case, ...]:
+    """The registered cases, and the swarm on the first tier of the system and on those of `drawn_on`."""
+    tiers = {_first_tier(system), *drawn_on} & system.capabilities.keys()
+    return (*registry.cases(), *(swarm_case(system, tier) for tier in Tier if tier in tiers))
+
+
+def case_for(system: System, name: str, tier: Tier | None = None) -> Case:
+    """One of these by its id; the swarm by its tier, too.
 
     Raises:
         UsageError: there is none.
     """
-    cases = cases_for(system)
+    cases = cases_for(system) if tier is None else (*registry.cases(), swarm_case(system, tier))
     for case in cases:
         if case.id == name:
             return case

@@ -37,7 +37,8 @@ class Tally:
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
-        landed: landed faults by attack.
+        planned, landed: faults by attack.
+        wall_ms: what all runs cost.
         aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
         due: windows that a run that counts aimed at, or was to hit.
         checked: by clause, how often it had something to decide in a run that counts.
@@ -57,7 +58,9 @@ class Tally:
         self.counted: set[int] = set()
         self.errors: list[str] = []
         self.causes: Counter[str] = Counter()
+        self.planned: Counter[str] = Counter()
         self.landed: Counter[str] = Counter()
+        self.wall_ms = 0.0
         self.aimed: Counter[str] = Counter()
         self.due: set[str] = set()
         self.hit: Counter[str] = Counter()
@@ -78,7 +81,9 @@ class Tally:
         self.stalled += result.stalled_ms > STALLED_SHARE * result.wall_ms
         self.checkpoints += result.checkpoints >= 3
         self.two_landed += sum(result.landed.values()) >= 2
+        self.planned.update(result.planned)
         self.landed.update(result.landed)
+        self.wall_ms += result.wall_ms
         self.plans.update(result.plan_digest.encode())
         for window, hit in result.windows.items():
             self.aimed[window] += 1

@@ -118,6 +118,22 @@ def certificate(
     )
 
 
+def restated(
+    card: Certificate,
+    rules: Sequence[RuleResult],
+    results: Sequence[CaseResult],
+    subject: str,
+    *,
+    interrupted: bool = False,
+) -> Certificate:
+    """The card with another title, for rules and results of which some are set aside."""
+    missing = _missing(rules, results, subject)
+    title = _title(rules, results, missing, subject)
+    if interrupted and title is not Title.REFUSED:
+        title = Title.INCONCLUSIVE
+    return msgspec.structs.replace(card, title=title, missing=missing)
+
+
 def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:
     """The tiers on which a case was executed."""
     return frozenset(each.tier for each in results if each.status not in (Status.UNTESTED, Status.NOT_APPLICABLE))

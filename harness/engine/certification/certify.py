@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from time import monotonic  # noqa: TID251 - budget and duration of the whole; no run depends on it
 from typing import Protocol
 
 import msgspec
@@ -18,9 +17,12 @@ from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
+from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.request import Request, check_request
+from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, RunStore
+from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
@@ -66,66 +68,59 @@ class Observer(Protocol):
         """A case is over, or was skipped."""
 
 
-class _Entry:
-    """One case on one tier, and what came of it.
-
-    Attributes:
-        case_run: from the time when it was begun.
-        tally: of its runs.
-        kept: those that were stored.
-        histories: digest over these.
-        result: once it is over.
-        again: whether it, or a rule of it, is open: it is run again with no other case beside it.
-        rounds: how often it was begun.
-        stalled: runs in which the machine was too busy before the last round.
-    """
-
-    def __init__(self, case: Case, tier: Tier) -> None:
-        self.case = case
-        self.tier = tier
-        self.case_run: CaseRun | None = None
-        self.demanded = 0
-        self.tally = Tally()
-        self.kept: list[RunResult] = []
-        self.histories = ""
-        self.result: CaseResult | None = None
-        self.again = False
-        self.rounds = 0
-        self.stalled = 0
-
-
 class Certification:
     """One invocation of certify.
+
+    Args:
+        request: what is certified.
+        observer: is notified of each step.
+        interruption: heard between any two steps.
+        log: where each result is written, and read by the invocation that goes on after an interruption; None: nowhere.
 
     Raises:
         UsageError: the request names what does not exist, or a tier that this machine lacks.
     """
 
-    def __init__(self, request: Request, observer: Observer, interruption: Interruption) -> None:
+    def __init__(
+        self, request: Request, observer: Observer, interruption: Interruption, log: ResultLog | None = None
+    ) -> None:
         check_request(request)
         self._request = request
         self._observer = observer
         self._interruption = interruption
-        self._started = datetime.now(UTC)  # noqa: TID251 - for the report alone
-        self._start_s = monotonic()
+        self._log = log
+        now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
+        self._started = log.started if log is not None else now
+        self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)
         self._system = registry.system(request.system)
         self._tools = registry.toolbox()
-        self._cases = chosen(cases_for(self._system), request.rules, request.areas)
-        self._entries: list[_Entry] = []
+        drawn_on = (request.tiers or Tier) if request.drawn_everywhere else ()
+        self._cases = chosen(cases_for(self._system, drawn_on), request.rules, request.areas)
+        self._entries: list[Entry] = []
 
     def run(self) -> Journal:
         """Run every case on every tier; the journal of what was done, also after an interruption."""
-        self._entries = [_Entry(case, tier) for case, tier in self._agenda()]
+        self._entries = [Entry(case, tier) for case, tier in self._agenda()]
+        self._restore()
+        waiting = [entry for entry in self._entries if entry.result is None]
         self._observer.expect(
             [
                 (each.case, each.tier)
-                for each in self._entries
+                for each in waiting
                 if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
             ]
         )
-        for entry, message in self._all_messages():
+        for entry, message in self._all_messages(waiting):
             self._take(entry, message)
         return self._journal()
+
+    def _restore(self) -> None:
+        """Count what an invocation found that was interrupted."""
+        for entry in self._entries if self._log is not None else ():
+            logged = self._log.entries.get((entry.case.id, entry.tier), ()) if self._log is not None else ()
+            if logged and isinstance(begun := self._case_run(entry), CaseRun):
+                entry.restore(logged)
+                entry.case_run = begun
 
     @property
     def _first_seed(self) -> int:
@@ -140,52 +135,71 @@ class Certification:
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
 
-    def _all_messages(self) -> Iterator[tuple[_Entry, Message]]:
+    def _all_messages(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
         """First those of cases that run in the worker pool, then those of the others, one case after the other."""
-        here = self._entries
+        here = waiting
         if self._request.jobs > 1:
-            here = [entry for entry in here if entry.tier is Tier.CONTAINERS]  # They share services of this process.
-            yield from self._messages_from_workers()
+            here = [entry for entry in waiting if entry.tier is Tier.CONTAINERS]  # They share services of this process.
+            self._limit.halved = bool(here)
+            yield from self._messages_from_workers([entry for entry in waiting if entry not in here])
+            self._limit.halved = False
+        drawn = sum(self._is_drawn(entry.case) for entry in here)
         for entry, case_run, goal in self._begun(here):
-            yield from self._messages_here(entry, case_run, goal)
+            late = self._limit.late
+            if self._is_drawn(entry.case):
+                late, drawn = self._limit.late_for(drawn), drawn - 1
+            yield from self._messages_here(entry, case_run, goal, late)
         while again := [entry for entry in here if entry.again]:
             for entry, case_run, goal in self._begun(again):
-                yield from self._messages_here(entry, case_run, goal)
+                yield from self._messages_here(entry, case_run, goal, self._limit.late)
 
-    def _messages_here(self, entry: _Entry, case_run: CaseRun, goal: int) -> Iterator[tuple[_Entry, Message]]:
-        for message in execute(case_run, goal, self._keeper(), self._interruption, self._late):
+    def _messages_here(
+        self, entry: Entry, case_run: CaseRun, goal: int, late: Callable[[], bool]
+    ) -> Iterator[tuple[Entry, Message]]:
+        for message in execute(case_run, goal, self._keeper(), self._interruption, late):
             yield entry, message
 
-    def _messages_from_workers(self) -> Iterator[tuple[_Entry, Message]]:
+    def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
         from holdfast.harness.engine.certification.worker import NICENESS, Assignment, WorkerSettings
         from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 
         request = self._request
-        deadline_s = None if request.budget_s is None else self._start_s + request.budget_s
-        settings = WorkerSettings(request.system, str(request.folder), self._first_seed, request.jobs, deadline_s)
+        settings = WorkerSettings(
+            request.system, str(request.folder), self._first_seed, request.jobs, self._limit.deadline_s
+        )
         several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
 
-        def queue(entries: Iterable[_Entry], width: int = 1, niceness: int = 0) -> WorkQueue[_Entry]:
+        def queue(entries: Iterable[Entry], width: int = 1, niceness: int = 0) -> WorkQueue[Entry]:
             assignments = (
-                (entry, Assignment(entry.case.id, entry.tier, goal, case_run.first_serial, case_run.numbers))
+                (
+                    entry,
+                    Assignment(
+                        entry.case.id,
+                        entry.tier,
+                        goal,
+                        case_run.first_serial,
+                        case_run.numbers,
+                        case_run.first_number,
+                    ),
+                )
                 for entry, case_run, goal in self._begun(entries)
             )
             return WorkQueue(assignments, width, msgspec.structs.replace(settings, niceness=niceness))
 
         widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
-        on = {tier: [entry for entry in self._entries if entry.tier is tier] for tier in widths}
+        on = {tier: [entry for entry in waiting if entry.tier is tier] for tier in widths}
         queues = {tier: queue(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
         if Tier.PROCESS in several:
             queues[Tier.SIM].successor = queues[Tier.PROCESS]
-        with WorkerPool[_Entry](self._interruption) as pool:
+        with WorkerPool[Entry](self._interruption) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
                 if entry.again:  # There is less room than there seemed to be.
                     queues[Tier.PROCESS].width = max(1, queues[Tier.PROCESS].width - 1)
-            while again := [entry for entry in self._entries if entry.again]:
+            while again := [entry for entry in waiting if entry.again]:
                 yield from pool.messages([queue(again)])
 
-    def _begun(self, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, CaseRun, int]]:
+    def _begun(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, CaseRun, int]]:
         """Each case that is to be run, with the number of runs that must count; the others end here without a run."""
         for entry in entries:
             again, entry.again = entry.again, False
@@ -202,7 +216,15 @@ class Certification:
             drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
             yield entry, begun, MANY if drawn_on else entry.demanded
 
-    def _begin(self, entry: _Entry) -> CaseRun | CaseResult:
+    def _begin(self, entry: Entry) -> CaseRun | CaseResult:
+        begun = self._case_run(entry)
+        reason = self._why_too_late()  # A case that does not apply is none that there was no time for.
+        if reason and isinstance(begun, CaseRun):
+            return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
+        return begun
+
+    def _case_run(self, entry: Entry) -> CaseRun | CaseResult:
+        """How a case is run; or its result, if it is not."""
         case, tier = entry.case, entry.tier
         if reason := self._why_no_tier(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
@@ -218,24 +240,31 @@ class Certification:
             return case_not_run(case, tier, Status.ERROR, f"system {self._request.system!r} raised {in_words(error)}")
         if reason:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
-        if reason := self._why_too_late():  # A case that does not apply is none that there was no time for.
-            return case_not_run(case, tier, Status.UNTESTED, reason)
         runs = self._request.runs
         entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
         folder = self._request.folder / RUNS
-        interrupted, first_serial = self._interruption.reason, entry.tally.runs
+        interrupted, first_serial = self._interruption.reason, entry.tally.runs - entry.first_number
         numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._is_drawn(case) else ()
         return CaseRun(
-            case, under_test, tier, self._tools, self._first_seed, folder, first_serial, interrupted, numbers
+            case,
+            under_test,
+            tier,
+            self._tools,
+            self._first_seed,
+            folder,
+            first_serial,
+            interrupted,
+            numbers,
+            entry.first_number,
         )
 
-    def _take(self, entry: _Entry, message: Message) -> None:
+    def _take(self, entry: Entry, message: Message) -> None:
         assert entry.case_run is not None
         case, case_run = entry.case, entry.case_run
         if isinstance(message, RunEnded):
-            entry.tally.add(message.result)
-            if message.kept is not None:
-                entry.kept.append(message.kept)
+            entry.take(message)
+            if self._log is not None:
+                self._log.add(LoggedRun(self._limit.elapsed_s, message.result, message.kept))
             # That a control fails is as it should be.
             self._observer.ran(message.result, None if is_control(case) else message.kept)
             return
@@ -253,8 +282,10 @@ class Certification:
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)
+            if self._log is not None and not reason:
+                self._log.add(LoggedCase(self._limit.elapsed_s, result, entry.histories))
 
-    def _may_be_decided(self, entry: _Entry) -> bool:
+    def _may_be_decided(self, entry: Entry) -> bool:
         """Whether a case is open because it had to share the machine with other cases, or with anybody else."""
         if entry.tier is Tier.SIM or entry.rounds > MOST_AGAIN or entry.tally.deaths_at_once.reason:
             return False
@@ -264,7 +295,7 @@ class Certification:
     def _keeper(self) -> RunStore:
         return RunStore(self._request.folder, self._tools.faults)
 
-    def _end(self, entry: _Entry, result: CaseResult) -> None:
+    def _end(self, entry: Entry, result: CaseResult) -> None:
         entry.result = result
         self._observer.end(result)
 
@@ -281,10 +312,6 @@ class Certification:
                 entry.kept.append(small)
                 self._observer.shrunk(failed, small)
 
-    def _late(self) -> bool:
-        budget_s = self._request.budget_s
-        return budget_s is not None and monotonic() - self._start_s >= budget_s
-
     def _why_skipped(self, tier: Tier) -> str:
         return self._why_no_tier(tier) or self._why_too_late()
 
@@ -296,14 +323,12 @@ class Certification:
         return ""
 
     def _why_too_late(self) -> str:
-        if self._late():
-            return f"the time limit of {self._request.budget_s:.0f} s was reached"
-        return self._interruption.reason()
+        return self._limit.reason() or self._interruption.reason()
 
     def _journal(self) -> Journal:
         system, request = self._system, self._request
         subject = system.subject
-        results, tallies = self._results(), self._tallies()
+        results, tallies = self._results(), self.tallies()
         rules = rule_results(
             registry.rules(),
             registry.cases(),
@@ -325,8 +350,8 @@ class Certification:
             profile=system.profile,
             claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
             evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
-            started=self._started.isoformat(timespec="seconds"),
-            duration_s=monotonic() - self._start_s,
+            started=self._started,
+            duration_s=self._limit.elapsed_s,
             interrupted=self._interruption.signal,
             versions=versions(),
             seed=request.seed,
@@ -354,7 +379,7 @@ class Certification:
     def _results(self) -> list[CaseResult]:
         return [entry.result for entry in self._entries if entry.result is not None]
 
-    def _tallies(self) -> dict[tuple[str, str], Tally]:
+    def tallies(self) -> dict[tuple[str, str], Tally]:
         """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
         begun = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
         return {(entry.case.id, entry.tier): entry.tally for entry in begun}
@@ -384,7 +409,7 @@ class Certification:
             return True  # A run would be in error.
 
     def _tier_report(self, tier: Tier) -> TierReport:
-        runs = sum(tally.runs for (_, name), tally in self._tallies().items() if name == tier)
+        runs = sum(tally.runs for (_, name), tally in self.tallies().items() if name == tier)
         if runs:
             return TierReport(tier, ran=True, reason="", runs=runs)
         if tier not in self._system.capabilities:

@@ -1,7 +1,7 @@
 """From results to findings: what is refuted and what stays open, identical things once.
 
-Runs that failed belong together if the same clause was broken first and did the same damage. What stays open belongs
-together if it does so for one reason.
+Runs that failed belong together if they have one signature. What stays open belongs together if it does so for one
+reason.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from holdfast.harness.model.damage import DAMAGE_RANK
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.signature import Signature, signature_of
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Outcome
 
@@ -40,13 +41,11 @@ def findings(
 
 def _refuted(rules: Sequence[RuleResult], cases: Sequence[CaseResult], runs: Sequence[RunResult]) -> Iterable[Finding]:
     failed = {(case.case, case.tier) for case in cases if case.status is Status.FAIL}
-    grouped: dict[tuple[object, object], list[tuple[RunResult, Finding]]] = {}
+    grouped: dict[Signature, list[tuple[RunResult, Finding]]] = {}
     for run in runs:
         # A wrong system that a negative control names fails as it must.
         if run.finding is not None and run.finding.cause is not None and (run.case, run.tier) in failed:
-            cause = run.finding.cause
-            key = cause.name, cause.damage
-            grouped.setdefault(key, []).append((run, run.finding))
+            grouped.setdefault(signature_of(run.finding, run.system), []).append((run, run.finding))
     found = [_merged(together, rules) for together in grouped.values()]
     covered = {rule for finding in found for rule in finding.rules}
     # The journal may have thinned out every run that refutes a rule.

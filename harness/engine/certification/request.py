@@ -25,6 +25,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         required: tiers that must be there.
         runs: how many drawn plans must count; None: as many as a case demands.
         budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
+        drawn_everywhere: plans are drawn on each tier that is chosen, and not only on the first of the system.
         jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
             other in this process.
     """
@@ -39,6 +40,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     required: frozenset[Tier] = frozenset()
     runs: int | None = None
     budget_s: float | None = None
+    drawn_everywhere: bool = False
     jobs: int = 1
 
 

@@ -31,6 +31,7 @@ from holdfast.harness.model.finding import Command, Finding
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.run_details import RunDetails
+from holdfast.harness.model.signature import signature_of
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.fault import AnyFault
 
@@ -96,14 +97,13 @@ class RunStore:
         return self._described(result, run, case_run)
 
     def _leads_to(self, failed: RunResult, plan: Plan, case_run: CaseRun) -> Run | None:
-        """A run of a plan, if the same clause is broken first and the same damage comes of it."""
+        """A run of a plan, if it shows a failure of the same signature, and the same damage comes of it."""
         run = attempted(plan, case_run.system, case_run.tools)
         found = run and self._finding(failed, run, case_run)
         wanted = failed.finding
-        if not (found and wanted and found.cause and wanted.cause):
+        if not (found and wanted and found.damage is wanted.damage):
             return None
-        same = (found.damage, found.cause.name) == (wanted.damage, wanted.cause.name)
-        return run if same else None
+        return run if signature_of(found, failed.system) == signature_of(wanted, failed.system) else None
 
     def _described(self, result: RunResult, run: Run, case_run: CaseRun) -> RunResult:
         """A stored run as the journal lists it; what is too large for that is put beside the run."""

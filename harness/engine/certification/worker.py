@@ -55,13 +55,14 @@ class WorkerSettings(msgspec.Struct, frozen=True):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """One case to be run on one tier until `goal` runs count; `first_serial` and `numbers` as of CaseRun."""
+    """One case to be run on one tier until `goal` runs count; the other fields as of CaseRun."""
 
     case: str
     tier: Tier
     goal: int
     first_serial: int
     numbers: tuple[int, ...] = ()
+    first_number: int = 0
 
 
 def main() -> None:
@@ -107,7 +108,7 @@ class _Reader:
 
 def _messages(assignment: Assignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[Message]:
     system, tools = registry.system(settings.system), registry.toolbox()
-    case = case_for(system, assignment.case)
+    case = case_for(system, assignment.case, assignment.tier)
     store = RunStore(Path(settings.folder), tools.faults)
     under_test = system_under_test(case, system, settings.first_seed)
     case_run = CaseRun(
@@ -120,6 +121,7 @@ def _messages(assignment: Assignment, settings: WorkerSettings, interruption: In
         assignment.first_serial,
         interruption.reason,
         assignment.numbers,
+        assignment.first_number,
     )
 
     def late() -> bool:

@@ -304,7 +304,7 @@ def test_what_a_negative_control_did_is_not_counted_for_the_system(
         expected=Outcome.FAIL,
         refutes=frozenset({"EXACT/row-wrong", "EXACT/counts-stepped-back"}),
     )
-    monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda system: (asked, wrong))
+    monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda *_: (asked, wrong))
     request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
     journal = Certification(request, _Silent(), Interruption()).run()
     statuses = {each.case: each.status for each in journal.cases if each.tier is Tier.SIM}
