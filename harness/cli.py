@@ -147,6 +147,73 @@ def campaign(
 
 
 @app.command()
+def nightly(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Settings; else holdfast.toml, or tool.holdfast of pyproject.toml, from here."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where nights go.")] = Path("nights"),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of all random plans; the date as YYYYMMDD, if not given.")
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="60min", help="Time limit; no new run starts after it.")] = "",
+    system: Annotated[
+        list[str] | None, typer.Option(metavar="SYSTEM", help="In place of those of the settings; repeatable.")
+    ] = None,
+    tier: Annotated[list[Tier] | None, typer.Option(help="In place of those of the settings; repeatable.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Cases that compute at a time.")] = None,
+    reruns: Annotated[int | None, typer.Option(min=0, metavar="K", help="How often a failing plan runs again.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print night.json and nothing else.")] = False,
+) -> int:
+    """Certify every system of the settings, then run random plans until the time is used; the seed is the date.
+
+    An interrupted night resumes. Exit codes: 0 nothing refuted that is not waived, 1 refuted, 2 inconclusive, 3 wrong
+    usage, 4 harness error, 128 + n after signal n.
+    """
+    from holdfast.harness.commands.nightly import run_night, settings_with
+    from holdfast.harness.engine.nights.settings import read_settings
+
+    settings = settings_with(
+        read_settings(config, Path()),
+        systems=tuple(system or ()),
+        tiers=tuple(tier or ()),
+        budget_s=_seconds("--budget", budget),
+        workers=jobs,
+        reruns=reruns,
+    )
+    sites = settings.sites
+    _settle(
+        sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, list(sites.images), list(sites.allow_faults_on)
+    )
+    _pass_on(list(settings.environment))
+    return run_night(settings, out, seed, command=shlex.join(["holdfast", *sys.argv[1:]]), json=json)
+
+
+@app.command()
+def trend(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where nights are.")] = Path("nights"),
+) -> int:
+    """Draw all nights of a folder as one page: rules, findings, recovery times, coverage."""
+    from holdfast.harness.commands.trend import show_trend
+
+    return show_trend(folder)
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A night or a certificate: folder or JSON file.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> int:
+    """Say what changed between two nights or certificates; exit with 1 if something is newly refuted."""
+    from holdfast.harness.commands.difference import show_difference
+
+    return show_difference(old, new, json=json)
+
+
+@app.command()
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A plan.")],
     system: Annotated[str, typer.Option(help="Instead of the one that the plan names.")] = "",

@@ -31,7 +31,8 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
         require_reachable()
         make_folder(request.folder)
         journal = certification.run()
-        broken = _write(journal, request.folder, progress)
+        broken = write_reports(journal, request.folder, progress)
+        point_latest(request.folder)
     if json:
         consoles.results().out((request.folder / RESULTS).read_text(), highlight=False, end="")
     else:
@@ -53,10 +54,9 @@ def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
     return 2 if require_certified and title is not Title.CERTIFIED else 0
 
 
-def _write(journal: Journal, folder: Path, progress: Console) -> bool:
+def write_reports(journal: Journal, folder: Path, progress: Console) -> bool:
     """Write every report; one that breaks is named and keeps no other from being written."""
     write_journal(folder / RESULTS, journal)
-    point_latest(folder)
     broken = False
     for reporter in registry.reporters():
         try:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.mutant import Mutant
+    from holdfast.harness.spi.night_reporter import NightReporter
     from holdfast.harness.spi.oracle import Oracle
     from holdfast.harness.spi.reporter import Reporter
     from holdfast.harness.spi.service import ServiceProvider
@@ -180,6 +181,16 @@ def names(group: str) -> tuple[str, ...]:
 def reporters() -> tuple[Reporter, ...]:
     """All registered reporters, in the order of their names."""
     return tuple(_made(each) for _, each in sorted(_group("reporters").items()))
+
+
+def night_reporters() -> tuple[NightReporter, ...]:
+    """All registered reporters of one night, in the order of their names."""
+    return tuple(_made(each) for _, each in sorted(_group("night_reporters").items()))
+
+
+def trend_reporters() -> tuple[NightReporter, ...]:
+    """All registered reporters of many nights, in the order of their names."""
+    return tuple(_made(each) for _, each in sorted(_group("trend_reporters").items()))
 
 
 def summary() -> Callable[..., None] | None:

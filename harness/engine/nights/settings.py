@@ -1,0 +1,134 @@
+"""What a night runs, as `holdfast.toml` or the table `tool.holdfast` of a `pyproject.toml` states it.
+
+Every field is checked where it is read. Keys of an object store stand in no file: they come from the environment.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import msgspec
+
+from holdfast.harness.engine.artefacts.files import read_content
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.nights.fields import Fields
+from holdfast.harness.engine.nights.waivers import Waiver
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
+
+OWN_FILE, SHARED_FILE = "holdfast.toml", "pyproject.toml"
+MOST_MINUTES = 24 * 60
+MOST_RERUNS, MOST_WORKERS = 100, 256
+_FIELDS = ("systems", "tiers", "budget-minutes", "workers", "reruns", "environment", "sites", "waivers")
+_SITES = ("kafka-bootstrap", "s3-endpoint", "spark-master", "images", "allow-faults-on")
+_WAIVER = ("signature", "rule", "system", "reason", "expires")
+
+
+class Sites(msgspec.Struct, frozen=True, kw_only=True):
+    """Services that exist, as the options of `certify` name them."""
+
+    kafka_bootstrap: str = ""
+    s3_endpoint: str = ""
+    spark_master: str = ""
+    images: tuple[str, ...] = ()
+    allow_faults_on: tuple[str, ...] = ()
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a night runs.
+
+    Attributes:
+        systems: by name, with variant.
+        tiers: only these; none: all that a system and this machine can run.
+        budget_s: after which nothing begins; equal shares for all systems.
+        workers: cases that compute at a time; None: one for each core.
+        reruns: how often each failing plan is run again.
+        environment: variables that the systems under test get, too.
+        sites: services that exist.
+        waivers: findings that do not fail the night.
+    """
+
+    systems: tuple[str, ...] = ()
+    tiers: tuple[Tier, ...] = ()
+    budget_s: float = 3_600.0
+    workers: int | None = None
+    reruns: int = 3
+    environment: tuple[str, ...] = ()
+    sites: Sites = Sites()
+    waivers: tuple[Waiver, ...] = ()
+
+
+def read_settings(path: Path | None, folder: Path) -> Settings:
+    """The settings of a file; without one, those of the folder's `holdfast.toml`, or of its `pyproject.toml`.
+
+    Args:
+        path: that the user named; None: none.
+        folder: where the files are looked for; settings of neither are the defaults.
+
+    Raises:
+        UsageError: a field is wrong or unknown; one sentence.
+    """
+    if path is None:
+        own, shared = folder / OWN_FILE, folder / SHARED_FILE
+        path = own if own.is_file() else shared if shared.is_file() else None
+        if path is None:
+            return Settings()
+    source = str(path)
+    content = _parsed(path, source)
+    if path.name == SHARED_FILE:
+        content = Fields(Fields(content, source).table("tool"), f"{source}: tool").table("holdfast")
+        source = f"{source}: tool.holdfast"
+    return _settings(Fields(content, source))
+
+
+def _parsed(path: Path, source: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(read_content(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{source}: it is not TOML ({error}); mend that line.") from error
+
+
+def _settings(fields: Fields) -> Settings:
+    fields.allow(_FIELDS)
+    default = Settings()
+    minutes = fields.whole("budget-minutes", round(default.budget_s / 60), 1, MOST_MINUTES)
+    workers = fields.whole("workers", 0, 1, MOST_WORKERS)
+    return Settings(
+        systems=fields.texts("systems"),
+        tiers=tuple(Tier(each) for each in fields.texts("tiers", [tier.value for tier in Tier])),
+        budget_s=60.0 * minutes,
+        workers=workers or None,
+        reruns=fields.whole("reruns", default.reruns, 0, MOST_RERUNS),
+        environment=fields.texts("environment"),
+        sites=_sites(fields.fields("sites")),
+        waivers=tuple(map(_waiver, fields.each("waivers"))),
+    )
+
+
+def _sites(fields: Fields) -> Sites:
+    fields.allow(_SITES, "; keys come from the environment variables HOLDFAST_S3_ACCESS_KEY and HOLDFAST_S3_SECRET_KEY")
+    images = fields.fields("images")
+    return Sites(
+        kafka_bootstrap=fields.text("kafka-bootstrap"),
+        s3_endpoint=fields.text("s3-endpoint"),
+        spark_master=fields.text("spark-master"),
+        images=tuple(f"{name}={images.text(name)}" for name in images.names),
+        allow_faults_on=fields.texts("allow-faults-on"),
+    )
+
+
+def _waiver(fields: Fields) -> Waiver:
+    fields.allow(_WAIVER)
+    signature, rule = fields.text("signature"), fields.text("rule")
+    if bool(signature) == bool(rule):
+        raise fields.wrong("signature", signature, "either a signature as a report prints it, or a rule", "name one")
+    known = {each.id for each in registry.rules()}
+    if rule and rule not in known:
+        raise fields.wrong("rule", rule, "the id of a rule", "look it up with holdfast rules")
+    reason = fields.text("reason")
+    if not reason:
+        raise fields.wrong("reason", reason, "a sentence", 'write reason = "why this finding may wait"')
+    return Waiver(
+        signature=signature, rule=rule, system=fields.text("system"), reason=reason, expires=fields.day("expires")
+    )
