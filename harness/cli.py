@@ -33,6 +33,8 @@ app = typer.Typer(
 
 images_app = typer.Typer(help="Images of the services that the containers tier starts.", no_args_is_help=True)
 app.add_typer(images_app, name="images")
+services_app = typer.Typer(help="Broker and object store as plain processes, without Docker.", no_args_is_help=True)
+app.add_typer(services_app, name="services")
 config_app = typer.Typer(help="Configuration files of a cluster.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 
@@ -364,6 +366,24 @@ def check_images(image: Images = None) -> int:
     from holdfast.harness.commands.images import check_images as check
 
     return check(image or ())
+
+
+@services_app.command("install")
+def install_services(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME ...]", help="Only these.")] = None,
+) -> int:
+    """Fetch what is missing by Maven and Go, into the user's cache."""
+    from holdfast.harness.commands.services import install_services as install
+
+    return install(names or ())
+
+
+@services_app.command("check")
+def check_services() -> int:
+    """Say what is there, and is as it was installed; exit with 3 if something is missing."""
+    from holdfast.harness.commands.services import check_services as check
+
+    return check()
 
 
 @app.command()

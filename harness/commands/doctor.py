@@ -7,6 +7,8 @@ import textwrap
 
 import typer
 
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.services import missing_parts
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
@@ -19,6 +21,9 @@ def examine() -> int:
     """One line for each tier, and what is plugged in. Always 0: a missing tier is no error."""
     for tier in Tier:
         typer.echo(_wrapped(tier, lacking(tier) or "ready"))
+    absent = missing_parts()
+    installs = consoles.command_line("services", "install")
+    typer.echo(_wrapped("no Docker", f"lacks {absent}: {installs}" if absent else "ready"))
     for group in registry.GROUPS:
         typer.echo(_wrapped(group, ", ".join(registry.names(group)) or "none"))
     return 0

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.display import Display
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.services import site_of
 from holdfast.harness.spi.images import Image, ImageSet
 
 MISSING = 3
+_NAMES = 13
+"""Columns of the names."""
 
 
 def check_images(given: Sequence[str]) -> int:
@@ -34,17 +35,11 @@ def check_images(given: Sequence[str]) -> int:
 
 def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     """Build those that are missing, showing the last line of each build."""
-    console, progress = consoles.results(), consoles.progress()
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.fields[image]:<13}"),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[line]}"),
-    )
+    console = consoles.results()
     try:
         images = _image_set(given)
-        with Progress(*columns, console=progress, transient=True, disable=not progress.is_terminal) as bars:
-            took = images.build(names, base or images.bases[0], _Display(bars))
+        with Display(_NAMES) as display:
+            took = images.build(names, base or images.bases[0], display)
         for image in images.check():
             if not names or image.name in names:
                 took_s = took.get(image.name)
@@ -52,19 +47,6 @@ def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
     return 0
-
-
-class _Display:
-    """One line for each image that is being built."""
-
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, name: str, line: str) -> None:
-        if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=None, image=name, line="")
-        self._bars.update(self._tasks[name], line=escape(line[:80]))
 
 
 def _image_set(given: Sequence[str]) -> ImageSet:
@@ -76,4 +58,4 @@ def _image_set(given: Sequence[str]) -> ImageSet:
 
 def _line(image: Image) -> Text:
     state = Text("present  ", "green") if image.present else Text("missing  ", "yellow")
-    return state + Text(f"{image.name:<13} {image.reference}{' (given)' if image.given else ''}")
+    return state + Text(f"{image.name:<{_NAMES}} {image.reference}{' (given)' if image.given else ''}")

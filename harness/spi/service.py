@@ -73,6 +73,46 @@ class ServiceProvider(Protocol):
         """End and remove it; what was done, one sentence each."""
 
 
+class Part(msgspec.Struct, frozen=True):
+    """Something that services need on this machine to run there as plain processes.
+
+    Attributes:
+        name: of it.
+        place: where it is, or is to be.
+        present: it is there, whole.
+        unchanged: what is there is what was put there; None: nobody looked.
+    """
+
+    name: str
+    place: Path
+    present: bool
+    unchanged: bool | None = None
+
+
+@runtime_checkable
+class InstallsServices(Protocol):
+    """What a provider may have beside ServiceProvider: services that run as plain processes once they are installed."""
+
+    def parts(self, *, verify: bool = False) -> Sequence[Part]:
+        """What belongs to them, and whether it is there.
+
+        Args:
+            verify: also compare what is there with what was put there.
+        """
+
+    def install(self, names: Sequence[str], say: Callable[[str, str], None]) -> Mapping[str, float]:
+        """Fetch what is missing; the seconds that each took, without what was there.
+
+        Args:
+            names: of parts; empty: all.
+            say: told what is being done, as name of the part and line.
+
+        Raises:
+            ValueError: an unknown name; one sentence.
+            OSError: a tool is missing, or failed: one sentence and the last lines that it wrote.
+        """
+
+
 @runtime_checkable
 class NeedsServices(Protocol):
     """What an adapter may have beside System: it is told how to get services, before its first deployment."""

@@ -1,0 +1,72 @@
+"""`holdfast services`: what services that run as plain processes need on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.display import Display
+from holdfast.harness.commands.images import MISSING
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.spi.service import InstallsServices, Part
+
+_NAMES = 17
+"""Columns of the names."""
+
+
+def check_services() -> int:
+    """Say which parts are there, and are as they were installed; 0 if all are."""
+    installer = _installer()
+    console = consoles.results()
+    parts = installer.parts(verify=True)
+    for part in parts:
+        console.print(_line(part))
+    if all(part.present and part.unchanged for part in parts):
+        return 0
+    changed = [str(part.place) for part in parts if part.unchanged is False]
+    if changed:
+        consoles.progress().print(f"Not what was installed: remove {', '.join(changed)}, then install again.")
+    consoles.progress().print(f"Install what is missing: {consoles.command_line('services', 'install')}")
+    return MISSING
+
+
+def install_services(names: Sequence[str]) -> int:
+    """Fetch what is missing, showing the last line of each tool."""
+    installer = _installer()
+    console = consoles.results()
+    try:
+        with Display(_NAMES) as display:
+            took = installer.install(names, display)
+    except (OSError, ValueError) as error:
+        raise UsageError(str(error)) from error
+    for part in installer.parts():
+        if not names or part.name in names:
+            took_s = took.get(part.name)
+            console.print(_line(part) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
+    return 0
+
+
+def missing_parts() -> str:
+    """What is not installed; empty: nothing is missing, or nobody can install anything."""
+    provider = registry.service_provider()
+    if not isinstance(provider, InstallsServices):
+        return ""
+    return ", ".join(part.name for part in provider.parts() if not part.present)
+
+
+def _installer() -> InstallsServices:
+    provider = registry.service_provider()
+    if not isinstance(provider, InstallsServices):
+        raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
+    return provider
+
+
+def _line(part: Part) -> Text:
+    if part.unchanged is False:
+        state = Text("changed  ", "red")
+    else:
+        state = Text("present  ", "green") if part.present else Text("missing  ", "yellow")
+    return state + Text(f"{part.name:<{_NAMES}} {part.place}")
