@@ -51,14 +51,14 @@ def install_services(names: Sequence[str]) -> int:
 
 def missing_parts() -> str:
     """What is not installed; empty: nothing is missing, or nobody can install anything."""
-    provider = registry.service_provider()
+    provider: object = registry.service_provider()
     if not isinstance(provider, InstallsServices):
         return ""
     return ", ".join(part.name for part in provider.parts() if not part.present)
 
 
 def _installer() -> InstallsServices:
-    provider = registry.service_provider()
+    provider: object = registry.service_provider()
     if not isinstance(provider, InstallsServices):
         raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
     return provider
