@@ -37,23 +37,24 @@ LATE = plan(
 )
 """What is late is sent again; then the reader's region fails, and the other reader takes the splits over."""
 FIRST_LISTINGS = plan(
-    list_part(1, duration_ms=150),
-    list_part(4, duration_ms=250),
+    list_part(1),
+    list_part(4),
     kill(WORKERS[0], after_checkpoint=1),
     kill(COORDINATOR, after_checkpoint=2),
     job=REBALANCE,
     options={**ENUMERATED, "heartbeat.interval": "60 ms"},
     records=SPLITS,
 )
-"""Two splits are in no listing at first; what the first checkpoints lack is assigned later."""
+"""Two splits are in no listing until both have died; what the first checkpoints lack is assigned later."""
 LATER_LISTINGS = plan(
-    list_part(1, duration_ms=300, after_checkpoint=1),
+    list_part(1, after_checkpoint=1),
     kill(WORKERS[0], after_checkpoint=3),
+    kill(WORKERS[1], after_checkpoint=5),
     job=REBALANCE,
     options={**ENUMERATED, "heartbeat.interval": "40 ms"},
     records=SPLITS,
 )
-"""A split that has a reader is in no listing for a while, and the job restarts meanwhile."""
+"""A split that has a reader is in no listing for four checkpoints, and the job restarts meanwhile."""
 ORDER_FAULTS = (
     kill(WORKERS[0], after_checkpoint=1),
     kill(COORDINATOR, after_checkpoint=2),

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.faults.user import command
-from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import TaskStarted
 from holdfast.harness.oracles.shared.submissions import Submissions
 from holdfast.suites.conformance.plans import CHECKPOINTING, plan
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 LEFT = "checkpoint_retained"
@@ -31,8 +32,10 @@ def test_an_edited_program_is_that_of_one_job(
         command("submit", next_edit, after_checkpoint=20, at_event=LEFT),
         options=RETAIN,
     )
-    run = run_plan(thrice, registry.system("reference"), registry.toolbox(), tier, tmp_path)
     # What they come to is not judged: oracles know the subtasks of the plan's own program.
+    unjudged = replace(registry.toolbox(), oracles=())
+    run = counting_run(thrice, registry.system("reference"), tier, tmp_path, tools=unjudged)
+    assert all(run.history.end.faults_landed), run.reason
     job_of = Submissions(run.history).of
     started = run.history.of(TaskStarted)
     assert {job_of(event) for event in started} == {1, 2, 3}

@@ -9,11 +9,11 @@ import pytest
 from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, STATE_IN_FILES, WORKERS, plan
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 PLAN = plan(
     slow_storage("write-state", 60, 8_000),
@@ -26,6 +26,6 @@ PLAN = plan(
 
 @pytest.mark.parametrize(("variant", "refuting"), [("E1", {"CUT", "RESTORE"}), ("", set())])
 def test_only_live_state_is_refuted(variant: str, refuting: set[str], tmp_path: Path) -> None:
-    run = run_plan(PLAN, ReferenceSystem(variant), toolbox(), Tier.PROCESS, tmp_path)
+    run = counting_run(PLAN, ReferenceSystem(variant), Tier.PROCESS, tmp_path, Window.RESTORED_STATE)
     failed = {verdict.oracle for verdict in run.verdicts if verdict.outcome is Outcome.FAIL}
     assert bool(failed & refuting) if refuting else not failed, (run.outcome, run.reason, failed)

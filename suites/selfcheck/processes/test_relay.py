@@ -18,7 +18,7 @@ from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
 from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
 
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 SILENCE_S = 0.05
 CHANNEL = "source[0]->sum[1]"
 
@@ -118,13 +118,13 @@ def test_a_cut_holds_the_sender_back_in_the_end(wire: Wire) -> None:
 
 
 def test_slow_delays_and_keeps_the_order(wire: Wire) -> None:
-    wire.impair(delay_ms=100)
+    wire.impair(delay_ms=1_000)
     started = time.monotonic()
     wire.sender.sendall(b"first ")
     assert silent(wire.receiver)
     wire.sender.sendall(b"second")
     assert receive(wire.receiver, 12) == b"first second"
-    assert time.monotonic() - started >= 0.15
+    assert time.monotonic() - started >= 1 + SILENCE_S
 
 
 def test_a_shorter_delay_never_lets_later_bytes_overtake(wire: Wire) -> None:

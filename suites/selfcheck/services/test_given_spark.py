@@ -28,6 +28,7 @@ from holdfast.harness.spi.service import Site
 from holdfast.suites.chaos import structured_streaming
 from holdfast.suites.chaos.reference import BROKER, SHORT, containers, executor, lasting
 from holdfast.suites.conformance.plans import LATE_CHANNELS, WORKERS
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 from holdfast.suites.selfcheck.services.foreign_cluster import ForeignCluster, foreign_cluster
 
 if TYPE_CHECKING:
@@ -127,9 +128,8 @@ def stack(theirs: ForeignCluster) -> Iterator[Stack]:
 
 def run(plan: Plan, system: System, stack: Stack, folder: Path) -> Run:
     system.attach(lambda: stack)
-    folder.mkdir(exist_ok=True)
     check_plan(plan, system, Tier.CONTAINERS, toolbox())
-    return run_plan(plan, system, toolbox(), Tier.CONTAINERS, folder)
+    return counting_run(plan, system, Tier.CONTAINERS, folder)
 
 
 @pytest.mark.nightly
@@ -178,7 +178,9 @@ def test_workers_that_lack_something_are_refused_by_name(
         s3_secret_key=keys.secret_key,
     )
     with closing(Stack(site)) as another:
-        judged = run(containers(), ReferenceSystem(), another, tmp_path)
+        system = ReferenceSystem()
+        system.attach(lambda: another)
+        judged = run_plan(containers(), system, toolbox(), Tier.CONTAINERS, tmp_path)
     assert judged.outcome is Outcome.INCONCLUSIVE
     lacking = "cannot import boto3, cannot import confluent_kafka, cannot import minio, cannot import msgspec"
     assert f"OSError: the workers of {theirs.master} {lacking}" in judged.history.end.problem

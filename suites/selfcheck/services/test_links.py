@@ -23,6 +23,8 @@ LINK = "object-store"
 BUCKET = "links"
 DELAY_S = 0.5
 PATIENCE_S = 1.5
+LIMIT_S = 60.0
+"""For what must happen, however busy the machine is."""
 SMALL, LARGE = b"x" * 100, b"x" * 200_000
 
 
@@ -51,6 +53,15 @@ def put(store: Minio, content: bytes = SMALL) -> float:
     return time.monotonic() - start
 
 
+def prompt(store: Minio, content: bytes = SMALL) -> bool:
+    """Whether nothing delays puts. A link delays each of them; a busy machine does not delay all for so long."""
+    deadline = time.monotonic() + LIMIT_S
+    while put(store, content) >= DELAY_S:
+        if time.monotonic() > deadline:
+            return False
+    return True
+
+
 def read(store: Minio) -> bytes:
     answer: Any = store.get_object(BUCKET, "key")
     try:
@@ -62,19 +73,19 @@ def read(store: Minio) -> bytes:
 
 @pytest.mark.parametrize(("direction", "times"), [(FORWARD, 1), (BACKWARD, 1), (BOTH, 2)])
 def test_a_slow_link_delays_a_put_by_so_much(links: Links, store: Minio, direction: str, times: int) -> None:
-    assert put(store) < DELAY_S
+    assert prompt(store)
     links.slow(LINK, round(DELAY_S * 1_000), direction)
     assert not links.whole(LINK)
     assert put(store) >= times * DELAY_S
     links.restore(LINK)
     assert links.whole(LINK)
-    assert put(store) < DELAY_S
+    assert prompt(store)
 
 
 def test_another_delay_replaces_the_first(links: Links, store: Minio) -> None:
     links.slow(LINK, 30_000)
     links.slow(LINK, 1)
-    assert put(store) < DELAY_S
+    assert prompt(store)
 
 
 def test_of_two_delays_the_one_that_is_healed_goes(links: Links, store: Minio) -> None:
@@ -94,16 +105,16 @@ def test_what_a_cut_holds_back_arrives_whole_after_the_heal(links: Links, store:
             attempt.result(PATIENCE_S)
         assert not links.whole(LINK)
         links.restore(LINK)
-        assert attempt.result(10) >= PATIENCE_S
+        assert attempt.result(LIMIT_S) >= PATIENCE_S
     assert read(store) == content
 
 
 def test_a_limited_link_carries_only_so_much(links: Links, store: Minio) -> None:
-    assert put(store, LARGE) < DELAY_S
+    assert prompt(store, LARGE)
     links.limit(LINK, 200)
     assert put(store, LARGE) >= len(LARGE) / 200_000 - 0.2
     links.restore(LINK)
-    assert put(store, LARGE) < DELAY_S
+    assert prompt(store, LARGE)
 
 
 def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Links, stack: Stack, store: Minio) -> None:
@@ -117,7 +128,7 @@ def test_a_black_hole_swallows_and_the_heal_closes_what_was_swallowed(links: Lin
             attempt.result(PATIENCE_S)
         links.restore(LINK)
         with pytest.raises(urllib3.exceptions.ProtocolError):
-            attempt.result(5)
+            attempt.result(LIMIT_S)
         assert pool.request("GET", url).status == 200
 
 
@@ -132,7 +143,7 @@ def test_a_reset_closes_a_connection_and_lets_the_next_one_through(links: Links,
             attempt.result(PATIENCE_S)
         links.reset(LINK)
         with pytest.raises(urllib3.exceptions.ProtocolError):
-            attempt.result(5)
+            attempt.result(LIMIT_S)
         links.restore(LINK)
         assert pool.request("GET", url).status == 200
 
@@ -146,7 +157,7 @@ def test_a_link_can_lead_elsewhere_and_back(links: Links, stack: Stack, store: M
         assert LINK in pool.request("GET", api).json()
         links.retarget(LINK)
         assert pool.request("GET", api).headers["Server"] == "MinIO"
-    assert put(store) < DELAY_S
+    assert prompt(store)
 
 
 def test_a_link_of_ones_own_comes_and_goes(links: Links) -> None:

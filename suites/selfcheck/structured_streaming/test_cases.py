@@ -9,12 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.harness.engine.cases.case import is_control
-from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.harness.plugin import RunCase, case_parameters
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 SPARK = "spark"
 AREA = "structured-streaming"
@@ -56,5 +56,5 @@ def test_case(case: Case, tier: Tier, run_case: RunCase) -> None:
 @pytest.mark.parametrize("name", WRONG)
 def test_without_a_restart_the_wrong_ones_are_right(name: str, tmp_path: Path) -> None:
     plan = replace(CASES[name].plan_for(0), faults=())
-    run = run_plan(plan, registry.system(plan.system), registry.toolbox(), Tier.SPARK, tmp_path)
+    run = counting_run(plan, registry.system(plan.system), Tier.SPARK, tmp_path)
     assert (run.outcome, run.reason) == (Outcome.PASS, "")

@@ -16,7 +16,7 @@ from holdfast.fixtures.systems.structured_streaming.rows import NO_PARTITION, Ex
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.markers import with_markers
-from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.case import Tier
@@ -24,6 +24,7 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 from holdfast.suites.selfcheck.structured_streaming.own import appending, doubled
 
 BUILD, STATE = "def build(spark, endpoints): pass\n", "def state(stored, partitions): pass\n"
@@ -134,7 +135,7 @@ def test_expected_rows_have_the_same_columns() -> None:
 
 
 def executed(variant: str, folder: Path) -> Run:
-    return run_plan(PLAN, registry.system(f"spark+{variant}"), registry.toolbox(), Tier.SPARK, folder)
+    return counting_run(PLAN, registry.system(f"spark+{variant}"), Tier.SPARK, folder)
 
 
 @pytest.mark.tier("spark")
