@@ -6,19 +6,21 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.systems.json_lines.gates import Gates
 from holdfast.fixtures.systems.json_lines.messages import Ack
 from holdfast.fixtures.systems.json_lines.stored_table import records_held
+from holdfast.harness import cli
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import NodeDied
-from holdfast.harness.model.journal import Status
+from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.plan import Gate, Plan
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
@@ -56,6 +58,16 @@ def test_the_program_that_doubles_after_a_restore_is_refuted_with_the_rules_of_i
     found = run_case("json-lines+doubles-after-restore", CASES[0], Tier.PROCESS, folder=tmp_path)
     assert found.status is Status.FAIL
     assert found.rules == {"E2E-02": Status.FAIL, "REC-03": Status.FAIL}
+
+
+def test_its_certificate_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    system = "json-lines+doubles-after-restore"
+    narrowed = ["--tier", "process", "--rule", "REC-03", "--jobs", "1"]
+    assert cli.execute(["certify", system, *narrowed, "--out", str(tmp_path)]) == 1
+    journal = msgspec.json.decode((tmp_path / "latest" / "results.json").read_bytes(), type=Journal)
+    assert journal.certificate.title is Title.REFUSED
+    assert {each.rule.id for each in journal.rules if each.status is Status.FAIL} == {"E2E-02", "REC-03"}
+    assert f"REFUSED  {system}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
