@@ -45,8 +45,16 @@ def counting_run(
         windows: that it must hit, if nothing is refuted.
         tools: faults, workloads and oracles; by default all that are registered.
     """
-    words = dict.fromkeys(("purpose", "method", "passes"), "")
-    case = Case(id="selfcheck/plan", **words, decides=(), plan=plan, tiers=(tier,), windows=windows)
+    case = Case(
+        id="selfcheck/plan",
+        purpose="",
+        method="",
+        passes="",
+        decides=(),
+        plan=plan,
+        tiers=(tier,),
+        windows=windows,
+    )
     with closing(_runs(case, system, folder, tools)) as runs:
         for run in runs:
             if reader_was_slow(run):
