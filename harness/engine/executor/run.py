@@ -9,13 +9,14 @@ closed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
+from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
 from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
 from holdfast.harness.engine.executor.markers import with_markers
@@ -127,7 +128,7 @@ def run_plan(
     Raises:
         ForeignError: the system, or what acts on it, tried to end this process.
     """
-    with foreign(f"system {plan.system!r}"):
+    with foreign(f"system {plan.system!r}"), rare_collections() if tier is Tier.SIM else nullcontext():
         return _run_plan(plan, system, tools, tier, folder, interrupted)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from holdfast.harness.model.consequence import Consequence
@@ -27,6 +28,8 @@ from holdfast.harness.oracles.liveness.last_state import LastState
 
 TO_TASKS: tuple[type[Event], ...] = (TriggerSent, NotificationSent, SplitsAssigned)
 TO_COORDINATOR: tuple[type[Event], ...] = (AckSent, DeclineSent, SubtaskFinished)
+Key = Callable[[Event], object]
+"""What a message that was sent, and one that was received, have in common if they are the same."""
 _CHANNEL = "channel"
 """How targets begin that carry records and no control messages."""
 
@@ -62,15 +65,12 @@ class MessageOracle:
         for sent, received, fields in MESSAGE_EDGES:
             if sent not in TO_TASKS and sent not in TO_COORDINATOR:
                 continue
+            key = attrgetter(*fields)
             if sent is not SubtaskFinished and not forged:
-                _judge_receptions(history, state, sent, received, fields, findings)
+                _judge_receptions(history, state, sent, received, key, findings)
             if judged:
-                _judge_losses(history, state, sent, received, fields, findings, standing=standing)
+                _judge_losses(history, state, sent, received, key, findings, standing=standing)
         return findings.verdict(history)
-
-
-def _key(event: Any, fields: tuple[str, ...]) -> tuple[object, ...]:
-    return tuple(getattr(event, field) for field in fields)
 
 
 def _part(event: Any) -> tuple[str, int]:
@@ -88,7 +88,7 @@ def _judge_receptions(
     state: LastState,
     sent: type[Event],
     received: type[Event],
-    fields: tuple[str, ...],
+    key: Key,
     findings: Findings,
 ) -> None:
     """Where events of sending are recorded; a superseded coordinator sends too. What the dead sent they may not have
@@ -96,18 +96,18 @@ def _judge_receptions(
     if not history.supplies(sent):
         return
     written = not (state.exempt.dead and state.exempt.real_time)
-    untaken = Counter(_key(event, fields) for event in history.of(sent))
+    untaken = Counter(map(key, history.of(sent)))
     known = set(untaken)
     disturbed = _disturbed(history)
     receptions = history.of(received)
     findings.check("never-sent", len(receptions))
     findings.check("taken-twice", len(receptions))
     for event in receptions:
-        key = _key(event, fields)
-        untaken[key] -= 1
-        if written and key not in known:
+        name = key(event)
+        untaken[name] -= 1
+        if written and name not in known:
             findings.violated("never-sent", f"nobody sent what was taken: {line(event)}", event)
-        elif written and untaken[key] < 0 and _part(event) not in disturbed:
+        elif written and untaken[name] < 0 and _part(event) not in disturbed:
             findings.violated("taken-twice", f"it was sent once less: {line(event)}", event)
 
 
@@ -116,7 +116,7 @@ def _judge_losses(
     state: LastState,
     sent: type[Event],
     received: type[Event],
-    fields: tuple[str, ...],
+    key: Key,
     findings: Findings,
     *,
     standing: bool,
@@ -124,14 +124,14 @@ def _judge_losses(
     """Of present attempts, so that the coordinator is the one that lives, and of subtasks that run, where they are to
     take it; `standing`: no fault disturbed the messages of connections. What a superseded coordinator sends is nobody's
     to take, and what it took has arrived."""
-    taken = {_key(event, fields) for event in history.of(received)}
+    taken = set(map(key, history.of(received)))
     findings.check("never-received", len(taken))
     if not state.coordinator or state.over:
         return
     disturbed = _disturbed(history)
     for event in state.history.of(sent):
         late = standing and state.is_long_ago(event.time_ns)
-        if _key(event, fields) in taken or not (late or state.is_due(event.time_ns)):
+        if key(event) in taken or not (late or state.is_due(event.time_ns)):
             continue
         subtask, _ = part = _part(event)
         attempt, task = state.present(subtask), state.task(subtask)
