@@ -77,7 +77,7 @@ class SkewClock(_WrongClock):
 
     kind = "skew-clock"
     parameters: Mapping[str, tuple[type, str]] = {
-        "percent": (int, f"how fast it runs, 0: it stands still; {_PERCENT[0]} if not given"),
+        "percent": (int, f"how fast it runs, 0: it stops; {_PERCENT[0]} if not given"),
     }
     colour = "#6a51a3"
     leaves = JumpClock.leaves

@@ -89,7 +89,7 @@ class Forge(Momentary):
     }
     colour = "#009e73"
     control = ForgeryControl
-    leaves = "nothing: a system must ignore what it did not ask for"
+    leaves = "nothing: a system must ignore what it did not request"
     may_cause = frozenset({Consequence.FORGES_MESSAGES, Consequence.FAILS_TASK})
     attacks: Sequence[Attack] = (Attack("forge", _draw, (Capability.FORGE_MESSAGE,), Occasion.DISTURBANCE, 1),)
 

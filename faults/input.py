@@ -71,7 +71,7 @@ class Poison(InputFault):
     parameters: Mapping[str, tuple[type, str]] = {
         "partition": (int, "of the record; 0 if not given"),
         "offset": (int, "of the record; negative: from the end of the partition; 0 if not given"),
-        "unrecoverable": (int, "1: its operator says that no restart can help; 0 if not given"),
+        "unrecoverable": (int, "1: its operator reports that no restart can help; 0 if not given"),
     }
     colour = "#aa4466"
     leaves = "nothing: the record is processed once it is healed"

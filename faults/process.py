@@ -187,7 +187,7 @@ class Pause:
     }
     colour = "#e69f00"
     control = ProcessControl
-    leaves = "nothing: the process goes on where it stood"
+    leaves = "nothing: the process continues where it stopped"
     may_cause = frozenset(
         {
             Consequence.PAUSES_PROCESS,

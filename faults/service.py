@@ -22,7 +22,7 @@ class Outage:
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#661100"
     control = ServiceControl
-    leaves = "the outcome of every request that it had not answered"
+    leaves = "the outcome of every request without a response"
     may_cause = ANY_FAILURE
     lasting = True
 

@@ -141,7 +141,7 @@ class SlowStorage:
     }
     colour = "#332288"
     control = StorageControl
-    leaves = "nothing: every call takes effect and is answered"
+    leaves = "nothing: every call takes effect and returns"
     may_cause = frozenset({Consequence.SLOWS_STORAGE})
     lasting = True
     attacks: Sequence[Attack] = (Attack("slow-storage", _draw_slow, (Capability.SLOW_STORAGE,), Occasion.MIXED, 1),)

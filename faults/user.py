@@ -48,8 +48,8 @@ class RequestCheckpoint(UserCommand):
     kind = "request-checkpoint"
     command = "checkpoint"
     parameters: Mapping[str, tuple[type, str]] = {
-        "origins": (str, "who asks, one after the other: words out of `user`, `forced`; `user` if not given"),
-        "times": (int, "how often all of them ask; 1 if not given"),
+        "origins": (str, "who makes requests, one after the other: words out of `user`, `forced`; `user` if not given"),
+        "times": (int, "how often all of them make requests; 1 if not given"),
     }
     colour = "#ddcc77"
     leaves = "nothing: a checkpoint more changes no result"

@@ -138,7 +138,7 @@ def campaign(
     seeds: Annotated[str, typer.Option(metavar="FIRST-LAST", help="Draw seeds, from 1.")] = "1-100000",
     jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
     withdraw: Annotated[
-        list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm says nothing; repeatable.")
+        list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm does not count; repeatable.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Of the campaign.")] = OUTPUT / "campaign",
 ) -> int:

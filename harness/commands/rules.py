@@ -114,7 +114,7 @@ def _table(results: Iterable[RuleResult], console: Console) -> Table:
     table.add_column("status", no_wrap=True)
     table.add_column("cases", max_width=(console.width - 30) // 3)
     table.add_column("mutants", max_width=(console.width - 30) // 4)
-    table.add_column("what is owed", ratio=1)
+    table.add_column("requirement", ratio=1)
     table.expand = True
     for area, rules in _by_area(results).items():
         table.add_row(Text(area, "bold"), "", "", Text(rules[0].rule.title, "bold"))
@@ -132,16 +132,16 @@ def _table(results: Iterable[RuleResult], console: Console) -> Table:
 
 
 def _stack(results: Iterable[RuleResult], console: Console) -> Table:
-    """A line for each rule, and below it what is owed, its cases and its mutants."""
+    """A line for each rule, and below it the requirement, its cases and its mutants."""
     table = Table.grid()
     for area, rules in _by_area(results).items():
         table.add_row(Text(f"{area}  {rules[0].rule.title}", "bold"))
         for result in rules:
             rule = result.rule
             table.add_row(Text(f"  {rule.id}  {rule.level:<6}  ") + _status(result.status))
-            owed = Text(_first_sentence(rule.text), "dim", overflow="ellipsis", no_wrap=True)
-            owed.truncate(console.width - 10)
-            table.add_row(Padding(owed, (0, 0, 0, 10)))
+            requirement = Text(_first_sentence(rule.text), "dim", overflow="ellipsis", no_wrap=True)
+            requirement.truncate(console.width - 10)
+            table.add_row(Padding(requirement, (0, 0, 0, 10)))
             for label, names in (("cases", result.cases), ("mutants", result.mutants)):
                 if names:
                     lines = Table.grid(padding=(0, 1, 0, 0))
@@ -197,7 +197,7 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
         "decided by": _decided_by(result.oracles, titles) or "nothing yet",
-        "as it says": rule.oracle,
+        "how": rule.oracle,
         "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),
     }

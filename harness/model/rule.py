@@ -73,7 +73,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         if self.id.partition("-")[0] != self.area:
             raise ValueError(f"the id {self.id!r} does not begin with its area {self.area!r} and a hyphen")
         if self.must_for_reference and self.level is Level.MUST:
-            raise ValueError("must_for_reference says nothing more about a MUST rule: remove it")
+            raise ValueError("must_for_reference adds nothing to a MUST rule: remove it")
 
     @property
     def level_for_reference(self) -> Level:

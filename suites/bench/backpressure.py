@@ -160,7 +160,7 @@ def _slowness(history: History) -> tuple[int, int]:
     begun = [event.time_ns for event in history.of(FaultInjected) if event.fault_kind == kind]
     ended = [event.time_ns for event in history.of(FaultHealed) if event.fault_kind == kind]
     if len(begun) < len(SUMS) or not ended:
-        raise OSError("the sums were not slow for a while, so the run says nothing.")
+        raise OSError("the sums were not slow for a while, so the run decides nothing.")
     return max(begun), min(ended)
 
 

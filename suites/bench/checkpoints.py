@@ -143,7 +143,7 @@ def _rate(emitted: Sequence[SourceEmitted], keys: int, without: Sequence[tuple[i
     until_ns = emitted[-1].time_ns
     excluded_ns = sum(max(0, min(end, until_ns) - max(begin, since_ns)) for begin, end in without)
     if until_ns - since_ns <= excluded_ns:
-        raise OSError("all input was read during one checkpoint: ask for more rounds.")
+        raise OSError("all input was read during one checkpoint: raise --rounds.")
     return counted * 1e9 / (until_ns - since_ns - excluded_ns)
 
 

@@ -121,7 +121,9 @@ def measure_throughput(demand: Demand, years: int) -> Saturated:
     zero_ns = under_test.zero_ns
     samples = [Sample((zero_ns + time_ns) / 1e9, records) for time_ns, records in batches.committed_samples()]
     if len(samples) < FEWEST_CHECKPOINTS + 1:
-        raise OSError(f"{years} years were read before {FEWEST_CHECKPOINTS} checkpoints were complete: ask for more.")
+        raise OSError(
+            f"{years} years were read before {FEWEST_CHECKPOINTS} checkpoints were complete: raise the years."
+        )
     return Saturated(
         throughput=Throughput(
             engine=ENGINE,

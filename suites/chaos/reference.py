@@ -249,7 +249,7 @@ CASES = with_needs(
     case(
         "zombie",
         "Is a worker that comes back from the dead fenced?",
-        "A worker is stopped until its successor runs, and goes on then.",
+        "A worker is paused until its successor runs, and continues then.",
         EXACTLY_ONCE_HOLDS,
         ZOMBIE,
     ),

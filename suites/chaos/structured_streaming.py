@@ -111,7 +111,7 @@ CASES = with_needs(
         "kafka-sink",
         "Is nothing lost, and everything that is there twice a repeat, in Spark's Kafka sink?",
         "A micro-batch is replayed: at-least-once is all that the sink claims.",
-        "Every record is there; repeats are told as information.",
+        "Every record is there; repeats are reported as notes.",
         _plan(REPLAYED, options=INTO_KAFKA),
     ),
     _control(

@@ -49,7 +49,7 @@ FAILED_WRITE = plan(
 CASES = with_needs(
     Case(
         id="asynchronous/beside-the-records",
-        purpose="Do records, and the barrier, go on while the state of their subtask is being stored?",
+        purpose="Are records and the barrier passed on while the state of their subtask is being stored?",
         method="Each write of state takes 60 ms, and a record comes every millisecond or two.",
         passes="Batches are processed during uploads, and each barrier leaves before its own upload has ended.",
         decides=(
@@ -72,7 +72,7 @@ CASES = with_needs(
     ),
     Case(
         id="asynchronous/error-beside-the-records",
-        purpose="Is a checkpoint declined whose state cannot be stored, and does the task go on?",
+        purpose="Is a checkpoint declined whose state cannot be stored, and does the task continue?",
         method="One write of state fails, after it took effect; failed checkpoints are tolerated.",
         passes="The subtask declines that checkpoint, and nothing restarts.",
         decides=(
@@ -115,8 +115,8 @@ CASES = with_needs(
     Case(
         id="asynchronous/versions",
         purpose="Are old versions of state kept as long as a snapshot needs them, no longer, and no more than changed?",
-        method="State is slow to be stored while records change it; each subtask says when it frees a version and how "
-        "many entries that kept.",
+        method="State is slow to be stored while records change it. Each subtask reports when it frees a version, "
+        "and how many entries that kept.",
         passes="Each version is freed when it is stored, no other is open then, and it kept as many entries as were "
         "changed at most.",
         decides=(
@@ -132,8 +132,8 @@ CASES = with_needs(
         id="asynchronous/switched-off",
         purpose="Are the results the same with synchronous snapshots, where records wait in order meanwhile?",
         method="Each write of state takes 60 ms, records come all the time, and a worker is killed.",
-        passes="Nothing is processed while state is written, channels keep their order, and the committed output is "
-        "the answer of the oracle's model.",
+        passes="Nothing is processed while state is written, channels keep their order, and the committed output "
+        "equals that of the oracle's model.",
         decides=(
             Decision("ASY-07", "SNAPSHOT", ("processed-while-writing",), "processes-while-writing"),
             Decision("ASY-07", "CUT", ("channel-order",), "reorders-around-barrier"),

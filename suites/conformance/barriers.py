@@ -95,7 +95,7 @@ CASES = with_needs(
     ),
     Case(
         id="barriers/alignment",
-        purpose="Does a task with several inputs keep what is behind a barrier out, and go on with the other inputs?",
+        purpose="Does a task with several inputs hold back what is behind a barrier, and continue with the others?",
         method="One channel is late, so that the others bring barrier and records while it still brings older records.",
         passes="Nothing behind a barrier is processed before the barrier is there on every input, and the late channel "
         "is processed meanwhile.",
@@ -105,7 +105,7 @@ CASES = with_needs(
     ),
     Case(
         id="barriers/held-records",
-        purpose="Are records that an alignment holds processed afterwards, once, in order, also when it is given up?",
+        purpose="Are records that an alignment holds processed afterwards, once, in order, also when it is aborted?",
         method="One channel is late, and a checkpoint is declined while its alignment holds records.",
         passes="The first batch processed after each alignment is the first one that it held, and none is left out.",
         decides=(Decision("BAR-04", "CUT", ("held-records",), "drops-held-records"),),
@@ -135,8 +135,8 @@ CASES = with_needs(
         id="barriers/worked-example-aligned",
         purpose="Does the worked example of seeds/002 come out with alignment?",
         method="Record 4 of the first source arrives before the barrier of the second; the job restarts from there.",
-        passes="The checkpoint holds even 8 and odd 8; the sources go on at record 4 and record 5; the last rows are "
-        "even 40 and odd 32.",
+        passes="The checkpoint holds even 8 and odd 8; the sources continue at record 4 and record 5; the last rows "
+        "are even 40 and odd 32.",
         decides=(
             Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "A3"),
             Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),
@@ -201,8 +201,8 @@ CASES = with_needs(
     Case(
         id="barriers/newer-barrier",
         purpose="Does a newer barrier end an older alignment, and unblock what that had blocked?",
-        method="A source is told of a later checkpoint too early, so that its barrier comes on a late channel while an "
-        "older checkpoint is being aligned.",
+        method="A source gets the trigger of a later checkpoint too early. Its barrier comes on a late channel while "
+        "an older checkpoint is being aligned.",
         passes="Every channel of the older alignment is unblocked before anything else happens.",
         decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "keeps-older-alignment"),),
         plan=plan(*LATE_SOURCE, forge("trigger", "source[1]", {"checkpoint": 2}, after_checkpoint=1), options=PATIENT),
@@ -210,7 +210,7 @@ CASES = with_needs(
     Case(
         id="barriers/cancellation-marker",
         purpose="Does the marker of a source that gave up a checkpoint end its alignment below?",
-        method="A source hears of an abort before the trigger of its checkpoint; the others send barriers.",
+        method="A source gets the notice of an abort before the trigger of its checkpoint; the others send barriers.",
         passes="Whatever was blocked for it is unblocked when the marker comes.",
         decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "ignores-markers"),),
         plan=plan(*LATE_SOURCE, forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1), options=PATIENT),
@@ -218,8 +218,8 @@ CASES = with_needs(
     Case(
         id="barriers/stale-marker",
         purpose="Is the marker of a checkpoint that is over ignored while the next one is being aligned?",
-        method="A source answers with markers on late channels; its checkpoint is declined at once, and the next one's "
-        "barriers come on the others before.",
+        method="A source responds with markers on late channels. Its checkpoint is declined at once, and the barriers of "
+        "the next one come on the others before.",
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-10", "CUT", ("processed-while-blocked",), "obeys-stale-markers"),),
         plan=plan(
@@ -240,10 +240,10 @@ CASES = with_needs(
     ),
     Case(
         id="barriers/no-deadlock",
-        purpose="Does a job whose ways meet again go on with one buffer at each end, also if a checkpoint aborts?",
+        purpose="Does a job whose paths meet again continue with one buffer at each end, also if a checkpoint aborts?",
         method="Diamond, union, join and self-join run with a slow task where the ways meet, aligned and unaligned; a "
         "checkpoint is declined while it is being aligned.",
-        passes="Checkpoints go on completing, all input is processed, and no channel stays blocked.",
+        passes="Checkpoints continue to complete, all input is processed, and no channel stays blocked.",
         decides=(
             Decision("BAR-11", "LIVE", ("end-not-reached", "no-new-checkpoints", "input-not-drained"), "stays-blocked"),
         ),
@@ -258,7 +258,7 @@ CASES = with_needs(
     ),
     Case(
         id="barriers/sources-go-on",
-        purpose="Do sources go on emitting while tasks below align?",
+        purpose="Do sources continue to emit while tasks below align?",
         method="All input is there from the start, and one channel is late by more than a source needs for a record.",
         passes="A source emits between its barrier and the completion of the checkpoint.",
         decides=(Decision("BAR-09", "CUT", ("source-stalled",), "stops-sources-while-aligning"),),

@@ -203,7 +203,7 @@ CASES = with_needs(
         id="configuration/files",
         purpose="Are options read from the flat file of Flink 1.14 and from the nested one of 2.x?",
         method="A job is submitted to a cluster with each of these options in either file.",
-        passes="The value is in force, and said to be of the file.",
+        passes="The value is in force, and reported to be of the file.",
     ),
     question(
         [
@@ -228,7 +228,7 @@ CASES = with_needs(
         [submitted({}, *calls) for calls in CALLS],
         Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
         id="configuration/calls",
-        purpose="Does every call of the seeds exist, and set what it says?",
+        purpose="Does every call of the seeds exist, and set what its name says?",
         method="A program is submitted for each call, with and without its optional arguments.",
         passes="The options in force are those that the call stands for.",
     ),
@@ -244,9 +244,9 @@ CASES = with_needs(
         [plan(kill(WORKERS[0], after_checkpoint=1), options=SMALL_BATCHES, calls=PROGRAM)],
         Decision("CFG-08", "CONFIG", ("value-wrong",), "ignores-calls"),
         id="configuration/program",
-        purpose="Does a job run as its program says?",
+        purpose="Does a job run as its program sets it?",
         method="A program sets checkpoints and restarts by calls, and a worker is killed.",
-        passes="It restarts, and goes on with what its program says in force.",
+        passes="It restarts, and the options of its program stay in force.",
         tiers=EVERYWHERE,
     ),
     question(
@@ -264,7 +264,7 @@ CASES = with_needs(
         id="configuration/code-over-file",
         purpose="Does the job's setting win over the cluster's, and that over the default?",
         method="Options are set by the job, by its cluster, and by both in the same and in different spellings.",
-        passes="In force is what the first of them says, and where it comes from is told.",
+        passes="The first of them is in force, and its origin is reported.",
     ),
     question(
         [
@@ -278,7 +278,7 @@ CASES = with_needs(
         ],
         Decision("RST-07", "COUNT", ("restarted-beyond-policy",), "puts-file-over-code"),
         id="configuration/restarts-of-the-job",
-        purpose="Does a job restart as it says itself, whatever its cluster says?",
+        purpose="Does a job restart by its own options, whatever those of its cluster are?",
         method="The job allows one restart, its cluster thirty, and two workers are killed one after the other.",
         passes="The job fails at the second failure.",
         tiers=EVERYWHERE,

@@ -72,7 +72,7 @@ CASES = with_needs(
     ),
     Case(
         id="coordinator/durable-before-notified",
-        purpose="Is the metadata durable before anyone hears that the checkpoint is complete?",
+        purpose="Is the metadata durable before anyone is notified that the checkpoint is complete?",
         method="The coordinator's trace is followed: publication, completion, notices.",
         passes="Completion and every notice come after the publication.",
         decides=(Decision("CRD-01", "COORD", ("notified-before-durable",), "notifies-before-durable"),),
@@ -96,10 +96,10 @@ CASES = with_needs(
     ),
     Case(
         id="coordinator/decline",
-        purpose="Does one decline abort the whole checkpoint, discard its state, tell the tasks and free the slot?",
+        purpose="Does one decline abort the whole checkpoint, discard its state, notify the tasks and free the slot?",
         method="Each subtask declines in turn, when others have acknowledged; their state lies in files.",
-        passes="A declined checkpoint never completes, every participant is told, no file of it is left at the end, "
-        "and another is triggered in the same attempt.",
+        passes="A declined checkpoint never completes, every participant is notified, and no file of it is left at the "
+        "end. Another is triggered in the same attempt.",
         decides=(
             Decision("CRD-03", "COORD", ("completed-after-decline",), "ignores-decline"),
             Decision("CRD-03", "COORD", ("state-not-discarded",), "keeps-discarded-state"),

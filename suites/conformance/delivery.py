@@ -95,9 +95,9 @@ CASES = with_needs(
     ),
     Case(
         id="delivery/published-positions",
-        purpose="Do sources go on from the checkpoint, whatever positions of theirs are known elsewhere?",
-        method="A worker dies when more was read than the last checkpoint covers. The wrong source goes on behind what "
-        "it has published, as one does that follows the offsets of its consumer group.",
+        purpose="Do sources continue from the checkpoint, whatever positions of theirs are known elsewhere?",
+        method="A worker dies when more was read than the last checkpoint covers. The wrong source continues behind "
+        "what it has published, as one does that follows the offsets of its consumer group.",
         passes="No record is lost.",
         decides=(Decision("E2E-07", "NOLOSS", ("input-lost",), "source-follows-published-positions"),),
         windows=RESTORED,

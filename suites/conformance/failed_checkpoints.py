@@ -131,9 +131,9 @@ CASES = with_needs(
     ),
     Case(
         id="failed-checkpoints/notices-rise",
-        purpose="Is each task told of completions in ascending order?",
+        purpose="Is each task notified of completions in ascending order?",
         method="The publication of one checkpoint takes longer than that of the next.",
-        passes="Nobody hears of an older completion after that of a newer one.",
+        passes="No task is notified of an older completion after a newer one.",
         decides=(Decision("CRD-06", "COORD", ("notices-not-increasing",), "completes-late"),),
         plan=LATE_PUBLICATION,
         tiers=EVERYWHERE,
@@ -151,8 +151,8 @@ CASES = with_needs(
     Case(
         id="failed-checkpoints/failing-notice",
         purpose="Does an error in what a task does with a notice fail the task, and leave the checkpoint complete?",
-        method="The commit that a completion asks for fails; two checkpoints are retained.",
-        passes="The task fails, and the job goes on from that checkpoint.",
+        method="The commit after a completion fails; two checkpoints are retained.",
+        passes="The task fails, and the job continues from that checkpoint.",
         decides=(
             Decision("CRD-08", "TXN", ("error-swallowed",), "H7"),
             Decision("CRD-08", "COORD", ("restored-not-latest",), "revokes-completed"),
@@ -219,7 +219,7 @@ CASES = with_needs(
     Case(
         id="failed-checkpoints/perhaps-stored",
         purpose="Do the files of a checkpoint stay while nobody knows whether it is stored?",
-        method="The answer to a publication is lost, which took effect or not, and the coordinator dies soon after.",
+        method="The response to a publication is lost, which took effect or not, and the coordinator dies soon after.",
         passes="Whoever finds the metadata finds every file that it names.",
         decides=(Decision("CRD-11", "REACH", ("file-missing",), "D2"),),
         windows=(Window.RESTORED_STATE,),

@@ -124,7 +124,7 @@ CASES = with_needs(
     ),
     Case(
         id="finishing/checkpoints-go-on",
-        purpose="Do checkpoints go on when some tasks have finished, without asking these?",
+        purpose="Do checkpoints continue without the tasks that have finished?",
         method="Two sources flow together, and the input of one of them ends.",
         passes="Checkpoints complete; the finished take no part; the trigger goes to the first that still run.",
         decides=(
@@ -139,7 +139,7 @@ CASES = with_needs(
     ),
     Case(
         id="finishing/checkpoints-stop",
-        purpose="Are checkpoints declined when tasks have finished and the option says so?",
+        purpose="Are checkpoints declined when tasks have finished and the option demands it?",
         method="Two sources flow together, and the input of one of them ends long before that of the other.",
         passes="None is triggered any more, and the job finishes.",
         decides=(Decision("FIN-01", "FINAL", ("triggered-after-finish",), "never-stops-checkpoints"),),
@@ -166,7 +166,7 @@ CASES = with_needs(
         id="finishing/edited-graph",
         purpose="Is a graph refused on restore that puts something that runs in front of what has finished?",
         method="A job is cancelled when two operators have finished, and submitted again with a new one between them.",
-        passes="No attempt starts, and the job fails at once and says why.",
+        passes="No attempt starts, and the job fails at once and reports why.",
         decides=(Decision("FIN-06", "FINAL", ("running-before-finished",), "restores-any-graph"),),
         plan=EDITED,
         tiers=EVERYWHERE,

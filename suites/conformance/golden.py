@@ -77,7 +77,7 @@ def _compare(
     for key, value in expected.items():
         findings.check(clause)
         if found.get(key) != value:
-            findings.violated(clause, f"{key} is {found.get(key)}, the example says {value}", *witness)
+            findings.violated(clause, f"{key} is {found.get(key)}, the example has {value}", *witness)
 
 
 ORACLES = (GoldenOracle(),)

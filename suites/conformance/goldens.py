@@ -23,9 +23,7 @@ class SampleOracle:
 
     name = "SAMPLES"
     title = "samples of the seeds"
-    invariant = (
-        "Every configuration sample of the seeds comes to its golden figures, and every default is the listed one."
-    )
+    invariant = "Every configuration sample of the seeds gives its golden figures, and every default is the listed one."
     clauses: Mapping[str, str] = {
         "default-differs": "the default of an option is not that of the list",
         "sample-differs": "an option of a sample is not what its golden figures say",
@@ -62,8 +60,8 @@ def _judge_defaults(
     for key, value in listed.items():
         findings.check("default-differs")
         if key not in told or told[key].value != value:
-            found = told[key].value if key in told else "not told"
-            findings.violated("default-differs", f"{key} is {found}, the list says {value}", event)
+            found = told[key].value if key in told else "not reported"
+            findings.violated("default-differs", f"{key} is {found}, the list has {value}", event)
 
 
 def _judge_sample(told: Mapping[str, Setting], sample: Sample, event: JobConfigured, findings: Findings) -> None:

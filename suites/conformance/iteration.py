@@ -72,9 +72,9 @@ CASES = with_needs(
         Decision("ITR-01", "LOUD", ("refused-good-option",), "refuses-every-loop"),
         Decision("ITR-02", "CONFIG", ("warning-wrong",), "warns-of-nothing"),
         id="iteration/forced",
-        purpose="Is such a job accepted without checkpoints, and with forced ones, and is it said what may be lost?",
+        purpose="Is such a job accepted without checkpoints, and with forced ones, and is a possible loss reported?",
         method="It is submitted without an interval, and forced by option and by call.",
-        passes="Each is accepted; where checkpoints were forced a warning says that records in the loop may be lost.",
+        passes="Each is accepted; forced checkpoints give a warning that records in the loop may be lost.",
     ),
     Case(
         id="iteration/confined",

@@ -55,7 +55,7 @@ CASES = with_needs(
     Case(
         id="job-records/failing",
         purpose="Does nothing begin under an id or an attempt whose record could not be written?",
-        method="The record is refused, or its answer is lost; the coordinator dies with a checkpoint under way.",
+        method="The record is refused, or its response is lost; the coordinator dies with a checkpoint under way.",
         passes="No checkpoint and no attempt has a number that an earlier one had.",
         decides=(Decision("TRG-02", "COORD", ("ids-not-increasing",), "ignores-lost-record"),),
         windows=(Window.RESTORED_STATE,),
@@ -67,7 +67,7 @@ CASES = with_needs(
         id="job-records/slow",
         purpose="Is the output right when the record takes longer than a checkpoint interval?",
         method="Each write of the record takes 60 ms longer; a worker and the coordinator die meanwhile.",
-        passes="The committed output is the answer of the oracle's model, once.",
+        passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
         plan=SLOW,

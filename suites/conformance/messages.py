@@ -162,7 +162,7 @@ CASES = with_needs(
         id="messages/lost-with-connection",
         purpose="Is the output right, and is all input drained, whichever message is lost with its connection?",
         method="The connection of one worker is reset twice, in front of messages of six kinds in turn; another dies.",
-        passes="The committed output is the answer of the oracle's model, once, and checkpoints cover all input.",
+        passes="The committed output equals that of the oracle's model, once, and checkpoints cover all input.",
         decides=(
             Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),
             Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),

@@ -53,8 +53,8 @@ KILLED = programs(in_life(0, 2), in_life(1, 4), in_life(2, 4))
 UNHEARD = programs(BEFORE_ANYTHING, in_life(0), unheard(1), unheard(2))
 WRONG_AFTER_A_RESTORE = (
     ("doubles", "counts again what is sent again", UNHEARD, "EXACT/row-wrong"),
-    ("loses", "goes on from positions that are ahead of its sums", KILLED, "EXACT/row-wrong"),
-    ("forgets", "goes on from the table before the last one", KILLED, "EXACT/row-wrong"),
+    ("loses", "continues from positions that are ahead of its sums", KILLED, "EXACT/row-wrong"),
+    ("forgets", "continues from the table before the last one", KILLED, "EXACT/row-wrong"),
     ("reorders", "first publishes what its sums were before the last message", UNHEARD, "EXACT/counts-stepped-back"),
 )
 """By program, what it does after a restore, where it shows, and the clause that must refute it."""

@@ -134,7 +134,7 @@ REREADS = tuple(
 CASES = with_needs(
     Case(
         id="recovery/latest-checkpoint",
-        purpose="Do all tasks go on from the latest completed checkpoint, and the sources from its positions?",
+        purpose="Do all tasks continue from the latest completed checkpoint, and the sources from its positions?",
         method="Two checkpoints are retained; both workers are killed one after the other.",
         passes="Each task of an attempt restores the one with the highest id that had completed, and the first offsets "
         "read afterwards are those that it holds.",
@@ -150,7 +150,7 @@ CASES = with_needs(
     ),
     Case(
         id="recovery/read-from-positions",
-        purpose="Do restored sources read from where they report to go on?",
+        purpose="Do restored sources read from where they report to continue?",
         method="Both workers are killed one after the other; the source system, which is the harness's own, records "
         "from which offset on it hands records to each attempt.",
         passes="The first offset that an attempt is handed is the one that its restored source reports.",
@@ -162,7 +162,7 @@ CASES = with_needs(
         id="recovery/crash-anywhere",
         purpose="Is the output that of a failure-free run, whichever step a participant dies at?",
         method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",
-        passes="The committed output is the answer of the oracle's model, once.",
+        passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
         windows=(*RESTORED, Window.TRANSACTION_IN_DOUBT),
         plan=each_of(CRASHES),
@@ -208,9 +208,9 @@ CASES = with_needs(
     ),
     Case(
         id="recovery/fails-visibly",
-        purpose="Does a job whose checkpoint stays unreadable fail in the end, as its restart strategy says?",
+        purpose="Does a job whose checkpoint stays unreadable fail in the end, as its restart strategy demands?",
         method="Metadata or a state file of the newest checkpoint is removed for good; three restarts are allowed.",
-        passes="The job fails, and says why.",
+        passes="The job fails, and reports why.",
         decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "waits-for-lost-checkpoint"),),
         plan=each_of(NOT_MENDED),
         runs=len(NOT_MENDED),
@@ -219,7 +219,7 @@ CASES = with_needs(
     ),
     Case(
         id="recovery/backlog",
-        purpose="Does the backlog of a downtime drain while input goes on to come, at several rates?",
+        purpose="Does the backlog of a downtime drain while input continues to come, at several rates?",
         method="A worker dies and the restart waits for 200 ms; meanwhile and afterwards input arrives at three rates, "
         "each three times as fast for a while.",
         passes="The last checkpoint covers all input.",
@@ -232,7 +232,7 @@ CASES = with_needs(
         id="recovery/read-again",
         purpose="How much is read again after a failure, and how much more where checkpoints come less often?",
         method="Workers die behind, between and in front of the completion of checkpoints; the interval is 40, 80 and "
-        "160 ms. Every run says how many records were read again.",
+        "160 ms. Every run reports how many records were read again.",
         passes="No failure costs more records than arrive in the interval and the time of a checkpoint.",
         decides=(Decision("REC-11", "REREAD", ("too-much",), "restores-older"),),
         windows=RESTORED,

@@ -93,7 +93,7 @@ IN_FLIGHT = rescaled(
 CASES = with_needs(
     Case(
         id="rescaling/keyed-state",
-        purpose="Is each key in exactly one subtask, with its value, when a job goes on at another parallelism?",
+        purpose="Is each key in exactly one subtask, with its value, when a job continues at another parallelism?",
         method="A job is cancelled, and another, wider or narrower, restores what it has left, with kills in it.",
         passes="What the subtasks start with together is what was recorded, no key is in two of them, and the output "
         "of both jobs is the right one, once.",
@@ -109,9 +109,9 @@ CASES = with_needs(
     ),
     Case(
         id="rescaling/splits-and-transactions",
-        purpose="Do the splits and pending transactions of a job go on, each once, at another parallelism?",
+        purpose="Do the splits and pending transactions of a job continue, each once, at another parallelism?",
         method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in it.",
-        passes="Each partition goes on where it was, at one reader; each pending transaction is committed once.",
+        passes="Each partition continues where it was, at one reader; each pending transaction is committed once.",
         decides=(
             Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
             Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
@@ -136,7 +136,7 @@ CASES = with_needs(
         id="rescaling/held-back",
         purpose="Is another parallelism refused where records are held back, whose order would be lost?",
         method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
-        passes="The second job fails, and says why.",
+        passes="The second job fails, and reports why.",
         decides=(),
         plan=each_of(HELD_BACK),
         runs=len(HELD_BACK),
@@ -146,7 +146,7 @@ CASES = with_needs(
         id="rescaling/in-flight",
         purpose="Is another parallelism refused where that cannot be had without losing what was in flight?",
         method="A job is cancelled that leaves an unaligned checkpoint, and a wider one is to restore it.",
-        passes="No attempt starts without all that was in flight; the reference refuses, and says what to do.",
+        passes="No attempt starts without all that was in flight; the reference refuses, and reports what to do.",
         decides=(Decision("RSC-04", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),),
         plan=IN_FLIGHT,
         tiers=EVERYWHERE,

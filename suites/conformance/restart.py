@@ -149,7 +149,7 @@ CASES = with_needs(
     ),
     Case(
         id="restart/none",
-        purpose="Is the first failure final when no restart is asked for?",
+        purpose="Is the first failure final when no restart is configured?",
         method="The strategy is none, checkpoints are on, and a worker is killed.",
         passes="The job fails and does not restart.",
         decides=(Decision("RST-05", "COUNT", ("restarted-after-none",), "restarts-after-none"),),
@@ -246,7 +246,7 @@ CASES = with_needs(
         method="The last record of a partition fails its source under the default of each version, until it is mended "
         "after five minutes.",
         passes="The job restarts each time, every failure is counted under subtask, partition and offset, and the "
-        "report says that this does not end.",
+        "report notes that this does not end.",
         decides=(
             Decision("RST-03", "COUNT", ("failed-too-early",), "restarts-four-times"),
             Decision("RST-03", "COUNT", ("cause-not-reported",), "hides-causes"),
@@ -267,7 +267,7 @@ CASES = with_needs(
     Case(
         id="restart/unrecoverable",
         purpose="Is a failure that no restart can help final, whatever the strategy allows?",
-        method="A record makes its source fail with an error that says so, under each strategy.",
+        method="A record makes its source fail with an unrecoverable error, under each strategy.",
         passes="The job fails without a restart.",
         decides=(
             Decision("RST-07", "COUNT", ("restarted-after-unrecoverable",), "restarts-after-unrecoverable"),

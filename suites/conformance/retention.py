@@ -130,7 +130,7 @@ CASES = with_needs(
     ),
     Case(
         id="retention/leaves",
-        purpose="Does a job leave its checkpoints to the user where its policy says so?",
+        purpose="Does a job leave its checkpoints to the user where its policy demands it?",
         method="Each policy is combined with each end that keeps.",
         passes="All that were retained are left, with all their files.",
         decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly",), "discards-everything"),),
@@ -140,7 +140,7 @@ CASES = with_needs(
     ),
     Case(
         id="retention/discards",
-        purpose="Does a job discard its checkpoints where its policy says so?",
+        purpose="Does a job discard its checkpoints where its policy demands it?",
         method="Each policy is combined with each end that does not keep.",
         passes="None is left.",
         decides=(Decision("RET-02", "RETAIN", ("kept-wrongly",), "keeps-everything"),),
@@ -150,18 +150,18 @@ CASES = with_needs(
     ),
     Case(
         id="retention/struck-end",
-        purpose="Does a job end as it is told, though its end is struck?",
+        purpose="Does a job end as requested, though a fault strikes its end?",
         method="Its record is slow to be stored, and the coordinator dies in front of a deletion.",
-        passes="No coordinator takes the job up again, and its checkpoints are what its policy says.",
+        passes="No coordinator takes the job up again, and its policy decides which checkpoints stay.",
         decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly", "kept-wrongly"), "discards-everything"),),
         plan=each_of(DURING_END),
         runs=len(DURING_END),
     ),
     Case(
         id="retention/by-path",
-        purpose="Does a job on a fresh cluster go on from a retained checkpoint that it is given by path?",
+        purpose="Does a job on a fresh cluster continue from a retained checkpoint that it is given by path?",
         method="A job is cancelled or suspended and another submitted, with kills of workers and coordinator in it.",
-        passes="It restores that checkpoint, goes on with the next id, and the output of both is the right one, once.",
+        passes="It restores that checkpoint, continues with the next id, and the output of both is right, once.",
         decides=(
             Decision("RET-03", "RETAIN", ("restored-elsewhere",), "ignores-path"),
             Decision("TRG-02", "COORD", ("wrong-first-id",), "counts-from-one"),
@@ -177,7 +177,7 @@ CASES = with_needs(
         id="retention/without-path",
         purpose="Does a job that is given no path start empty, say so, and leave alone what others have left?",
         method="A job is cancelled, and another submitted on the same root without a path.",
-        passes="It starts empty and says so, and what the first has left is all there at the end.",
+        passes="It starts empty and reports so, and what the first has left is all there at the end.",
         decides=(
             Decision("RET-03", "RETAIN", ("start-not-reported",), "shares-folder"),
             Decision("RET-04", "RETAIN", ("deleted-after-end",), "sweeps-root"),

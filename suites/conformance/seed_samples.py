@@ -89,7 +89,7 @@ CASES = with_needs(
         id="samples/success-in-between",
         purpose="Does a checkpoint that completes make the sample that tolerates two failures forget those before it?",
         method="Two checkpoints fail, one completes, and two more fail, of a job that does not restart.",
-        passes="The job goes on.",
+        passes="The job continues.",
     ),
     *(
         question(
@@ -104,7 +104,7 @@ CASES = with_needs(
             id=f"samples/run-{sample.name}",
             purpose=f"Does a job run under the seed's sample {sample.name}?",
             method="A job runs with it on the virtual clock, and a worker is killed.",
-            passes="It restarts, or stays down if the sample says so.",
+            passes="It restarts, or stays down if the sample demands it.",
         )
         for sample in samples()
     ),

@@ -84,7 +84,7 @@ CASES = with_needs(
     ),
     Case(
         id="spark/fixed-delay",
-        purpose="Does Spark resubmit the stage as often, and after such delays, as the restart strategy says?",
+        purpose="Does Spark resubmit the stage as often, and after such delays, as the restart strategy demands?",
         method="A fixed delay allows two restarts after 300 ms each; three executors are killed.",
         passes="The stage is submitted again twice, 300 ms after its failure at least, and the third failure is final.",
         decides=(

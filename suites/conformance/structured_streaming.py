@@ -166,7 +166,7 @@ CASES = with_needs(
     ),
     Case(
         id="structured-streaming/windows",
-        purpose="Is every event-time window told once, and whole, and kept until then, when an executor dies and a "
+        purpose="Is every event-time window written once, and whole, and kept until then, when an executor dies and a "
         "batch runs twice?",
         method="SIGKILL hits an executor while a micro-batch is under way, with windows in RocksDB; later the last "
         "commit is removed; after the run Spark's statestore source reads back what the checkpoints hold.",
@@ -202,7 +202,7 @@ CASES = with_needs(
     ),
     _control(
         "state-rolled-back",
-        "a query goes on from older state",
+        "a query continues from older state",
         "The query is stopped, and before it is started again, files of its first micro-batch take the place of those "
         "that hold the state of later ones.",
         "STATE/state-missing",
@@ -217,7 +217,7 @@ CASES = with_needs(
     ),
     _control(
         "forgets-after-restore",
-        "sums begin at nothing while the query goes on behind its checkpoint",
+        "sums begin at nothing while the query continues behind its checkpoint",
         "The same replay; the pipeline keeps its sums in a variable.",
         "EXACT/row-wrong",
         _replayed("spark+forgets-after-restore"),

@@ -73,9 +73,9 @@ and has dropped nothing yet."""
 CASES = with_needs(
     Case(
         id="succession/superseded",
-        purpose="Can a coordinator that stood still while another took over still complete or start anything?",
-        method="It stands still in front of each of its steps in turn, or in the middle; a successor takes over and "
-        "goes on with the job; then the first goes on where it stood.",
+        purpose="Can a coordinator that was paused while another took over still complete or start anything?",
+        method="It is paused before each of its steps in turn, or in the middle. A successor takes over and "
+        "continues the job; then the first continues where it was paused.",
         passes="It is refused and ends; it stores nothing, and completes nothing that its successor did not find.",
         decides=(
             Decision("CRD-13", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
@@ -89,9 +89,9 @@ CASES = with_needs(
     ),
     Case(
         id="succession/notices",
-        purpose="Does a task hear of the end of a checkpoint from a coordinator that stood still meanwhile?",
-        method="It stands still in front of its first or second notice; a successor takes over; then it goes on.",
-        passes="No task hears from it.",
+        purpose="Does a coordinator that was paused notify a task of the end of a checkpoint?",
+        method="It is paused before its first or second notice; a successor takes over; then it continues.",
+        passes="No task receives a notice from it.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-notified",), "stays-with-superseded"),),
         windows=(Window.RESTORED_STATE,),
         plan=each_of(NOTIFYING),
@@ -101,9 +101,9 @@ CASES = with_needs(
     ),
     Case(
         id="succession/deletes",
-        purpose="Does a coordinator that stood still leave alone what its successor found?",
-        method="It stands still in front of a deletion, or in the middle of one; a successor takes over; then it "
-        "goes on where it stood.",
+        purpose="Does a coordinator that was paused leave alone what its successor found?",
+        method="It is paused before a deletion, or in the middle of one; a successor takes over; then it "
+        "continues where it was paused.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "deletes-unchecked"),),
         windows=(Window.RESTORED_STATE,),
@@ -115,7 +115,7 @@ CASES = with_needs(
     Case(
         id="succession/deletes-after-check",
         purpose="Is a deletion harmless that was allowed before another took over and takes effect afterwards?",
-        method="A coordinator stands still between asking whether it is superseded and deleting; a successor takes "
+        method="A coordinator is paused between its check whether it is superseded and its deletion. A successor takes "
         "over and restores the job; then the deletion takes effect.",
         passes="It deletes nothing of a checkpoint that its successor found and has not dropped.",
         decides=(Decision("CRD-13", "FENCE", ("superseded-deleted",), "drops-before-storing"),),

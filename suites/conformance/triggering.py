@@ -46,7 +46,7 @@ WITHOUT_INTERVAL = replace(
     plan(pause(WORKERS[0], 900, at_event="job_switched"), expected_end=ExpectedEnd.FAILED),
     options={f"{RESTART}.type": "none", "heartbeat.interval": "100 ms", "heartbeat.timeout": "500 ms"},
 )
-"""The job runs for half a second, until a worker that stands still is given up."""
+"""The job runs for half a second, until a paused worker is declared dead."""
 IDS = (
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("send-trigger", COORDINATOR))),
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("during-persist-job-record", COORDINATOR))),
@@ -107,8 +107,8 @@ CASES = with_needs(
     Case(
         id="triggering/without-interval",
         purpose="Does a job without an interval take no checkpoints?",
-        method="No interval is configured, and the job runs until a worker that stands still is given up.",
-        passes="No periodic checkpoint is asked for.",
+        method="No interval is configured, and the job runs until a paused worker is declared dead.",
+        passes="No periodic checkpoint is requested.",
         decides=(Decision("TRG-01", "PACE", ("triggered-without-interval",), "triggers-without-interval"),),
         plan=WITHOUT_INTERVAL,
         tiers=EVERYWHERE,
@@ -116,7 +116,7 @@ CASES = with_needs(
     Case(
         id="triggering/ids",
         purpose="Do ids rise, whatever coordinator draws them?",
-        method="The coordinator is killed when it has drawn an id, and is about to say so or has said so.",
+        method="The coordinator is killed when it has drawn an id, and is about to report it or has reported it.",
         passes="Each id is above all that were triggered before it.",
         decides=(Decision("TRG-02", "COORD", ("ids-not-increasing",), "forgets-drawn-ids"),),
         windows=(Window.RESTORED_STATE,),
@@ -127,8 +127,8 @@ CASES = with_needs(
     Case(
         id="triggering/sources-only",
         purpose="Does a checkpoint begin at the sources, and anywhere else with a barrier?",
-        method="Whom the coordinator tells, and when each subtask takes its snapshot, is followed.",
-        passes="Only sources are told, and every other snapshot follows a barrier.",
+        method="The trace shows whom the coordinator triggers, and when each subtask takes its snapshot.",
+        passes="Only sources are triggered, and every other snapshot follows a barrier.",
         decides=(
             Decision("TRG-03", "COORD", ("triggered-not-a-source", "begun-without-barrier"), "triggers-everybody"),
         ),
@@ -179,8 +179,8 @@ CASES = with_needs(
     ),
     Case(
         id="triggering/users-do-not-pause",
-        purpose="Is a user served at once, though the pause goes on?",
-        method="The pause is one second, and users ask right after a completion.",
+        purpose="Is a user served at once, although the pause is not over?",
+        method="The pause is one second, and users make requests right after a completion.",
         passes="Each of them waits for a free slot at most.",
         decides=(Decision("TRG-06", "PACE", ("user-waits-for-pause",), "pauses-users"),),
         plan=WITHOUT_PAUSE,
@@ -202,7 +202,7 @@ CASES = with_needs(
     Case(
         id="triggering/refused",
         purpose="Does a request that cannot be served now leave nothing behind?",
-        method="Users ask while the job waits for its restart, and when it has failed for good.",
+        method="Users make requests while the job waits for its restart, and when it has failed for good.",
         passes="They are refused, and no id is drawn for them or while not all tasks run.",
         decides=(
             Decision("TRG-08", "PACE", ("refused-and-begun", "triggered-while-not-running"), "draws-before-checking"),

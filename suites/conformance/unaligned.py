@@ -120,7 +120,7 @@ CASES = with_needs(
         purpose="Does a job stay exactly-once when its checkpoints take along what is in flight?",
         method="A slow task keeps all buffers above it full; processes are killed at each step that concerns what is "
         "in flight, also while it is restored.",
-        passes="The committed output is the answer of the oracle's model, once.",
+        passes="The committed output equals that of the oracle's model, once.",
         decides=(
             Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),
             Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-in-flight-twice"),
@@ -134,7 +134,7 @@ CASES = with_needs(
         id="unaligned/crash-under-load",
         purpose="Does it stay exactly-once on real processes, too?",
         method="A slow task keeps all buffers above it full, and both workers are killed one after the other.",
-        passes="The committed output is the answer of the oracle's model, once.",
+        passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),),
         windows=IN_FLIGHT,
         plan=backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
@@ -223,7 +223,7 @@ CASES = with_needs(
         id="unaligned/switch-and-crash",
         purpose="Does a job stay exactly-once when its checkpoints switch?",
         method="Checkpoints switch under load, and both workers are killed one after the other.",
-        passes="The committed output is the answer of the oracle's model, once.",
+        passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("UNA-04", "EXACT", EXACTLY_ONCE, "forgets-on-switch"),),
         windows=IN_FLIGHT,
         plan=SWITCHED_CRASH,

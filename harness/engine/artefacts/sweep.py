@@ -76,7 +76,7 @@ def _swept(folder: Path, name: str) -> Iterator[str]:
     try:
         system = registry.system(name)
     except UsageError as error:
-        yield f"{folder}: its system cannot be asked to clean up ({error})"
+        yield f"{folder}: its system cannot clean up ({error})"
         return
     if not isinstance(system, Sweeper):
         return

@@ -154,4 +154,4 @@ class Phases:
         else:
             self._standing_still += 1
             if self._standing_still > STANDSTILL_LIMIT:
-                raise OSError(f"the deployment fell silent: its clock stands still at {now_ms:.0f} ms")
+                raise OSError(f"the deployment makes no progress: its clock stays at {now_ms:.0f} ms")

@@ -222,7 +222,7 @@ def _execute(setting: _Setting) -> _Execution:
             plan, setting.inputs, setting.tier, run_folder.new_work_folder(folder) if folder else None
         )
     except OSError as error:
-        return _Execution(RunEnd(reached=False, problem=f"it cannot be stood up: {error}"))
+        return _Execution(RunEnd(reached=False, problem=f"the system under test cannot be started: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
     tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.

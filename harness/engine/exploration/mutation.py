@@ -116,7 +116,7 @@ def objections_to_system(wrong: System, plan: Plan, tools: Toolbox) -> list[str]
 def _not_passed(wrong: System, verdict: Verdict) -> str:
     if verdict.outcome is Outcome.FAIL:
         return f"without faults {verdict.oracle} does not pass on {wrong.name}, so it is a plain bug"
-    return f"without faults {verdict.oracle} could not tell whether {wrong.name} is right: {verdict.reason}"
+    return f"without faults {verdict.oracle} could not decide whether {wrong.name} is right: {verdict.reason}"
 
 
 def _first_clause(run: Run) -> str:

@@ -113,7 +113,7 @@ def alignment_film(history: History) -> Film | None:
         ),
         (
             (unblocked[0] if unblocked else snapshot[-1] + 1),
-            f"3. Barrier {checkpoint} is there on every input: snapshot, and the barrier goes on.",
+            f"3. Barrier {checkpoint} is there on every input: snapshot, and the barrier is sent on.",
         ),
         (after, "4. What waited is processed, then what comes."),
     )
@@ -136,7 +136,7 @@ def checkpoint_film(history: History) -> Film | None:
         return None
     places = _Places(history, checkpoint)
     columns = _columns(history, subtasks(history.plan.job, history.plan.topology))
-    moments = [(_behind(places.of(TriggerSent)), "1. The coordinator tells the sources, and nobody else.")]
+    moments = [(_behind(places.of(TriggerSent)), "1. The coordinator triggers the sources, and nobody else.")]
     for number, column in enumerate(columns, start=2):
         done = [*places.of(SnapshotTaken, column), *places.of(BarrierSent, column)]
         vertices = sorted({name.partition("[")[0] for name in column})
@@ -154,7 +154,7 @@ def checkpoint_film(history: History) -> Film | None:
     moments.append(
         (
             _behind([*places.of(CheckpointCompleted), *places.of(NotificationSent)]),
-            f"{number + 1}. It is complete, and everyone is told.",
+            f"{number + 1}. It is complete, and every task is notified.",
         )
     )
     scenes = _scenes(history, checkpoint, sorted(moments, key=lambda moment: moment[0]))
@@ -185,10 +185,10 @@ def seven_steps(history: History) -> Film | None:
         ),
         (_behind([*snapshots, *sent]), "3. Sources record their offsets, report, and send barriers to everyone below."),
         (alignment.first + 2, f"4. {subtask} receives the first barrier."),
-        (alignment.last, "5. Alignment: what is behind a barrier waits, the other input goes on."),
+        (alignment.last, "5. Alignment: what is behind a barrier waits, the other input continues."),
         (
             _processed_after(history, unblocked[-1] if unblocked else alignment.last, subtask, inputs),
-            "6. All barriers are there: snapshot, the barrier goes on, what waited is processed.",
+            "6. All barriers are there: snapshot, the barrier is sent on, what waited is processed.",
         ),
         (_behind(places.of(CheckpointCompleted)), "7. The last acknowledgement is in: the checkpoint is complete."),
     )

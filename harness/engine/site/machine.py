@@ -66,7 +66,7 @@ def _lacking_for_containers() -> str:
     if absent:
         wanted.append(f"{', '.join(absent)} (pip install 'holdfast[spark,containers]')")
     if not _docker_answers():
-        wanted.append(f"a Docker engine that answers at {_DOCKER_SOCKET} (Debian: apt install docker.io)")
+        wanted.append(f"a Docker engine that responds at {_DOCKER_SOCKET} (Debian: apt install docker.io)")
     return f"needs {' and '.join(wanted)}" if wanted else ""
 
 

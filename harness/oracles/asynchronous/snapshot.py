@@ -202,7 +202,7 @@ def _judge_errors(history: History, trace: SnapshotTrace, findings: Findings) ->
         elif failed.operation == FIX_STATE:
             findings.check("sync-error-swallowed")
             if not trace.stopped_after(failed):
-                message = f"{failed.subtask} cannot fix its state for a checkpoint and goes on"
+                message = f"{failed.subtask} cannot fix its state for a checkpoint and continues"
                 findings.violated("sync-error-swallowed", message, failed)
 
 

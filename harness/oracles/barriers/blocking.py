@@ -21,7 +21,7 @@ from holdfast.harness.oracles.findings import Findings, replay
 
 CLAUSES = {
     "alignment-outlives": "a channel stays blocked after a newer barrier, a marker or an abort ended its alignment",
-    "acts-after-stop": "a subtask that has finished, stopped or failed goes on in the same attempt",
+    "acts-after-stop": "a subtask that has finished, stopped or failed continues in the same attempt",
     "stale-acted": "a subtask blocks a channel, or takes a snapshot, for a checkpoint that it had done with",
 }
 
@@ -95,7 +95,7 @@ class Blocking:
         self._findings.check("acts-after-stop")
         stopped = self._gone.get((event.attempt, subtask))
         if stopped is not None:
-            self._findings.violated("acts-after-stop", f"{subtask} goes on after its end", stopped, event)
+            self._findings.violated("acts-after-stop", f"{subtask} continues after its end", stopped, event)
 
     def _finished(self, event: SubtaskFinished) -> None:
         self._gone[event.attempt, event.subtask] = event

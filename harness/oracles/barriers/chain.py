@@ -143,7 +143,7 @@ class _Trace:
     def _accuse(self, chain: _Chain, event: Event) -> None:
         """The chain goes on although some of its operators owe a snapshot."""
         owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
-        message = f"the chain goes on before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
+        message = f"the chain continues before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
         self.findings.violated("snapshot-apart", message, *chain.taken, event)
         chain.taken = []
 

@@ -62,7 +62,7 @@ class CutOracle:
     clauses: Mapping[str, str] = {
         "channel-order": "a channel delivers something other than what entered it next",
         "held-records": "a batch behind the barrier of a blocked channel is not the next one processed afterwards",
-        "barrier-once": "a subtask that took snapshot n and went on sends barrier n on an output channel not once",
+        "barrier-once": "a subtask that runs on after snapshot n does not send barrier n once on each output",
         "emission-after-snapshot": "a batch leaves a subtask on a channel between its snapshot n and its barrier n",
         "processed-while-blocked": "a batch behind barrier n is processed before barrier n is there on every input",
         "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",

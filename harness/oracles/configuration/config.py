@@ -18,11 +18,11 @@ class ConfigOracle:
 
     name = "CONFIG"
     title = "effective options"
-    invariant = "In force is what code, file and profile say, in this order; what gives way or cannot act is told."
+    invariant = "Code, file and profile set the options, in this order; what is overridden or cannot act is reported."
     clauses: Mapping[str, str] = {
         "value-wrong": "an option has another value than code, file and profile give it",
-        "origin-wrong": "the value of an option is said to come from elsewhere",
-        "warning-wrong": "something gives way without a warning, or a warning has no ground",
+        "origin-wrong": "the reported origin of an option is wrong",
+        "warning-wrong": "something is overridden without a warning, or a warning has no ground",
         "lint-wrong": "something that cannot act is not pointed out, or what can act is",
         "claimed-too-much": "more is claimed than sources, state and sinks can keep together",
     }
@@ -33,15 +33,15 @@ class ConfigOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        told = history.of(JobConfigured)
-        if not told:
+        reported = history.of(JobConfigured)
+        if not reported:
             return findings.verdict(history)
         _judge_claims(history, findings)
         try:
             model = ConfigurationModel(history.plan)
         except ValueError:  # It should have been refused, and LOUD says so.
             return findings.verdict(history)
-        for event in told:
+        for event in reported:
             _judge_settings(event, model, findings)
             _judge_notes(event, model, NoteKind.WARNING, "warning-wrong", findings)
             _judge_notes(event, model, NoteKind.LINT, "lint-wrong", findings)
@@ -49,30 +49,30 @@ class ConfigOracle:
 
 
 def _judge_settings(event: JobConfigured, model: ConfigurationModel, findings: Findings) -> None:
-    told = {setting.key: setting for setting in event.configuration.settings}
+    reported = {setting.key: setting for setting in event.configuration.settings}
     for key, expected in model.settings.items():
-        setting = told.get(key)
+        setting = reported.get(key)
         findings.check("value-wrong")
         if setting is None or setting.value != expected.value:
-            found = f"is {setting.value!r}" if setting else "is not told"
+            found = f"is {setting.value!r}" if setting else "is not reported"
             findings.violated("value-wrong", f"{key} {found}, it must be {expected.value!r}", event)
             continue
         findings.check("origin-wrong")
         if setting.origin is not expected.origin:
-            message = f"{key} = {setting.value!r} is said to be of {setting.origin}, it is of {expected.origin}"
+            message = f"{key} = {setting.value!r} is reported to be of {setting.origin}, it is of {expected.origin}"
             findings.violated("origin-wrong", message, event)
 
 
 def _judge_notes(
     event: JobConfigured, model: ConfigurationModel, kind: NoteKind, clause: str, findings: Findings
 ) -> None:
-    told = {note.name for note in event.configuration.notes if note.kind is kind}
+    reported = {note.name for note in event.configuration.notes if note.kind is kind}
     expected = {name for each, name in model.notes if each is kind}
     findings.check(clause)
-    for name in sorted(expected - told):
-        findings.violated(clause, f"no {kind} says {name}", event)
-    for name in sorted(told - expected):
-        findings.violated(clause, f"a {kind} says {name}, which is not so", event)
+    for name in sorted(expected - reported):
+        findings.violated(clause, f"no {kind} reports {name}", event)
+    for name in sorted(reported - expected):
+        findings.violated(clause, f"a {kind} reports {name}, which is wrong", event)
 
 
 def _judge_claims(history: History, findings: Findings) -> None:

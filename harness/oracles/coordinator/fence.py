@@ -42,7 +42,7 @@ class FenceOracle:
         "superseded-acted": "a superseded coordinator starts an attempt, stores something or is obeyed by a source",
         "superseded-completed": "a superseded coordinator completes a checkpoint that its successor did not find",
         "superseded-deleted": "a superseded coordinator deletes what a checkpoint needs that its successor found",
-        "superseded-notified": "a superseded coordinator tells a task how a checkpoint ended, which is not lost anyway",
+        "superseded-notified": "a superseded coordinator notifies a task of the end of a checkpoint that is not lost",
     }
     evidence: tuple[type[Event], ...] = (CoordinatorClaimed, CoordinatorSuperseded)
     sees_superseded = True
@@ -83,7 +83,7 @@ class FenceOracle:
                 # What its successor did not find cannot complete any more, whoever says that it is aborted.
                 lost = not event.completed and (claim.node, event.checkpoint) not in found
                 if received is not None and not lost:
-                    message = f"{event.subtask} hears of checkpoint {event.checkpoint} from {event.node}"
+                    message = f"{event.subtask} is notified of checkpoint {event.checkpoint} by superseded {event.node}"
                     findings.violated("superseded-notified", message, claim, event, received)
         return findings.verdict(history)
 

@@ -110,7 +110,7 @@ class _Lifecycle:
     def _trigger_sent(self, event: TriggerSent) -> None:
         self.findings.check("triggered-not-a-source")
         if not self.model.may_begin(event):
-            message = f"{event.subtask} is told to begin checkpoint {event.checkpoint}, and has inputs"
+            message = f"{event.subtask} gets the trigger of checkpoint {event.checkpoint}, and has inputs"
             self.findings.violated("triggered-not-a-source", message, event)
 
     def _acknowledged(self, event: AckReceived) -> None:
@@ -175,8 +175,8 @@ class _Lifecycle:
             findings.check("wrong-reason")
             ended = event.reason == FailureReason.TASK_CLOSING and self.model.ending
             if not ended and (declined is None or event.reason != declined.cause):
-                said = "nobody declined it" if declined is None else f"{declined.subtask} said: {declined.cause}"
-                message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {said}"
+                actual = "nobody declined it" if declined is None else f"{declined.subtask} gave: {declined.cause}"
+                message = f"checkpoint {event.checkpoint} is aborted as {event.reason}, and {actual}"
                 findings.violated("wrong-reason", message, *([declined] if declined else []), event)
         elif event.reason == FailureReason.SUBSUMED:
             findings.check("wrong-reason")
@@ -199,26 +199,23 @@ class _Lifecycle:
         if last is not None:
             findings.check("notices-not-increasing")
             if last.checkpoint >= event.checkpoint:
-                message = (
-                    f"{event.subtask} is told that checkpoint {event.checkpoint} is complete after checkpoint "
-                    f"{last.checkpoint}"
-                )
+                message = f"{event.subtask} is notified of checkpoint {event.checkpoint} after {last.checkpoint}"
                 findings.violated("notices-not-increasing", message, last, event)
         if event.completed and self.durability_seen:
             findings.check("notified-before-durable")
             if event.checkpoint not in self.model.durable:
-                message = f"{event.subtask} is told that checkpoint {event.checkpoint} is complete, it is not durable"
+                message = f"{event.subtask} is notified that checkpoint {event.checkpoint} completed, it is not durable"
                 findings.violated("notified-before-durable", message, event)
 
     def _settle_notices(self) -> None:
-        """Nobody will be told of an abort any more. An abort that the coordinator was interrupted in says nothing."""
+        """No more notices of an abort will come. An abort in which the coordinator was interrupted decides nothing."""
         for abort in self.model.notices.settle():
             if abort.untold and not abort.went_on:
                 continue
             self.findings.check("abort-not-notified")
             if abort.untold:
                 named = ", ".join(sorted(abort.untold))
-                message = f"checkpoint {abort.event.checkpoint} is aborted and {named} never told"
+                message = f"checkpoint {abort.event.checkpoint} is aborted, and no notice of that goes to {named}"
                 self.findings.violated("abort-not-notified", message, abort.event)
 
     # --- attempts ---

@@ -38,7 +38,7 @@ class ReachOracle:
     invariant = "At every step, every file named by a retained checkpoint exists with recorded length and checksum."
     clauses: Mapping[str, str] = {
         "file-missing": "a file of a retained checkpoint is deleted, or not in the storage at the end",
-        "file-differs": "a file has another length or checksum than the metadata that names it says",
+        "file-differs": "the length or checksum of a file differs from the metadata that names it",
         **NAMED,
         "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
     }

@@ -33,7 +33,7 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "split-lost": "a checkpoint completes that holds a listed split neither with a reader nor with the enumerator",
-    "split-not-listed": "a job goes on after the heal and never lists its splits again, though one was left out",
+    "split-not-listed": "a job runs after the heal and never lists its splits again, though one was left out",
     "split-twice": "a checkpoint completes that holds a split more than once",
     "split-mistaken": "a reader is given other splits than it was assigned in its attempt",
     "split-assigned-again": "splits are assigned again and again to a reader that has them",

@@ -138,7 +138,7 @@ class _Judge:
         findings.check("exit-before-final")
         if task.taken_after is None or task.taken_after > task.told:
             taken = "none" if task.taken_after is None else f"checkpoint {task.taken_after} first"
-            message = f"{event.subtask} ends; after finish() it took {taken}, and it heard of {task.told}"
+            message = f"{event.subtask} ends; after finish() it took {taken}, and its last notice is of {task.told}"
             findings.violated("exit-before-final", message, event)
         if event.subtask in self.sinks:
             findings.check("exit-uncommitted")

@@ -13,7 +13,7 @@ from holdfast.harness.oracles.liveness.last_state import LastState
 from holdfast.harness.oracles.shared.options import NS_PER_MS, synchronous_snapshots
 
 CLAUSES: Mapping[str, str] = {
-    "held-back-too-long": "a mini-batch hands records on later than the job says, counted from the first that it took"
+    "held-back-too-long": "a mini-batch hands records on later than the job allows, counted from its first record"
 }
 SLACK_NS = 10 * NS_PER_MS
 

@@ -139,7 +139,7 @@ def _judge_checkpoints(history: History, findings: Findings) -> None:
     new = sum(event.time_ns >= healed_ns for event in completed)
     findings.check("no-new-checkpoints")
     if new < OWED_CHECKPOINTS:
-        message = f"{plural(new, 'checkpoint')} completed after the heal, {OWED_CHECKPOINTS} are owed"
+        message = f"{plural(new, 'checkpoint')} completed after the heal, {OWED_CHECKPOINTS} are due"
         findings.violated("no-new-checkpoints", message, *completed[-1:])
     if not completed or not completed[-1].positions:
         return

@@ -43,11 +43,11 @@ class MessageOracle:
 
     name = "MESSAGE"
     title = "control messages"
-    invariant = "Whoever takes a message was sent it in that attempt, and on a standing connection each one arrives."
+    invariant = "Each received message was sent in that attempt, and each one arrives while its connection is open."
     clauses: Mapping[str, str] = {
         "never-sent": "a message is taken that nobody sent in that attempt",
         "taken-twice": "a message is taken more often than it was sent in that attempt, and nothing doubled it",
-        "never-received": "a message between processes that live is never taken though its connection stands",
+        "never-received": "a message between processes that live is never taken though its connection is open",
     }
     evidence: tuple[type[Event], ...] = (AttemptStarted,)
     sees_superseded = True

@@ -23,11 +23,11 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 CLAUSES: Mapping[str, str] = {
     "task-not-stopped": "a subtask that goes down with a failure runs on although its worker lives",
-    "stop-not-noticed": "a subtask of the present attempt stops, and the job goes on without it",
+    "stop-not-noticed": "a subtask of the present attempt stops, and the job runs on without it",
     "attempt-not-started": "no attempt starts although every process lives and no restart is delayed",
     "task-not-started": "a subtask of the present attempt does not start although every process lives",
-    "job-not-running": "every subtask has started, and the job is not said to run",
-    "job-not-finished": "the coordinator has heard that every subtask has ended, and the job does not finish",
+    "job-not-running": "every subtask has started, and the job is not reported as running",
+    "job-not-finished": "the coordinator knows that every subtask has ended, and the job does not finish",
 }
 
 
@@ -76,7 +76,7 @@ def _goes_on_without(state: LastState, findings: Findings) -> bool:
         if attempt is None or stopped is None or isinstance(stopped, SubtaskFinished):
             continue
         if state.lives(stopped.node) and state.is_due(stopped.time_ns):
-            message = f"{subtask} has stopped, and attempt {attempt.attempt} goes on without it"
+            message = f"{subtask} has stopped, and attempt {attempt.attempt} runs on without it"
             findings.violated("stop-not-noticed", message, attempt, stopped)
             return True
     return False
@@ -124,5 +124,5 @@ def _judge_tasks(state: LastState, findings: Findings) -> None:
         if state.is_due(ended.time_ns):
             findings.violated("job-not-finished", "every subtask has ended, and the job does not finish", ended)
     elif last is not None and not state.runs and state.is_due(last.time_ns):
-        message = f"every subtask has started by attempt {last.attempt}, and the job is not said to run"
+        message = f"every subtask has started by attempt {last.attempt}, and the job is not reported as running"
         findings.violated("job-not-running", message, last)

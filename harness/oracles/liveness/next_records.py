@@ -31,7 +31,7 @@ CLAUSES: Mapping[str, str] = {
     "split-not-received": "a reader that runs never gets a split that it was assigned, however often it is sent",
     "source-not-finished": "a source has read its partitions to their ends and does not finish",
     "channel-not-read": "a batch or a barrier waits in a channel that its receiver, which runs, takes nothing from",
-    "end-not-passed-on": "a subtask has ended, and one behind it that runs never hears of it",
+    "end-not-passed-on": "a subtask has ended, and a running one behind it never receives its end",
 }
 HEARTBEAT_MS = 10_000
 """Unless the plan says how often heartbeats are sent."""
@@ -126,7 +126,7 @@ def _judge_ends(state: LastState, blocked: set[str], findings: Findings) -> None
             if task is None or task.attempt != ended.attempt or channel in blocked:
                 continue
             if (ended.attempt, channel) not in heard and state.is_due(max(ended.time_ns, task.time_ns)):
-                message = f"{ended.subtask} has ended, and {task.subtask} never hears of that"
+                message = f"{ended.subtask} has ended, and {task.subtask} never receives its end"
                 findings.violated("end-not-passed-on", message, ended)
 
 

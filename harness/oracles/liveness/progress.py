@@ -28,7 +28,7 @@ class ProgressOracle:
 
     name = "PROGRESS"
     title = "the next step"
-    invariant = "What a job has begun goes on to its next step while nothing is in its way."
+    invariant = "A job takes its next step while nothing is in its way."
     clauses: Mapping[str, str] = {
         **next_attempt.CLAUSES,
         **next_checkpoint.CLAUSES,

@@ -48,7 +48,7 @@ class MetricsOracle:
     title = "checkpoint metrics"
     invariant = "What a system reports of its checkpoints is what happened."
     clauses: Mapping[str, str] = {
-        "checkpoint-unreported": "a checkpoint begins or ends, and the reports go on without it",
+        "checkpoint-unreported": "a checkpoint begins or ends, and later reports lack it",
         "checkpoint-misreported": "trigger time, acknowledgements, failure reason or path of a checkpoint are wrong",
         "type-wrong": "a completed checkpoint was aligned, unaligned, or so after a timeout, and is reported otherwise",
         "duration-wrong": "a checkpoint is not reported to have lasted from its trigger to its end",

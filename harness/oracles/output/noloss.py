@@ -29,7 +29,7 @@ _CLAUSES: Mapping[str, str] = {
     "input-lost": "a record has no effect in the committed output although the run ended, or its marker has one",
     "extra-not-a-repeat": "a row, or a part of a sum, repeats no record of the input",
     "digest-wrong": "the last row of a key has value and counts of its input, and a digest that no records have",
-    "excess-unexplained": "a sum holds too much, and which records it holds twice cannot be told (inconclusive)",
+    "excess-unexplained": "a sum is too large, and the repeated records cannot be identified (inconclusive)",
 }
 
 

@@ -64,9 +64,9 @@ class WindowOracle:
 
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
     if Guarantee.NO_DUPLICATE in history.claims.output:
-        findings.violated("window-repeated", f"{named(window)} is told again", first, line)
+        findings.violated("window-repeated", f"{named(window)} has a second row", first, line)
     else:
-        findings.inform(f"{named(window)} is told again, and exactly-once was not claimed")
+        findings.inform(f"{named(window)} has a second row, and exactly-once was not claimed")
 
 
 def _judge_missing(

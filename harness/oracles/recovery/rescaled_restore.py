@@ -26,7 +26,7 @@ from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
 CLAUSES: Mapping[str, str] = {
     "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",
     "key-in-two": "two subtasks of an operator start with state of the same key",
-    "rescaled-positions-differ": "a partition goes on elsewhere, twice or nowhere at another parallelism",
+    "rescaled-positions-differ": "a partition continues elsewhere, twice or nowhere at another parallelism",
     "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
     "rescaled-in-flight": "in-flight records of a checkpoint are gone, or taken up twice, at another parallelism",
 }
@@ -150,7 +150,7 @@ def _judge_sets(
         findings.check("rescaled-positions-differ")
         found = sorted(pair for each in after for pair in each.positions)
         if found != positions:
-            message = f"{where} {vertex} goes on at {found}, {positions} were recorded"
+            message = f"{where} {vertex} continues at {found}, {positions} were recorded"
             findings.violated("rescaled-positions-differ", message, *before, *after)
     transactions = sorted(name for each in before for name in each.pending_transactions)
     if transactions:

@@ -40,8 +40,8 @@ class RestoreOracle:
     invariant = "Restoring a checkpoint gives the state and positions recorded at its cut, every time."
     clauses: Mapping[str, str] = {
         "state-differs": "a subtask starts with other state than it recorded in the restored checkpoint",
-        "position-differs": "a source goes on elsewhere than at the positions recorded in the restored checkpoint",
-        "read-elsewhere": "a restored source reads from another offset than it reports to go on from",
+        "position-differs": "a source continues elsewhere than at the positions recorded in the restored checkpoint",
+        "read-elsewhere": "a restored source reads from another offset than it reports",
         "channel-state-differs": "a subtask puts back other in-flight records than it recorded in the checkpoint",
         "not-initial": "an attempt that restores nothing starts with state, or elsewhere than where the input starts",
         "audit-differs": "a checkpoint that the harness restores gives something else than was recorded",
@@ -148,7 +148,7 @@ def _judge_reads(history: History, findings: Findings) -> None:
         findings.check("read-elsewhere")
         if read.first_offset != position:
             message = (
-                f"{read.subtask} reports that it goes on at offset {position} of partition {read.partition} in attempt "
+                f"{read.subtask} reports to continue at offset {position} of partition {read.partition} in attempt "
                 f"{read.attempt}, and reads from {read.first_offset} on"
             )
             findings.violated("read-elsewhere", message, started, read)

@@ -51,7 +51,7 @@ class CountOracle:
 
     name = "COUNT"
     title = "restart counting"
-    invariant = "A job restarts as often, and after such delays, as its restart strategy says, and fails after that."
+    invariant = "A job restarts as often, and after such delays, as its restart strategy allows, and fails after that."
     clauses: Mapping[str, str] = {
         "restarted-beyond-policy": "a job restarts after more failures than its strategy allows",
         "failed-too-early": "a job is failed although its strategy allows another restart",
@@ -60,13 +60,13 @@ class CountOracle:
         "restarted-after-none": "a job whose strategy is none restarts",
         "delay-too-short": "an attempt starts sooner after its failure than the delay of the strategy",
         "delay-wrong": "a restart is scheduled with another delay than that of the strategy",
-        "backoff-not-reset": "after a quiet period a restart waits as if the failures before it went on",
+        "backoff-not-reset": "after a quiet period a restart waits as if earlier failures still counted",
         "simultaneous-counted": "a failure while a restart is awaited lengthens the delay",
         "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
         "cause-not-reported": "the counted cause of a failure by a record lacks its subtask, partition or offset",
         "wrong-record-named": "a record is reported to fail an operator, and it is not one that the plan poisons",
         "failed-below-tolerable": "a job fails over because of checkpoints, and no more in a row count than tolerable",
-        "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job goes on",
+        "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job does not fail",
         "without-jitter": "delays that must be spread are all the same number",
         "failure-not-counted": "a worker that runs tasks dies and no failure of that attempt is counted",
         **OF_RECOVERIES,

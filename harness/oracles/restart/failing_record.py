@@ -71,8 +71,8 @@ class FailingRecords:
             record, times = self._endless[-1], len(self._endless)
             self._findings.inform(
                 f"restarts do not end: record {record.offset} of partition {record.partition} makes {record.subtask} "
-                f"fail on every attempt ({record.cause}), {times} in a row here, and the restart strategy never comes "
-                "to a last one: the job goes on only when the record is mended, or skipped by its operator"
+                f"fail on every attempt ({record.cause}), {times} in a row here, and the restart strategy never "
+                "gives up: repair the record, or let its operator skip it"
             )
 
     def _judge_cause(self, record: RecordFailed, failure: FailureCounted) -> None:
@@ -80,5 +80,7 @@ class FailingRecords:
         self._findings.check("cause-not-reported")
         numbers = set(map(int, _NUMBER.findall(failure.cause)))
         if record.subtask not in failure.cause or not numbers >= {record.partition, record.offset}:
-            message = f"record {record.offset} of partition {record.partition} fails, told is only: {failure.cause}"
+            message = (
+                f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
+            )
             self._findings.violated("cause-not-reported", message, record, failure)

@@ -16,7 +16,7 @@ from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, milliseconds
 
 CLAUSES: Mapping[str, str] = {
-    "silence-not-noticed": "a worker of a running job stands still beyond the timeout of heartbeats and is not given up"
+    "silence-not-noticed": "a worker of a running job is paused beyond the heartbeat timeout and is not declared dead"
 }
 INTERVAL_MS = 10_000
 TIMEOUT_MS = 50_000
@@ -47,5 +47,5 @@ def judge_silence(history: History, exempt: Exemptions, findings: Findings) -> N
         counted = any(pause.time_ns < event.time_ns <= until_ns for event in history.of(FailureCounted))
         if not counted and not any(pause.time_ns < event.time_ns <= until_ns for event in history.of(JobSwitched)):
             silent_ms = (until_ns - pause.time_ns) // NS_PER_MS
-            message = f"{pause.target} stands still for {silent_ms} ms, and nobody counts a failure"
+            message = f"{pause.target} is paused for {silent_ms} ms, and nobody counts a failure"
             findings.violated("silence-not-noticed", message, pause)

@@ -11,7 +11,7 @@ from holdfast.harness.oracles.shared.exemptions import Exemptions
 
 CLAUSES: Mapping[str, str] = {
     "ended-again": "a coordinator reports another status of a job that it has reported as ended",
-    "restart-unannounced": "an attempt follows a failure, and no status of the job says that it restarts",
+    "restart-unannounced": "an attempt follows a failure, and no status of the job reports the restart",
 }
 ENDED = frozenset({JobStatus.FINISHED, JobStatus.FAILED, JobStatus.CANCELED, JobStatus.SUSPENDED})
 

@@ -27,7 +27,7 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 CLAUSES: Mapping[str, str] = {
     "ended-by-error": "a process ends with an error of its own that no fault of the plan explains",
     "failure-without-cause": "a failure is counted although nothing happened that could be its cause",
-    "refused-by-store": "the store refuses what a process asks of it, and no fault of the plan explains that",
+    "refused-by-store": "the store refuses a request of a process, and no fault of the plan explains that",
 }
 RECENT_NS = 1_000 * NS_PER_MS
 """So long an error of the store explains that the coordinator counts a failure that is no task's."""

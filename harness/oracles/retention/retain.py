@@ -62,7 +62,7 @@ class RetainOracle:
         "discarded-wrongly": "a job is over, and a checkpoint is gone that its policy leaves to the user",
         "deleted-after-end": "a file of a checkpoint that was left to the user is deleted, or gone at the end",
         "restored-elsewhere": "a job that is given a checkpoint by path restores another, or none",
-        "start-not-reported": "a job restores a checkpoint of an earlier one, or starts empty, and does not say so",
+        "start-not-reported": "a job restores a checkpoint of an earlier one, or starts empty, and does not report so",
     }
     evidence: tuple[type[Event], ...] = (
         AttemptStarted, MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointRetained, JobSwitched,
@@ -189,7 +189,7 @@ class _Jobs:
         submitted, restored = job.submitted, event.restored_checkpoint
         if submitted is None:
             if restored is not None and not job.known:
-                message = f"attempt {event.attempt} restores checkpoint {restored}, and nobody has said where from"
+                message = f"attempt {event.attempt} restores checkpoint {restored}, and nothing reports where from"
                 findings.violated("start-not-reported", message, event)
         elif submitted.path:
             findings.check("restored-elsewhere")
@@ -200,7 +200,7 @@ class _Jobs:
         else:
             findings.check("start-not-reported")
             if restored is not None:
-                message = f"the job is said to start empty, and attempt {event.attempt} restores checkpoint {restored}"
+                message = f"the job reportedly starts empty, and attempt {event.attempt} restores checkpoint {restored}"
                 findings.violated("start-not-reported", message, submitted, event)
 
     # --- checkpoints ---

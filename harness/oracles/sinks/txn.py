@@ -35,8 +35,8 @@ class TxnOracle:
     invariant = "A transaction in a completed checkpoint is committed exactly once; one in none is never committed."
     clauses: Mapping[str, str] = {
         "acked-before-precommit": "a sink acknowledges a checkpoint before the rows that it closes are pre-committed",
-        "committed-before-completion": "a commit is asked for before a checkpoint that promises it is durable",
-        "committed-above-notice": "a commit is asked for by a sink that has only heard of earlier checkpoints",
+        "committed-before-completion": "a commit is tried before a checkpoint that promises it is durable",
+        "committed-above-notice": "a commit is tried by a sink that was only notified of earlier checkpoints",
         "not-committed": "a transaction that a completed checkpoint promises is never committed",
         "recovered-not-committed": "a transaction that a restored sink found in its state is never committed",
         "open-not-aborted": "a transaction of an older attempt that no completed checkpoint promises is left behind",

@@ -56,7 +56,7 @@ class PaceOracle:
     title = "checkpoint spacing"
     invariant = "Checkpoints begin as interval, pause, slots and deletions allow, and requests are served in turn."
     clauses: Mapping[str, str] = {
-        "triggered-without-interval": "a periodic checkpoint is asked for though no interval is configured",
+        "triggered-without-interval": "a periodic checkpoint is requested though no interval is configured",
         "first-trigger-outside": "the first periodic request comes before min-pause, or after the interval has passed",
         "pause-too-short": "a periodic checkpoint begins sooner after the last completion than min-pause",
         "share-too-high": "checkpoints take a larger share of the time than their duration and min-pause allow",
@@ -173,7 +173,7 @@ class _Pace(CoordinatorLives):
         if event.origin is not CheckpointOrigin.PERIODIC:
             return
         if not self.periodic:
-            message = "a periodic checkpoint is asked for, and no interval is configured"
+            message = "a periodic checkpoint is requested, and no interval is configured"
             self.findings.violated("triggered-without-interval", message, event)
         elif self.first and self.running is not None and self.timed:
             self.first = False

@@ -70,7 +70,7 @@ def rates_of(
     """
     first = next((index for index, sample in enumerate(samples) if sample.records), 0)
     if not first:
-        raise ValueError("the engine took no record between two samples; nothing can be said about its rate.")
+        raise ValueError("the engine took no record between two samples; its rate is unknown.")
     begin, end = samples[first - 1], _first_complete(samples)
     warm = _at(samples, begin.time_s + warm_after_s)
     return Rates(

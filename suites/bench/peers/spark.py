@@ -133,7 +133,7 @@ class _SparkRun:
         self._await(lambda: not self._child.running(), "end", limit_s, ending=True)
         lines = self._lines()
         if len(lines) < 2:
-            raise self._failure("told no progress")
+            raise self._failure("reported no progress")
         batches = [msgspec.convert(line, _Batch) for line in lines[1:] if line["records"]]
         return str(lines[0]["version"]), batches
 

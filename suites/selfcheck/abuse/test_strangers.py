@@ -43,14 +43,14 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
 @pytest.mark.parametrize(
     ("system", "lines", "complaint"),
     [
-        ("json-lines", "exec cat", 'answered \'{"type":"init"'),
-        ("json-lines", "exec yes", "answered 'y', which is no message of the protocol"),
-        (f"{BROKEN}:impatient", "exec sleep 1000", "said nothing for 300 ms, and owes a message that it is ready."),
-        ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "answered 'nonsense'"),
+        ("json-lines", "exec cat", 'sent \'{"type":"init"'),
+        ("json-lines", "exec yes", "sent 'y', which is no message of the protocol"),
+        (f"{BROKEN}:impatient", "exec sleep 1000", "sent nothing for 300 ms; due is a message that it is ready."),
+        ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "sent 'nonsense'"),
         (
             "json-lines",
             "echo out of luck >&2; exit 7",
-            "ended before it said ready, in life 1 (exit code 7: out of luck).",
+            "ended before it sent ready, in life 1 (exit code 7: out of luck).",
         ),
     ],
 )

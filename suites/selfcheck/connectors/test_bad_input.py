@@ -32,7 +32,7 @@ def deploy(connectors: Connectors, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kafka_bootstrap": "127.0.0.1:9"}, r"no broker answers at 127\.0\.0\.1:9 within 5 s: start it or .*"),
+        ({"kafka_bootstrap": "127.0.0.1:9"}, r"no broker responds at 127\.0\.0\.1:9 within 5 s: start it or .*"),
         ({"s3_endpoint": "http://127.0.0.1:9"}, r"object store http://127\.0\.0\.1:9: the object store does not .*"),
         ({"s3_secret_key": "another"}, r"object store http://127.*: the object store refuses the keys .*"),
         ({"s3_access_key": "nobody"}, r"object store http://127.*: the object store refuses the keys .*"),

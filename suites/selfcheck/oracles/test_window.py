@@ -41,7 +41,7 @@ def test_a_repeat_is_no_failure_of_who_claims_at_least_once() -> None:
     history.claims = Claims(output=AT_LEAST_ONCE)
     verdict = ORACLE.judge(history)
     assert verdict.outcome is Outcome.PASS
-    assert verdict.information == ("window 0 of key 'a' is told again, and exactly-once was not claimed",)
+    assert verdict.information == ("window 0 of key 'a' has a second row, and exactly-once was not claimed",)
 
 
 def test_it_judges_windows_alone_and_windows_are_judged_by_it_alone() -> None:

@@ -94,7 +94,7 @@ def test_no_daemon_is_one_sentence(
     monkeypatch.setenv("DOCKER_HOST", address)
     assert cli.execute(["images", "check"]) == 3
     gc.collect()  # a socket left open would warn here, and warnings are errors
-    assert capsys.readouterr().err.startswith("holdfast: no Docker daemon answers: install Docker")
+    assert capsys.readouterr().err.startswith("holdfast: no Docker daemon responds: install Docker")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_cut_lets_nothing_through_while_another_is_healed(toxics: Toxics, twin
 
 def test_what_toxiproxy_does_not_take_does_not_act(toxics: Toxics, twin: ToxiproxyTwin) -> None:
     twin.refuses = "latency"
-    with pytest.raises(OSError, match="Toxiproxy does not do what it is asked: InvalidToxic"):
+    with pytest.raises(OSError, match="Toxiproxy refuses a request: InvalidToxic"):
         impair(toxics, ("slow", 50))
     twin.refuses = ""
     impair(toxics, ("cut", FORWARD))

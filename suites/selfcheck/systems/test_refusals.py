@@ -56,13 +56,13 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
     [
         (
             PREAMBLE + "print('hello')" + LISTEN,
-            "program P said nothing for 600 ms, and owes a message that it is ready.",
+            "program P sent nothing for 600 ms; due is a message that it is ready.",
         ),
-        (PREAMBLE + "print('hello', flush=True)" + LISTEN, "program P answered 'hello', which is no message of"),
-        (PREAMBLE + "os.write(1, b'\\xff\\n')" + LISTEN, "program P answered '\ufffd', which is no message of"),
+        (PREAMBLE + "print('hello', flush=True)" + LISTEN, "program P sent 'hello', which is no message of"),
+        (PREAMBLE + "os.write(1, b'\\xff\\n')" + LISTEN, "program P sent '\ufffd', which is no message of"),
         (
             PREAMBLE + "os.write(1, b'x' * (2 << 20))" + LISTEN,
-            f"program P answered '{'x' * 60}...', which is no message",
+            f"program P sent '{'x' * 60}...', which is no message",
         ),
         (
             PREAMBLE + "say(type='done')" + LISTEN,
@@ -88,9 +88,9 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         ),
         (
             PREAMBLE + "say(type='ack', partition=0, offset=0)" + LISTEN,
-            "program P acknowledged a record before it said ready.",
+            "program P acknowledged a record before it sent ready.",
         ),
-        (READY + "say(type='ready', version=1, positions=[0, 0])" + LISTEN, "program P said ready twice."),
+        (READY + "say(type='ready', version=1, positions=[0, 0])" + LISTEN, "program P sent ready twice."),
         (
             READY + "say(type='ack', partition=0, offset=100000)" + LISTEN,
             "program P acknowledged offset 100000 of partition 0, never sent to it.",
@@ -100,19 +100,19 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
             "acknowledged offset -1 of partition 0, never sent",
         ),
         (READY + "say(type='ack', partition=2, offset=0)" + LISTEN, "acknowledged partition 2; there are 2, from 0."),
-        (READY + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
-        (READY + "os.close(1)" + LISTEN, "program P said nothing for 600 ms, and owes an acknowledgement."),
+        (READY + LISTEN, "program P sent nothing for 600 ms; due is an acknowledgement."),
+        (READY + "os.close(1)" + LISTEN, "program P sent nothing for 600 ms; due is an acknowledgement."),
         (
             "sys.exit",
-            "program P ended before it said ready, in life 1 (exit code 1: NameError: name 'sys' is not defined).",
+            "program P ended before it sent ready, in life 1 (exit code 1: NameError: name 'sys' is not defined).",
         ),
         (
             READY + "sys.exit('no such key')",
             "program P died by itself 5 times before it acknowledged anything, each time with exit code 1: "
             "no such key.",
         ),
-        (PREAMBLE + "sys.exit('no disk')", "program P ended before it said ready, in life 1 (exit code 1: no disk)."),
-        (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended before it said ready, in life 1 (SIGKILL)."),
+        (PREAMBLE + "sys.exit('no disk')", "program P ended before it sent ready, in life 1 (exit code 1: no disk)."),
+        (PREAMBLE + "os.kill(os.getpid(), 9)", "program P ended before it sent ready, in life 1 (SIGKILL)."),
         (
             READY + "pathlib.Path('table.json').write_text('rows')" + LISTEN,
             "S/state/table.json is no table of rows: JSON is malformed: invalid character (byte 0).",
@@ -139,7 +139,7 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
 def test_a_program_that_breaks_the_protocol_is_named_with_what_it_did(
     program: str, expected: str, tmp_path: Path
 ) -> None:
-    found = sentence(program, tmp_path, SHORT_MS if "said nothing" in expected else LONG_MS)
+    found = sentence(program, tmp_path, SHORT_MS if "sent nothing" in expected else LONG_MS)
     assert expected in found
     assert found.endswith(".")
     assert "\n" not in found
