@@ -76,7 +76,7 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None
             bar.advance(task, size)
             drawn += size
             if not console.is_terminal and drawn // _LINE_EVERY > (drawn - size) // _LINE_EVERY:
-                console.print(f"{missing - drawn:,} seeds to go, {len(campaign.standing())} alarms")
+                console.print(f"{missing - drawn:,} seeds to go, {len(campaign.open_alarms())} alarms")
 
 
 def _show(campaign: LongCampaign, console: Console) -> None:
@@ -97,14 +97,14 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     _table(console, "Runs in which an oracle decided something", total.judged)
     for title, numbers in (("jobs", total.jobs), ("expected ends", total.ends), ("options", total.options)):
         _table(console, f"Runs by {title}", numbers)
-    standing = campaign.standing()
-    for seed, alarm in standing.items():
+    alarms = campaign.open_alarms()
+    for seed, alarm in alarms.items():
         console.print(f"ALARM seed {seed}: {alarm}\n  {_again(ledger.plan_of(seed), campaign.system)}")
     for seed, reason in ledger.withdrawn.items():
         console.print(f"Withdrawn: seed {seed}, {reason}")
     mended = sum(not alarm for _, alarm in ledger.alarms.values())
     console.print(
-        f"{plural(len(standing), 'alarm')}; {plural(mended, 'earlier alarm')} "
+        f"{plural(len(alarms), 'alarm')}; {plural(mended, 'earlier alarm')} "
         f"no longer {'occurs' if mended == 1 else 'occur'} with this version"
     )
     if total.drawn and not ledger.alarms:

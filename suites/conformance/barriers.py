@@ -218,8 +218,8 @@ CASES = with_needs(
     Case(
         id="barriers/stale-marker",
         purpose="Is the marker of a checkpoint that is over ignored while the next one is being aligned?",
-        method="A source responds with markers on late channels. Its checkpoint is declined at once, and the barriers of "
-        "the next one come on the others before.",
+        method="A source responds with markers on late channels. Its checkpoint is declined at once, and the barriers "
+        "of the next one come on the others before.",
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-10", "CUT", ("processed-while-blocked",), "obeys-stale-markers"),),
         plan=plan(

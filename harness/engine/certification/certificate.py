@@ -139,7 +139,7 @@ def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:
     return frozenset(each.tier for each in results if each.status not in (Status.UNTESTED, Status.NOT_APPLICABLE))
 
 
-def owed(rule: RuleResult, subject: str) -> bool:
+def is_binding(rule: RuleResult, subject: str) -> bool:
     """Whether a certificate of this subject rests on the rule."""
     return rule.rule.level is Level.MUST and subject in rule.rule.subjects
 
@@ -162,7 +162,7 @@ def _rule_result(
     # A case that a tier was not there for is no child: it is listed, and keeps the title at PARTIAL.
     executed = [status for status in found if status[0] is not Status.UNTESTED]
     status, reason = worst_of(executed) if executed else _untested(rule, deciding, found, subject)
-    # What some of its cases showed is not what the rule owes; what they refuted stays refuted.
+    # What some of its cases showed is not what the rule requires; what they refuted stays refuted.
     open_cases = [case.id for case in deciding if case.id in left_out]
     if status in _FULFILLED and open_cases:
         status = Status.UNTESTED
@@ -222,7 +222,7 @@ def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: 
         return Title.REFUSED
     if statuses & _OPEN or not tiers_that_ran(results):
         return Title.INCONCLUSIVE
-    if missing or not any(owed(each, subject) for each in rules):
+    if missing or not any(is_binding(each, subject) for each in rules):
         return Title.PARTIAL
     return Title.CERTIFIED
 
@@ -233,7 +233,7 @@ def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject
     for status in Status:
         if status in _FULFILLED:
             continue
-        ids = [each.rule.id for each in rules if each.status is status and owed(each, subject)]
+        ids = [each.rule.id for each in rules if each.status is status and is_binding(each, subject)]
         if ids:
             plural = "rule is" if len(ids) == 1 else "rules are"
             sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))

@@ -119,14 +119,14 @@ class LongCampaign:
             total.plus(chunk.counts)
         return total
 
-    def standing(self) -> dict[int, str]:
+    def open_alarms(self) -> dict[int, str]:
         """By seed, the alarms that stand."""
         known, withdrawn = sorted(self.ledger.alarms.items()), self.ledger.withdrawn
         return {seed: alarm for seed, (_, alarm) in known if alarm and seed not in withdrawn}
 
     def exit_code(self) -> int:
         """0 no alarm stands, 1 a run failed, 4 harness or oracle broke, 2 seeds are missing or too few runs passed."""
-        alarms = self.standing().values()
+        alarms = self.open_alarms().values()
         if any(map(_is_failure, alarms)):
             return 1
         if alarms:

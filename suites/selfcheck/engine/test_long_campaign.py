@@ -93,7 +93,7 @@ def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
 ) -> None:
     alarming = drawn(tmp_path, 12, system=WRONG)
     assert alarming.exit_code() == 1
-    seeds = list(alarming.standing())
+    seeds = list(alarming.open_alarms())
     assert cli.execute(["run", str(alarming.ledger.plan_of(seeds[0])), "--tier", "sim", "--out", str(tmp_path)]) == 1
     assert retried(tmp_path) == []
     monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "other")
@@ -101,18 +101,18 @@ def test_an_alarm_is_stored_with_its_plan_and_stands_until_that_raises_none(
     assert drawn(tmp_path, 12, system=WRONG).exit_code() == 1
     monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "mended")
     assert retried(tmp_path, mended=True) == seeds
-    assert drawn(tmp_path, 12, system=WRONG).standing() == {}
+    assert drawn(tmp_path, 12, system=WRONG).open_alarms() == {}
 
 
 def test_an_alarm_can_be_withdrawn_with_a_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     alarming = drawn(tmp_path, 12, system=WRONG)
     command = ["campaign", WRONG, "--seeds", "1-12", "--out", str(tmp_path)]
-    for seed in alarming.standing():
+    for seed in alarming.open_alarms():
         command += ["--withdraw", f"{seed}=it is wrong on purpose"]
     cli.execute(command)
     said = capsys.readouterr().out
     assert "\n0 alarms; " in said
-    assert said.count("it is wrong on purpose") == len(alarming.standing()) > 0
+    assert said.count("it is wrong on purpose") == len(alarming.open_alarms()) > 0
     with pytest.raises(UsageError, match="unknown alarm of seed '99'"):
         LongCampaign(WRONG, (1, 12), tmp_path).withdraw(99, "why not")
 
