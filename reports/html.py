@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from holdfast.harness.model.appearance import STATUS_WORDS
@@ -25,7 +21,7 @@ from holdfast.harness.model.rule import Level
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import MEANINGS
-from holdfast.reports import checkpoints, finding, notes, recovery, strip, text, timeline, verdict, view
+from holdfast.reports import checkpoints, finding, notes, pages, recovery, strip, text, timeline, verdict, view
 from holdfast.reports.details import read_details
 from holdfast.reports.files import write_file
 from holdfast.reports.pictures import drawing, film
@@ -57,8 +53,8 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
         details: by run, what lies beside it.
     """
     details = details or {}
-    style = Markup("\n" + "".join(map(_asset, STYLE_SHEETS)))
-    script = Markup(f"\n{_asset('report.js')}")
+    style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
+    script = Markup(f"\n{pages.asset('report.js')}")
     timelines = _timelines(journal)
     numbered = list(enumerate(journal.findings, start=1))
     recoveries = recovery.groups(journal)
@@ -71,8 +67,8 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             certificate=journal.certificate,
             style=style,
             script=script,
-            style_hash=_hash(style),
-            script_hash=_hash(script),
+            style_hash=pages.hash_of(style),
+            script_hash=pages.hash_of(script),
             counts=view.status_counts(result.status for result in view.rules(journal)),
             areas=view.areas(journal),
             other_areas=view.other_areas(journal),
@@ -114,14 +110,7 @@ def _oracles(clauses: Iterable[str], titles: Mapping[str, str]) -> tuple[str, ..
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(_asset),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = pages.environment()
     environment.filters.update(
         count=text.count,
         duration=text.duration,
@@ -132,7 +121,7 @@ def _environment() -> Environment:
         subject=text.subject_words,
         clean=text.clean,
         beginning=text.beginning,
-        prose=_prose,
+        prose=pages.prose,
         colour=colour,
         fault_words=timeline.fault_words,
         in_words=timeline.in_words,
@@ -176,22 +165,6 @@ def _environment() -> Environment:
         film_legend=film.legend,
     )
     return environment
-
-
-@cache
-def _asset(name: str) -> str:
-    return resources.files("holdfast.reports").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _prose(words: str) -> Markup:
-    """Text with its `names` set as code."""
-    parts = re.split(r"`([^`\n]+)`", text.clean(words))
-    return Markup("").join(element("code", part) if index % 2 else part for index, part in enumerate(parts))
-
-
-def _hash(content: str) -> str:
-    """What the page's own policy lets in: this style, this script, nothing else, so a hostile journal cannot act."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
 def _window_title(window: str) -> Markup:

@@ -1,0 +1,59 @@
+"""`report.html` of a night: its systems, what was refuted on each, and where their certificates lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from holdfast.harness.model.night import Night
+from holdfast.reports import pages, text
+from holdfast.reports.files import write_file
+
+STYLE_SHEETS = ("report.css", "nights.css")
+
+
+class NightPageReporter:
+    """One page; each certificate is a link away."""
+
+    name = "html"
+    writes = "report.html"
+
+    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+        """Write `report.html`."""
+        return write_file(folder / self.writes, page(nights[-1]))
+
+
+def page(night: Night) -> str:
+    """The page as text."""
+    style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
+    return (
+        _environment()
+        .get_template("night.html.j2")
+        .render(
+            night=night,
+            style=style,
+            style_hash=pages.hash_of(style),
+            failing=[each for system in night.systems for each in system.findings if each.counts],
+            waived=[each for system in night.systems for each in system.findings if not each.counts],
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = pages.environment()
+    environment.filters.update(
+        clean=text.clean,
+        plural=text.plural,
+        count=text.count,
+        duration=text.duration,
+        moment=text.moment,
+        prose=pages.prose,
+        link=lambda folder: f"{quote(folder)}/report.html",
+    )
+    return environment

@@ -1,0 +1,177 @@
+"""One row of a trend: a strip with a place for each night. All strips of a page have the same places, so they align.
+
+A strip is as wide as its cell: places are shares of the width. Colours come from the style sheets by class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.journal import Status
+from holdfast.harness.model.night import NightFinding, RecoveryTimes, SystemNight
+from holdfast.reports.nights.figures import Column, Share, Track
+from holdfast.reports.svg import element, group, number
+from holdfast.reports.text import count, duration, percent, plural
+
+LEAST_PLACES = 14
+"""So that the only night is no wall."""
+FILLED = 0.8
+"""Of its place, that a cell fills."""
+CELL, BAR, LINE = 16.0, 72.0, 34.0
+AXIS = 18.0
+MOST_LABELS = 11
+LEAST_OPACITY = 0.22
+
+
+def axis(columns: Sequence[Column]) -> Markup:
+    """Month and day below as many places as have room, the newest always."""
+    places = _places(columns)
+    step = max(1, -(-places // MOST_LABELS))
+    last = len(columns) - 1
+    drawn = [
+        element("text", _short(column.name), x=_middle(index, places), y="13", text_anchor="middle")
+        for index, column in enumerate(columns)
+        if (last - index) % step == 0
+    ]
+    return _strip(drawn, AXIS, "axis", "Nights")
+
+
+def statuses(columns: Sequence[Column]) -> Markup:
+    """Rules by status, best below, each night as one bar."""
+    drawn = []
+    for index, column in enumerate(columns):
+        if column.found is None or not column.found.rules:
+            continue
+        found = list(column.found.rules.values())
+        counts = {status: found.count(status) for status in Status if status in found}
+        words = ", ".join(f"{number_} {STATUS_WORDS[status]}" for status, number_ in counts.items())
+        bottom, parts = BAR, []
+        for status, number_ in counts.items():
+            high = BAR * number_ / len(found)
+            bottom -= high
+            parts.append(_rect(index, _places(columns), bottom, high, f"fill-{status.value.lower()}"))
+        drawn.append(group([element("title", f"{column.name}: {words}"), *parts]))
+    return _strip(drawn, BAR, "bars", "Rules by status")
+
+
+def inconclusive(columns: Sequence[Column]) -> Markup:
+    """The share of inconclusive runs as bars, on a scale up to the worst night, or a tenth."""
+    shares = [_share(each.found) for each in columns]
+    top = max(0.1, *(each.value for each in shares if each is not None))
+    drawn = []
+    for index, (column, share) in enumerate(zip(columns, shares, strict=True)):
+        if share is None:
+            continue
+        high = max(1.0, LINE * share.value / top) if share.part else 0.0
+        words = f"{column.name}: {percent(share.value)}, {count(share.part)} of {plural(share.whole, 'run')}"
+        bar = _rect(index, _places(columns), LINE - high, high, "fill-inconclusive")
+        drawn.append(group([element("title", words), bar]))
+    return _strip([_base(LINE), *drawn], LINE, "line", "Share of inconclusive runs")
+
+
+def finding(track: Track, columns: Sequence[Column]) -> Markup:
+    """Where it was seen, filled; waived, as an outline; where the system ran without it, a dot."""
+    places, drawn = _places(columns), []
+    for index, (column, value) in enumerate(zip(columns, track.values, strict=True)):
+        if isinstance(value, NightFinding):
+            again = f", again in {value.reruns} reruns" if value.reruns is not None else ""
+            words = f"{column.name}: {plural(value.runs, 'run')}{again}{'' if value.counts else ', waived'}"
+            cell = _rect(index, places, 0, CELL, "seen" if value.counts else "aside")
+            drawn.append(group([element("title", words), cell]))
+        elif column.found is not None:
+            dot = element("circle", cx=_middle(index, places), cy=number(CELL / 2), r="1.6", class_="unseen")
+            drawn.append(group([element("title", f"{column.name}: not seen"), dot]))
+    return _strip(drawn, CELL, "cells", track.name)
+
+
+def rule(track: Track, columns: Sequence[Column]) -> Markup:
+    """Its status each night."""
+    drawn = [
+        group(
+            [
+                element("title", f"{column.name}: {STATUS_WORDS[value]}"),
+                _rect(index, _places(columns), 0, CELL, f"fill-{value.value.lower()}"),
+            ]
+        )
+        for index, (column, value) in enumerate(zip(columns, track.values, strict=True))
+        if isinstance(value, Status)
+    ]
+    return _strip(drawn, CELL, "cells", track.name)
+
+
+def coverage(track: Track, columns: Sequence[Column]) -> Markup:
+    """The darker, the larger the share; an outline where nothing of it was covered."""
+    places, drawn = _places(columns), []
+    for index, (column, value) in enumerate(zip(columns, track.values, strict=True)):
+        if isinstance(value, Share):
+            opacity = LEAST_OPACITY + (1 - LEAST_OPACITY) * value.value
+            cell = (
+                _rect(index, places, 0, CELL, "covered", opacity=f"{opacity:.2f}")
+                if value.part
+                else _rect(index, places, 0, CELL, "uncovered")
+            )
+            words = f"{column.name}: {count(value.part)} of {count(value.whole)}"
+            drawn.append(group([element("title", words), cell]))
+    return _strip(drawn, CELL, "cells", track.name)
+
+
+def recovery(track: Track, columns: Sequence[Column]) -> Markup:
+    """Median as a dot, and from it up to the 95th percentile a line, on a scale of its own from 0."""
+    times = [each if isinstance(each, RecoveryTimes) else None for each in track.values]
+    top = max((each.p95_ms for each in times if each is not None), default=0.0) or 1.0
+    room = LINE - 8
+
+    def height(value: float) -> str:
+        return number(LINE - 4 - room * value / top)
+
+    places, drawn = _places(columns), []
+    for index, (column, each) in enumerate(zip(columns, times, strict=True)):
+        if each is None:
+            continue
+        middle = _middle(index, places)
+        words = f"{column.name}: median {duration(each.median_ms)}, p95 {duration(each.p95_ms)} (n = {each.measured})"
+        line = element("line", x1=middle, x2=middle, y1=height(each.median_ms), y2=height(each.p95_ms), class_="spread")
+        dot = element("circle", cx=middle, cy=height(each.median_ms), r="3.4", class_="median-dot")
+        drawn.append(group([element("title", words), line, dot]))
+    return _strip([_base(LINE), *drawn], LINE, "line", track.name)
+
+
+def _share(found: SystemNight | None) -> Share | None:
+    return Share(found.inconclusive_runs, found.total_runs) if found is not None and found.total_runs else None
+
+
+def _places(columns: Sequence[Column]) -> int:
+    return max(LEAST_PLACES, len(columns))
+
+
+def _rect(index: int, places: int, y: float, height: float, class_: str, **more: str) -> Markup:
+    left = 100 * (index + (1 - FILLED) / 2) / places
+    width = 100 * FILLED / places
+    return element(
+        "rect", x=f"{left:.3f}%", width=f"{width:.3f}%", y=number(y), height=number(height), class_=class_, **more
+    )
+
+
+def _middle(index: int, places: int) -> str:
+    return f"{100 * (index + 0.5) / places:.3f}%"
+
+
+def _base(height: float) -> Markup:
+    return element("line", x1="0", x2="100%", y1=number(height - 0.5), y2=number(height - 0.5), class_="base")
+
+
+def _strip(drawn: Sequence[Markup], height: float, kind: str, label: str) -> Markup:
+    return element(
+        "svg", *drawn, class_=f"nights {kind}", height=number(height), width="100%", role="img", aria_label=label
+    )
+
+
+def _short(name: str) -> str:
+    """`2026-11-25-2` as `11-25·2`."""
+    parts = name.split("-")
+    if len(parts) < 3:
+        return name[:8]
+    return "-".join(parts[1:3]) + (f"·{parts[3]}" if len(parts) > 3 else "")

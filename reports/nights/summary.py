@@ -1,0 +1,54 @@
+"""`summary.md` of a night: what a CI server shows beside the build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from holdfast.harness.model.night import Night, NightFinding
+from holdfast.reports import text
+from holdfast.reports.files import write_file
+from holdfast.reports.summary import fence
+
+
+class NightSummaryReporter:
+    """Each system in a line of a table, then each finding with its command."""
+
+    name = "summary"
+    writes = "summary.md"
+
+    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+        """Write `summary.md`."""
+        return write_file(folder / self.writes, "".join(_lines(nights[-1])))
+
+
+def _lines(night: Night) -> Iterator[str]:
+    yield f"# Night {text.markdown(night.name)}\n\n"
+    took = text.duration(night.duration_s * 1_000)
+    yield f"Seed {night.seed}, started {text.moment(night.started)}, took {took}.\n\n"
+    if night.interrupted:
+        yield f"**Interrupted by {text.markdown(night.interrupted)}**: this is what was found until then.\n\n"
+    yield "| System | Certificate | Runs | Inconclusive | Findings | Waived |\n"
+    yield "| --- | --- | ---: | ---: | ---: | ---: |\n"
+    for system in night.systems:
+        failing = sum(each.counts for each in system.findings)
+        numbers = (system.total_runs, system.inconclusive_runs, failing, len(system.findings) - failing)
+        cells = (text.markdown(system.system), system.title.value, *map(text.count, numbers))
+        yield f"| {' | '.join(cells)} |\n"
+    yield from (f"\n{text.markdown(sentence)}\n" for sentence in night.expired)
+    for system in night.systems:
+        for finding in system.findings:
+            yield _finding(finding)
+    yield "\nThe page is `report.html`; every number is in `night.json`.\n"
+
+
+def _finding(finding: NightFinding) -> str:
+    head = f"\n## {text.markdown(str(finding.signature))}\n\n{text.markdown(finding.what)}\n\n"
+    again = f", again in {finding.reruns} reruns" if finding.reruns is not None else ""
+    lines = [head, f"Seen in {text.plural(finding.runs, 'run')}{again}.\n"]
+    if finding.waived is not None:
+        words = "The waiver expired on" if finding.waived.expired else "Waived until"
+        lines.append(f"\n{words} {finding.waived.expires}: {text.markdown(finding.waived.reason)}\n")
+    if finding.next:
+        lines.append(f"\n{fence(finding.next)}")
+    return "".join(lines)

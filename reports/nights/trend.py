@@ -1,0 +1,118 @@
+"""`trend.html`: what changed over the nights, on one page without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from holdfast.harness.model.appearance import STATUS_WORDS
+from holdfast.harness.model.journal import Status
+from holdfast.harness.model.night import Night, NightFinding, RecoveryTimes
+from holdfast.reports import pages, text
+from holdfast.reports.files import write_file
+from holdfast.reports.nights import strips
+from holdfast.reports.nights.figures import MOST_NIGHTS, Share, SystemTrend, Track, trends
+
+STYLE_SHEETS = ("report.css", "nights.css")
+MOST_ROWS = 14
+"""Of one kind that are shown at once; the others are folded below."""
+
+
+class TrendReporter:
+    """One page over all nights: the newest is on the right."""
+
+    name = "trend"
+    writes = "trend.html"
+
+    def render(self, nights: Sequence[Night], folder: Path) -> Path:
+        """Write `trend.html`."""
+        return write_file(folder / self.writes, page(nights))
+
+
+def page(nights: Sequence[Night]) -> str:
+    """The page as text; of the nights, at least one, the oldest first."""
+    style = Markup("\n" + "".join(map(pages.asset, STYLE_SHEETS)))
+    return (
+        _environment()
+        .get_template("trend.html.j2")
+        .render(
+            nights=nights[-MOST_NIGHTS:],
+            total=len(nights),
+            last=nights[-1],
+            systems=trends(nights),
+            style=style,
+            style_hash=pages.hash_of(style),
+            expired=nights[-1].expired,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = pages.environment()
+    environment.filters.update(
+        clean=text.clean,
+        plural=text.plural,
+        count=text.count,
+        percent=text.percent,
+        duration=text.duration,
+        moment=text.moment,
+        prose=pages.prose,
+        slug=text.slug,
+        axis=strips.axis,
+        statuses=strips.statuses,
+        inconclusive=strips.inconclusive,
+        finding_strip=strips.finding,
+        rule_strip=strips.rule,
+        coverage_strip=strips.coverage,
+        recovery_strip=strips.recovery,
+        seen=seen,
+        lasted=lasted,
+        latest=latest,
+        lead=lead,
+    )
+    environment.globals.update(words=STATUS_WORDS, marks=text.STATUS_MARKS, Status=Status, most=MOST_ROWS)
+    return environment
+
+
+def lead(trend: SystemTrend) -> str:
+    """How the last night of a system came out, in one sentence."""
+    last = trend.last
+    refuted = sum(each.counts for each in last.findings)
+    aside = len(last.findings) - refuted
+    waived = f", {text.plural(aside, 'more')} waived" if aside else ""
+    found = f"{text.plural(refuted, 'finding')}{waived}" if refuted or aside else "nothing refuted"
+    share = last.inconclusive_runs / last.total_runs if last.total_runs else 0.0
+    return f"{found}; {text.plural(last.total_runs, 'run')}, {text.percent(share)} inconclusive"
+
+
+def seen(track: Track, trend: SystemTrend) -> str:
+    """In how many nights a finding was seen, first and last."""
+    values = zip(trend.columns, track.values, strict=True)
+    nights = [column.name for column, value in values if isinstance(value, NightFinding)]
+    often = f"{len(nights)} of {text.plural(trend.nights, 'night')}"
+    return f"{often}, {nights[0]} to {nights[-1]}" if nights[0] != nights[-1] else f"{often}, {nights[0]}"
+
+
+def lasted(track: Track) -> str:
+    """What became of a finding when it was seen last."""
+    last = next(each for each in reversed(track.values) if isinstance(each, NightFinding))
+    again = f"again in {last.reruns} reruns" if last.reruns is not None else "not run again"
+    if last.waived is None:
+        return again
+    words = "waiver expired" if last.waived.expired else "waived until"
+    return f"{again}; {words} {last.waived.expires}".rstrip()
+
+
+def latest(track: Track) -> str:
+    """The newest value in words."""
+    last = next((each for each in reversed(track.values) if each is not None), None)
+    if isinstance(last, Share):
+        return f"{text.count(last.part)} of {text.count(last.whole)}"
+    if isinstance(last, RecoveryTimes):
+        return f"{text.duration(last.median_ms)}, p95 {text.duration(last.p95_ms)}, n = {last.measured}"
+    return STATUS_WORDS[last] if isinstance(last, Status) else ""
