@@ -79,6 +79,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             levels=view.levels(journal),
             refuted=[each for each in numbered if each[1].status is Status.FAIL],
             undecided=[each for each in numbered if each[1].status in view.UNDECIDED],
+            waived=[each for each in numbered if each[1].status is Status.WAIVED],
             cases=view.cases_by_id(journal),
             groups=_groups(journal),
             runs={run.id: run for run in journal.runs},

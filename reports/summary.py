@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast.harness.model.appearance import STATUS_WORDS
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.journal import Journal
 from holdfast.reports import finding, notes, recovery, text, verdict, view
 from holdfast.reports.files import write_file
 
@@ -112,7 +112,7 @@ def _finding(found: Finding, journal: Journal) -> str:
     if reach := finding.scope(found, journal):
         lines.append(f"- **seen** in {text.markdown(reach)}")
     if found.rules:
-        verb = "refutes" if found.status is Status.FAIL else "keeps open"
+        verb = "keeps open" if found.status in view.UNDECIDED else "refutes"
         lines.append(f"- **{verb}** {text.markdown(', '.join(found.rules))}")
     lines.append("")
     if found.cause is not None and found.cause.witness:

@@ -40,8 +40,11 @@ def sentence(journal: Journal) -> str:
         cut = "The certification was interrupted" if journal.interrupted else "Nothing was refuted"
         still = f", {undecided} ran and {'stays' if undecided == 1 else 'stay'} open" if undecided else ""
         return f"{cut}: of {total}, {passed} passed{still}."
-    open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE]
-    return f"Nothing that ran was refuted: of {total}, {passed} passed{absent}, {open_count} did not run."
+    aside = found[Status.WAIVED] or sum(each.status is Status.WAIVED for each in journal.findings)
+    open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE] - found[Status.WAIVED]
+    nothing = "Nothing was refuted that is not waived" if aside else "Nothing that ran was refuted"
+    waived = f", {found[Status.WAIVED]} waived" if found[Status.WAIVED] else ""
+    return f"{nothing}: of {total}, {passed} passed{absent}{waived}, {open_count} did not run."
 
 
 def _shadowed(journal: Journal) -> str:

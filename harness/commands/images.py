@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.display import Display
+from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.services import site_of
@@ -34,12 +34,14 @@ def check_images(given: Sequence[str]) -> int:
 
 
 def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
-    """Build those that are missing, showing the last line of each build."""
+    """Build those that are missing, showing how far each build is."""
     console = consoles.results()
     try:
         images = _image_set(given)
-        with Display(_NAMES) as display:
-            took = images.build(names, base or images.bases[0], display)
+        missing = [each.name for each in images.check() if not (each.present or each.given)]
+        wanted = [name for name in missing if not names or name in names or name == images.names[0]]
+        with BuildProgress(consoles.progress(), wanted) as progress:
+            took = images.build(names, base or images.bases[0], progress)
         for image in images.check():
             if not names or image.name in names:
                 took_s = took.get(image.name)

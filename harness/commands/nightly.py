@@ -144,6 +144,7 @@ class _NightRun:
             folder=folder,
             seed=self._seed,
             tiers=frozenset(settings.tiers),
+            runs=1,  # Of drawn plans as many as there is time for; the certificate says how many that were.
             budget_s=budget_s,
             drawn_everywhere=True,
             jobs=settings.workers or processors(),

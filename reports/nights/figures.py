@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from holdfast.harness.model.journal import Status
+from holdfast.harness.model.journal import STATUS_RANK, Status
 from holdfast.harness.model.night import Night, RecoveryTimes, SystemNight
 
 MOST_NIGHTS = 60
@@ -52,7 +52,7 @@ class SystemTrend:
         system: with variant.
         columns: one for each night.
         findings: by label, the finding of each night; those of the last night first, then by how often.
-        rules: those whose status was not the same every night, or is in trouble.
+        rules: those whose status was not the same every night, or is in trouble; these first.
         recoveries: by attack and tier, its times.
         windows, faults: shares, the least covered of the last night first.
     """
@@ -93,7 +93,7 @@ def _trend(system: str, nights: Sequence[Night]) -> SystemTrend:
         system=system,
         columns=columns,
         findings=tuple(sorted(findings, key=lambda each: (each.values[-1] is None, -_times(each), each.name))),
-        rules=tuple(each for each in rules if _is_of_interest(each)),
+        rules=tuple(sorted(filter(_is_of_interest, rules), key=_trouble)),
         recoveries=_tracks(columns, lambda found: {_recovery(each): each for each in found.recoveries}),
         windows=_by_need(_tracks(columns, lambda found: _shares(found.windows_hit, found.windows_wanted))),
         faults=_by_need(_tracks(columns, lambda found: _shares(found.faults_landed, found.faults_planned))),
@@ -113,6 +113,13 @@ def _times(track: Track) -> int:
 def _is_of_interest(track: Track) -> bool:
     statuses = {each for each in track.values if each is not None}
     return len(statuses) > 1 or bool(statuses & {Status.FAIL, Status.ERROR, Status.INCONCLUSIVE, Status.WAIVED})
+
+
+def _trouble(track: Track) -> tuple[bool, int, int, str]:
+    """What is in trouble in the last night first, then what ever was."""
+    ranks = [STATUS_RANK[each] for each in track.values if isinstance(each, Status)]
+    bad = STATUS_RANK[Status.INCONCLUSIVE]
+    return ranks[-1] < bad, -max(ranks), -sum(each >= bad for each in ranks), track.name
 
 
 def _recovery(times: RecoveryTimes) -> str:

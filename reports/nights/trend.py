@@ -95,7 +95,7 @@ def seen(track: Track, trend: SystemTrend) -> str:
     values = zip(trend.columns, track.values, strict=True)
     nights = [column.name for column, value in values if isinstance(value, NightFinding)]
     often = f"{len(nights)} of {text.plural(trend.nights, 'night')}"
-    return f"{often}, {nights[0]} to {nights[-1]}" if nights[0] != nights[-1] else f"{often}, {nights[0]}"
+    return f"{often}: first {nights[0]}, last {nights[-1]}" if len(nights) > 1 else f"{often}: {nights[0]}"
 
 
 def lasted(track: Track) -> str:

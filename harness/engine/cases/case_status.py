@@ -45,7 +45,7 @@ def case_result(
         tally: of the runs.
         oracles: those that took part.
         evidence: of the system under test.
-        interruption: why no more runs were begun; what they would have decided stays untested.
+        interruption: why no more runs began, a signal or a time limit; what they would have decided stays untested.
     """
     if interruption and _undecided(case, demanded, tally):
         cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {plural(demanded, 'run')} counted until then"

@@ -275,14 +275,15 @@ class Certification:
             entry.kept.append(lost)
         else:
             entry.histories += message.histories
-        evidence, reason = case_run.system.evidence(), self._interruption.reason()
+        interrupted = self._interruption.reason()
+        evidence, reason = case_run.system.evidence(), interrupted or self._limit.reason()
         tools, tier = self._tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
         if is_open(result) and self._may_be_decided(entry):
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)
-            if self._log is not None and not reason:
+            if self._log is not None and not interrupted:
                 self._log.add(LoggedCase(self._limit.elapsed_s, result, entry.histories))
 
     def _may_be_decided(self, entry: Entry) -> bool:

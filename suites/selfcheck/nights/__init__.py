@@ -1,0 +1,1 @@
+"""Nights on trial: settings, resuming, waivers, comparison and their pages."""

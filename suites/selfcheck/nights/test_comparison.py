@@ -1,0 +1,106 @@
+"""What changed between two nights: exit code 1 only for what is newly refuted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine.nights.comparison import compare
+from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.night import SystemNight
+from holdfast.harness.model.status import Status
+from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
+from holdfast.suites.selfcheck.reports import journals
+
+CLEAN, BROKEN = system(), system(finding())
+
+
+def stored(folder: Path, name: str, *systems: SystemNight) -> str:
+    (folder / name).mkdir()
+    (folder / name / "night.json").write_bytes(msgspec.json.encode(night(name, *systems)))
+    return str(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code"),
+    [
+        (CLEAN, CLEAN, 0),
+        (CLEAN, BROKEN, 1),
+        (BROKEN, CLEAN, 0),
+        (BROKEN, BROKEN, 0),
+        (BROKEN, system(finding(), finding("TXN/lost")), 1),
+        (CLEAN, system(finding(waived=waived())), 0),
+        (system(finding(waived=waived())), system(finding(waived=waived(expired=True))), 1),
+        (CLEAN, system(rules={"BAR-01": Status.FAIL, "BAR-02": Status.PASS}), 1),
+        (CLEAN, system(windows_hit={}, rules={"BAR-01": Status.UNTESTED, "BAR-02": Status.PASS}), 0),
+    ],
+    ids=["same", "new", "gone", "still", "one more", "new and waived", "waiver expired", "rule alone", "less coverage"],
+)
+def test_only_what_is_newly_refuted_is_worse(
+    before: SystemNight, after: SystemNight, code: int, tmp_path: Path
+) -> None:
+    old, new = stored(tmp_path, "2026-11-24", before), stored(tmp_path, "2026-11-25", after)
+    assert cli.execute(["diff", old, new]) == code
+    assert cli.execute(["diff", f"{old}/night.json", f"{new}/night.json", "--json"]) == code
+
+
+def test_it_names_what_changed() -> None:
+    lost = system(finding("TXN/lost"), windows_hit={}, faults_landed={})
+    (found,) = compare((BROKEN,), (lost,)).systems
+    assert (found.new, found.gone, found.still) == (("TXN/lost (wrong state)",), ("CUT/order (wrong state)",), ())
+    assert found.newly_refuted == ("TXN/lost (wrong state)",)
+    assert (found.windows_lost, found.faults_lost) == (("restored-state",), ("kill worker",))
+    (found,) = compare((CLEAN,), (system(rules={"BAR-01": Status.UNTESTED, "BAR-02": Status.PASS}),)).systems
+    assert found.rules_lost == ("BAR-01",)
+    assert [(each.rule, each.before, each.after) for each in found.rules] == [("BAR-01", "PASS", "UNTESTED")]
+
+
+def test_systems_of_one_night_alone_are_named_and_compared_with_none() -> None:
+    other = msgspec.structs.replace(BROKEN, system="other")
+    both = compare((CLEAN, msgspec.structs.replace(CLEAN, system="gone")), (CLEAN, other))
+    assert (both.only_before, both.only_after, both.worse) == (("gone",), ("other",), False)
+
+
+def certificate(folder: Path, name: str, journal: Journal) -> str:
+    (folder / name).mkdir()
+    (folder / name / "results.json").write_bytes(msgspec.json.encode(journal))
+    return str(folder / name)
+
+
+def test_certificates_are_compared_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    partial = certificate(tmp_path, "old", journals.partial())
+    refused = certificate(tmp_path, "new", journals.refused())
+    assert cli.execute(["diff", partial, refused]) == 1
+    assert "newly refuted" in capsys.readouterr().out
+    assert cli.execute(["diff", refused, partial]) == 0
+    assert cli.execute(["diff", partial, f"{partial}/results.json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere", "nowhere"], "cannot be read"),
+        ([".", "."], "it holds neither night.json nor results.json"),
+        (["a", "b"], "have no system in common"),
+        (["newer", "a"], "newer than 1, the newest this program reads"),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stored(tmp_path, "a", system(system="one"), system(system="two"))
+    stored(tmp_path, "b", system(system="three"))
+    (tmp_path / "newer").mkdir()
+    (tmp_path / "newer" / "night.json").write_text('{"version": 99}')
+    assert cli.execute(["diff", *arguments]) == cli.WRONG_USAGE
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
