@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from holdfast.fixtures.reference.drivers.processes.connected_deployment import offer_services
 from holdfast.fixtures.reference.drivers.processes.controls import Pages, process_controls, stage_controls
 from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
 from holdfast.fixtures.systems.json_lines.controls import program_controls
@@ -33,7 +34,9 @@ def _simulated() -> Controls:
 
 def _of_processes() -> Controls:
     reach = Reach(NOTHING, PLAN.job, PLAN.topology, 2)
-    return process_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, frozenset(), NOTHING)
+    controls = process_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, frozenset(), NOTHING)
+    offer_services(controls, reach, frozenset(), NOTHING, NOTHING)
+    return controls
 
 
 def _of_a_stage() -> Controls:
@@ -53,7 +56,7 @@ def test_every_fault_is_given_the_mechanism_that_it_names() -> None:
         ("reference", Tier.PROCESS, _of_processes),
         ("reference", Tier.SPARK, _of_a_stage),
         ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING)),
-        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, None, None)),
+        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None)),
         ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING)),
     ],
 )

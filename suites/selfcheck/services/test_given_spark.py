@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
 from holdfast.faults.storage import storage_error
+from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import NotApplicable
@@ -53,9 +54,7 @@ FEW = WorkloadSpec(
 
 def attached(system: System, site: Site) -> System:
     """With a stack of its own that is never started."""
-    from holdfast.fixtures.services.stack import Stack
-
-    system.attach(lambda: Stack(site))
+    system.attach(lambda: SiteServices(site))
     return system
 
 
@@ -127,7 +126,10 @@ def stack(theirs: ForeignCluster) -> Iterator[Stack]:
 
 
 def run(plan: Plan, system: System, stack: Stack, folder: Path) -> Run:
-    system.attach(lambda: stack)
+    services = SiteServices(Site())
+    services.containers = stack
+    system.attach(lambda: services)
+    folder.mkdir(exist_ok=True)
     check_plan(plan, system, Tier.CONTAINERS, toolbox())
     return counting_run(plan, system, Tier.CONTAINERS, folder)
 
