@@ -26,7 +26,12 @@ from holdfast.suites.conformance.plans import TOLERANT
 from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, assert_passes, kill, plan, refuted
 
 ABSENT = missing(KAFKA, OBJECT_STORE)
-pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [
+    pytest.mark.tier("process"),
+    pytest.mark.nightly,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
+]
 CONNECTED = {
     "source.connector": "kafka",
     "sink.connector": "kafka",
