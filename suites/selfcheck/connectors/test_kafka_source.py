@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.fixtures.reference.connectors.kafka_log import KafkaLog
 
 pytestmark = pytest.mark.tier("containers")
-LIMIT_S = 20.0
+LIMIT_S = 30.0
 KEYS = ("a", "b", "ü")
 
 

@@ -39,7 +39,7 @@ from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns
 
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 CAPACITY = 4
 
 

@@ -41,7 +41,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 WORKER, OTHER_WORKER = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
 OPTIONS = {
     "execution.checkpointing.interval": "100 ms",

@@ -22,7 +22,7 @@ from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
 
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 
 
 def commit(folder: Path, name: str, rows: int, *, first: int = 0) -> bytes:

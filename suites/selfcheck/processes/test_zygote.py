@@ -20,7 +20,7 @@ from holdfast.fixtures.reference.drivers.processes.zygote import Ended
 from holdfast.suites.selfcheck.processes import children
 from holdfast.suites.selfcheck.processes.conftest import PRELOAD
 
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 NOWHERE = Path(os.devnull)
 
 

@@ -13,7 +13,7 @@ from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
 
 pytestmark = pytest.mark.tier("process")
-LIMIT_S = 20.0
+LIMIT_S = 30.0
 
 
 class Nothing:

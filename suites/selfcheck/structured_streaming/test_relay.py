@@ -19,7 +19,7 @@ from holdfast.fixtures.systems.json_lines.child import Child, wait_for
 from holdfast.fixtures.systems.structured_streaming import gates
 
 HOST = "127.0.0.1"
-LIMIT_S = 10.0
+LIMIT_S = 30.0
 
 
 class _Store(BaseHTTPRequestHandler):
