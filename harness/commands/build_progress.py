@@ -1,4 +1,4 @@
-"""What a user sees while images are built: each image with its number, its step and its time.
+"""What a user sees while images are built, or services installed: each part with its number, step and time.
 
 On a terminal a line for each image changes in place. In a log a line says each new step, and what is quiet for long is
 named again, so that nobody takes a slow build for a hanging one.
@@ -20,21 +20,27 @@ LINE_EVERY_S = 30.0
 """How long a log shows nothing new."""
 _LOOK_EVERY_S = 1.0
 _LENGTH = 100
+_OVER = ("Successfully tagged", "installed in")
+"""How the last line of a build begins."""
 _STEP = re.compile(r"Step (\d+/\d+)")
 
 
 class BuildProgress:
-    """Is told each line of each build (spi.images.ImageSet.build); a context manager.
+    """Takes each line of each build (spi.images.ImageSet.build, spi.service.InstallsServices); a context manager.
 
     Args:
         console: where it shows.
-        wanted: images that will be built, as far as that is known.
+        wanted: parts that will be built, as far as that is known.
+        noun: what such a part is.
         now_s: seconds that only grow.
     """
 
-    def __init__(self, console: Console, wanted: Sequence[str], now_s: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, console: Console, wanted: Sequence[str], now_s: Callable[[], float] = monotonic, noun: str = "image"
+    ) -> None:
         self._console = console
         self._wanted = list(wanted)
+        self._noun = noun
         self._now_s = now_s
         self._builds: dict[str, _Build] = {}
         self._lock = Lock()
@@ -42,7 +48,7 @@ class BuildProgress:
         self._watch = Thread(target=self._speak_up, daemon=True)
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.fields[image]:<24}"),
+            TextColumn("{task.fields[part]:<24}"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[line]}"),
         )
@@ -88,11 +94,11 @@ class BuildProgress:
         return f"{list(self._builds).index(name) + 1 if name in self._builds else len(self._builds) + 1} of "
 
     def _head(self, name: str, build: _Build) -> str:
-        return f"image {build.number}{len(self._wanted)} {name}"
+        return f"{self._noun} {build.number}{len(self._wanted)} {name}"
 
     def _draw(self, name: str, build: _Build) -> None:
         if name not in self._tasks:
-            self._tasks[name] = self._bars.add_task(name, total=None, image=self._head(name, build), line="")
+            self._tasks[name] = self._bars.add_task(name, total=None, part=self._head(name, build), line="")
         self._bars.update(self._tasks[name], line=escape(build.words[:_LENGTH]))
 
     def _say(self, name: str, build: _Build) -> None:
@@ -102,7 +108,7 @@ class BuildProgress:
 
 
 class _Build:
-    """One image: its number, when it began, when a line was shown last, its step, and whether it is over."""
+    """One part: its number, when it began, when a line was shown last, its step, and whether it is over."""
 
     def __init__(self, number: str, now_s: float) -> None:
         self.number = number
@@ -114,7 +120,7 @@ class _Build:
     def hear(self, line: str) -> bool:
         """Take a line of the build; whether a step begins."""
         self._last = line
-        self.over = line.startswith("Successfully tagged")
+        self.over = line.startswith(_OVER)
         match = _STEP.match(line)
         if match:
             self._step = f"step {match[1]}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.display import Display
+from holdfast.harness.commands.build_progress import BuildProgress
 from holdfast.harness.commands.images import MISSING
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -34,12 +34,13 @@ def check_services() -> int:
 
 
 def install_services(names: Sequence[str]) -> int:
-    """Fetch what is missing, showing the last line of each tool."""
+    """Fetch what is missing, showing how far each part is."""
     installer = _installer()
     console = consoles.results()
     try:
-        with Display(_NAMES) as display:
-            took = installer.install(names, display)
+        wanted = [part.name for part in installer.parts() if not part.present and (not names or part.name in names)]
+        with BuildProgress(consoles.progress(), wanted, noun="part") as progress:
+            took = installer.install(names, progress)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
     for part in installer.parts():

@@ -34,7 +34,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     decisions = (each for case in registry.cases() for each in case.decides if each.oracle == "REACH")
     said = "as the test says"
     decides = (next(decisions),)
-    directed = Case("directed/D1", purpose=said, method=said, passes=said, decides=decides, plan=known.plan, runs=2)
+    directed = Case(id="directed/D1", purpose=said, method=said, passes=said, decides=decides, plan=known.plan, runs=2)
 
     def cases(system: System, drawn_on: Iterable[Tier] = ()) -> tuple[Case, ...]:
         drawn = (swarm_case(system, tier) for tier in drawn_on if tier is Tier.SIM)

@@ -23,7 +23,8 @@ from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
 from holdfast.harness.model.target import STORAGE, Role, Target
 from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import TOLERANT
-from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, assert_passes, kill, plan, refuted
+from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, kill, plan, refuted
+from holdfast.suites.selfcheck.replaced_runs import assert_passes
 
 ABSENT = missing(KAFKA, OBJECT_STORE)
 pytestmark = [

@@ -23,9 +23,12 @@ from holdfast.suites.chaos.structured_streaming import CASES, CLAIMS_TOO_MUCH
 
 ABSENT = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 pytestmark = [
-    pytest.mark.tier("spark"), pytest.mark.nightly, pytest.mark.timeout(900), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
+    pytest.mark.tier("spark"),
+    pytest.mark.nightly,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
     pytest.mark.xdist_group("spark"),
-]  # fmt: skip
+]
 PLANS: Mapping[str, Plan] = {case.id: case.plan for case in CASES if isinstance(case.plan, Plan)}
 
 
