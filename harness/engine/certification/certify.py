@@ -214,7 +214,8 @@ class Certification:
             entry.case_run = begun
             self._observer.begin(entry.case.id, entry.tier, entry.demanded)
             drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
-            yield entry, begun, MANY if drawn_on else entry.demanded
+            goal = MANY if drawn_on else entry.demanded
+            yield entry, begun, max(1, goal - len(entry.tally.counted)) if entry.first_number else goal
 
     def _begin(self, entry: Entry) -> CaseRun | CaseResult:
         begun = self._case_run(entry)
@@ -283,7 +284,9 @@ class Certification:
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)
-            if self._log is not None and not interrupted:
+            # What a signal ended goes on later, unless every plan of it has run.
+            complete = not self._is_drawn(case) and len(entry.tally.counted) >= entry.demanded
+            if self._log is not None and (complete or not interrupted):
                 self._log.add(LoggedCase(self._limit.elapsed_s, result, entry.histories))
 
     def _may_be_decided(self, entry: Entry) -> bool:

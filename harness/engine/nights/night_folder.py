@@ -72,7 +72,7 @@ class NightFolder:
 
     def of(self, system: str) -> Path:
         """The folder of the certificate of a system."""
-        return self.path / (_ODD.sub("-", system).strip("-.") or "system")
+        return self.path / folder_name(system)
 
     def finished(self, system: str) -> SystemNight | None:
         """What an earlier invocation found on a system, if it came to the end of it."""
@@ -88,6 +88,12 @@ class NightFolder:
         write_readable(self.path / NIGHT, night)
         if not night.interrupted:
             (self.path / BEGUN).unlink(missing_ok=True)
+
+
+def folder_name(system: str) -> str:
+    """The name of a system as that of a folder; what cannot stand in one is told apart by a digest."""
+    name = _ODD.sub("-", system).strip("-.")
+    return name if name == system else f"{name}-{hashlib.sha256(system.encode()).hexdigest()[:6]}"
 
 
 def _begun(folder: Path) -> Begun | None:

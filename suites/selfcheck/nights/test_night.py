@@ -112,13 +112,14 @@ def interrupt_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CaseProgress, "ran", ran)
 
 
-def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("runs", [1, 2, 4], ids=["within a case", "at its end", "within drawn plans"])
+def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        interrupt_after(2, patched)
+        interrupt_after(runs, patched)
         assert nightly("--reruns", "0") == 128 + signal.SIGTERM
     half = the_night()
     assert half.interrupted == "SIGTERM"
-    assert found(half).total_runs == 2
+    assert found(half).total_runs == runs
     assert (Path("nights/latest") / BEGUN).exists()
     assert (Path("nights/latest") / "report.html").exists()
     executed: list[str] = []
@@ -136,7 +137,7 @@ def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(monkeypatch: 
     assert not (Path("nights/latest") / BEGUN).exists()
     assert nightly("--reruns", "0", "--out", "whole") == 1
     whole = found(the_night("whole"))
-    assert len(executed) == whole.total_runs - 2
+    assert len(executed) == whole.total_runs - runs
     assert len(set(executed)) == len(executed)
     again = found(resumed)
     assert [(each.passed, each.failed, each.inconclusive) for each in again.runs] == [
