@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from holdfast.harness.sim.streams import Stream
 
-TRACE_VERSION = 1
+TRACE_VERSION = 2
 MILLISECOND_NS = 1_000_000
 _pack = Struct("=4q").pack
 
