@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.timeout(900),
     pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-beside-services"),
 ]
 PLANS: Mapping[str, Plan] = {case.id: case.plan for case in CASES if isinstance(case.plan, Plan)}
 
