@@ -33,11 +33,6 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
 ]
-    pytest.mark.tier("process"),
-    pytest.mark.nightly,
-    pytest.mark.timeout(900),
-    pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-"),
-]
 CONNECTED = {
     "source.connector": "kafka",
     "sink.connector": "kafka",
