@@ -82,10 +82,7 @@ def test_the_order_of_the_files_does_not_matter() -> None:
         (BARRIERS.replace('["RT", "SB"]', "[]"), "rule BAR-01: Expected `array` of length >= 1 - at `$.subjects`"),
         (BARRIERS.replace('["AlignedCheckpointsTest"]', "[]"), "at `$.sources`, given []"),
         (BARRIERS.replace('"sequence numbers."', '""'), "at `$.oracle`, given ''"),
-        (
-            BARRIERS.replace("SHOULD", "MUST") + "must_for_reference = true\n",
-            "rule BAR-01: must_for_reference adds nothing",
-        ),
+        (BARRIERS.replace("SHOULD", "MUST") + "must_for_reference = true\n", "BAR-01: must_for_reference adds nothing"),
         (BARRIERS.replace('title = "', 'name = "'), "unknown field `name`"),
         (BARRIERS + "[[rule\n", "not valid TOML"),
     ],
