@@ -48,6 +48,8 @@ OPTIONS = {
     "restart-strategy.fixed-delay.delay": "50 ms",
     "source.max-batch-records": "50",
 }
+UNREAD_RECORDS = 5_000
+"""They arrive for nine seconds: a busy machine reaches a gate within a commit seconds after the second checkpoint."""
 Act = Callable[[], None]
 
 
@@ -160,7 +162,7 @@ def test_an_undisturbed_run_passes_and_leaves_nothing(stack: Stack, job: Job, tm
     ids=["worker", "coordinator", "commit", "during-commit", "notify", "flushed", "all"],
 )
 def test_it_is_exactly_once_whoever_dies(stack: Stack, faults: tuple[FaultSpec, ...], tmp_path: Path) -> None:
-    judged = run(Connected(stack), plan(*faults), tmp_path)
+    judged = run(Connected(stack), plan(*faults, records=UNREAD_RECORDS), tmp_path)
     assert_passes(judged)
     assert len(judged.history.of(AttemptStarted)) > 1
 
