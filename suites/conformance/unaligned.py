@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from holdfast.faults.forge import forge
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
@@ -203,7 +205,7 @@ CASES = with_needs(
             Decision("UNA-04", "CUT", ("channel-state-missing",), "forgets-on-switch"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=switching("30 ms"),
+        plan=replace(switching("30 ms"), run_seed=2),  # in some runs the job ends before an aligned barrier is through
         tiers=EVERYWHERE,
     ),
     Case(
