@@ -160,6 +160,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         finding: what broke, if the run failed.
         died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
         on_its_word: oracles of which the verdict rests on the word of the system under test alone.
+        unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims in this run.
         shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
@@ -197,6 +198,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     finding: Finding | None = None
     died_at_once: OwnDeaths | None = None
     on_its_word: tuple[str, ...] = ()
+    unclaimed: tuple[str, ...] = ()
     shrunk_from: str = ""
 
 

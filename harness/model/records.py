@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Digests = npt.NDArray[np.uint64]
+NO_PARTITION = -1
+"""Of a row that nobody expects."""
 
 
 class RecordBatch(Protocol):
@@ -64,11 +66,14 @@ class InputLog(msgspec.Struct, frozen=True):
         partitions: dense offsets from 0 in each.
         first_offsets: by partition, the first offset that the job owes an effect for; empty: 0 everywhere. A job that
             starts at the latest offset owes nothing for what was preloaded.
+        described: the log stands for the rows that its author expects, and `keys` are these in words, in order; behind
+            them come those of NO_PARTITION, which nobody expects.
     """
 
     keys: tuple[str, ...]
     partitions: tuple[Partition, ...]
     first_offsets: tuple[int, ...] = ()
+    described: bool = False
 
     @property
     def total_records(self) -> int:
@@ -81,6 +86,13 @@ class InputLog(msgspec.Struct, frozen=True):
             for each in self.partitions
         )
         return msgspec.structs.replace(self, partitions=tuple(partitions))
+
+    def named(self, partition: int, offset: int) -> str:
+        """A record in words."""
+        number = offset + self.total_records * (partition == NO_PARTITION)
+        if self.described and 0 <= number < len(self.keys):
+            return self.keys[number]
+        return f"offset {offset} of partition {partition}"
 
     def lengths(self) -> tuple[int, ...]:
         """Number of records by partition."""

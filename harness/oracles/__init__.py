@@ -42,6 +42,7 @@ from holdfast.harness.oracles.liveness.message import MessageOracle
 from holdfast.harness.oracles.liveness.progress import ProgressOracle
 from holdfast.harness.oracles.observability.metrics import MetricsOracle
 from holdfast.harness.oracles.output.exact import ExactOracle
+from holdfast.harness.oracles.output.invariant import InvariantOracle
 from holdfast.harness.oracles.output.noloss import NoLossOracle
 from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
 from holdfast.harness.oracles.output.stable import StableOracle
@@ -85,5 +86,6 @@ ORACLES = (
     FeedbackOracle(),
     WindowOracle(),
     StableOracle(),
+    InvariantOracle(),
 )
 """The built-in oracles; the first to name an anomaly is the nearest to its cause."""

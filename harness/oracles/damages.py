@@ -39,6 +39,7 @@ DAMAGES: Mapping[str, Damage] = {
     "FINAL": Damage.BROKEN_CHECKPOINT,
     "FINAL/exit-uncommitted": Damage.BROKEN_TRANSACTION,
     "FINAL/record-not-committed": Damage.LOSS,
+    "INVARIANT": Damage.WRONG_OUTPUT,
     "LIVE": Damage.NEVER_RECOVERED,
     "LOUD": Damage.WRONG_STATE,
     "LOUD/accepted-bad-option": Damage.WRONG_CONFIGURATION,

@@ -95,6 +95,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.AcknowledgementHeld: "acknowledgement of partition {0.partition} before {0.next_offset} held at a gate",
     events.InputAcknowledged: "partition {0.partition} acknowledged before offset {0.next_offset}",
     events.RowsVisible: "{0.records} rows of {0.name} visible at poll {0.poll}",
+    events.InvariantChecked: "{0.unit}, poll {0.poll}: {0.rows} rows are visible",
     events.RowsChanged: "{0.name} changed at poll {0.poll}, vanished: {0.vanished}",
     events.ReaderPolled: "reader ended after {0.polls} polls",
     events.CheckpointStatistics: "checkpoint {0.checkpoint} reported as {0.status} {0.failure_reason}",

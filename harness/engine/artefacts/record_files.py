@@ -46,6 +46,7 @@ class _InputShape(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
     first_offsets: tuple[int, ...]
     partitions: tuple[_PartitionShape, ...]
+    described: bool = False
 
 
 class UnitShape(msgspec.Struct, frozen=True):
@@ -76,6 +77,7 @@ def write_inputs(path: Path, inputs: InputLog) -> None:
             )
             for each in inputs.partitions
         ),
+        inputs.described,
     )
     _write(
         path,
@@ -116,7 +118,7 @@ def read_inputs(path: Path, source: str) -> InputLog:
         )
         for each, start, end in zip(shape.partitions, ends, ends[1:], strict=False)
     )
-    return InputLog(shape.keys, partitions, shape.first_offsets)
+    return InputLog(shape.keys, partitions, shape.first_offsets, shape.described)
 
 
 def write_outputs(path: Path, output: Output, contract: Contract) -> None:

@@ -185,6 +185,7 @@ def _enough(case: Case, finished: FinishedRun, *, alone: bool) -> bool:
         for decision in case.decides
         if decision.oracle in checked
         for clause in decision.clauses
+        if f"{decision.oracle}/{clause}" not in finished.result.unclaimed
     )
 
 

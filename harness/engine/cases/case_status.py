@@ -133,9 +133,13 @@ def _decided(
     enough = _enough(demanded, tally)
     if enough != PASSED:
         return enough
-    for clause in decision.clauses:
-        if not tally.checked[oracle, clause]:
+    open_clauses = [clause for clause in decision.clauses if not tally.checked[oracle, clause]]
+    for clause in open_clauses:
+        if tally.unclaimed[f"{oracle}/{clause}"] < tally.passed + tally.failed:
             return Status.INCONCLUSIVE, f"{oracle}/{clause} had nothing to decide in {plural(tally.runs, 'run')}"
+    if len(open_clauses) == len(decision.clauses):
+        clauses = ", ".join(f"{oracle}/{clause}" for clause in open_clauses)
+        return Status.NOT_APPLICABLE, f"the system does not claim what {clauses} is about"
     return PASSED
 
 

@@ -69,6 +69,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         claims=claims_in_words(history.claims) if plan.expected_end is not ExpectedEnd.REFUSED else "",
         died_at_once=run.died_at_once,
         on_its_word=tuple(verdict.oracle for verdict in run.verdicts if verdict.rests_on(run.on_its_word)),
+        unclaimed=tuple(sorted(run.unclaimed)),
         stalled_ms=sum(stall.stalled_ns for stall in history.of(MachineStalled)) / 1e6,
     )
 

@@ -14,7 +14,7 @@ from holdfast.harness.model.verdict import Outcome, Verdict
 
 ClauseKey = tuple[str, str]
 """Oracle and clause."""
-_OUTPUT_ORACLES = frozenset({"EXACT", "NOLOSS", "STABLE", "TXN", "WINDOW"})
+_OUTPUT_ORACLES = frozenset({"EXACT", "INVARIANT", "NOLOSS", "STABLE", "TXN", "WINDOW"})
 _STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
 STALLED_SHARE = 0.02
 """Of a run, from which share on its processes waited too long for a processor."""
@@ -42,6 +42,7 @@ class Tally:
         aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
         due: windows that a run that counts aimed at, or was to hit.
         checked: by clause, how often it had something to decide in a run that counts.
+        unclaimed: by clause, the runs that count and do not claim what it is about.
         judged: by oracle, runs that count and in which it did not stay undecided.
         refuted: by clause, the runs that showed an anomaly.
         claims: by claim in words, the runs that count and made it.
@@ -65,6 +66,7 @@ class Tally:
         self.due: set[str] = set()
         self.hit: Counter[str] = Counter()
         self.checked: Counter[ClauseKey] = Counter()
+        self.unclaimed: Counter[str] = Counter()
         self.judged: Counter[str] = Counter()
         self.refuted: dict[ClauseKey, list[str]] = {}
         self.claims: Counter[str] = Counter()
@@ -112,6 +114,7 @@ class Tally:
             self.drawn += 1
             self.drawn_failed += result.outcome is Outcome.FAIL
         self._add_claims(result)
+        self.unclaimed.update(result.unclaimed)
         for verdict in result.verdicts:
             if verdict.outcome is not Outcome.INCONCLUSIVE:
                 self.judged[verdict.oracle] += 1

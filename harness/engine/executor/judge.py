@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import KIND_NAMES
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
@@ -37,6 +38,17 @@ def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> 
         for oracle in oracles
         if not oracle.evidence or any(evidence.get(KIND_NAMES[kind]) is Evidence.NATIVE for kind in oracle.evidence)
         for clause in oracle.clauses.keys() - getattr(oracle, "observed", frozenset())
+    )
+
+
+def unclaimed(oracles: Iterable[Oracle], claims: Claims) -> frozenset[str]:
+    """The clauses, as `ORACLE/clause`, that are about nothing that a system with these claims promises."""
+    return frozenset(
+        f"{oracle.name}/{clause}"
+        for oracle in oracles
+        if (claimed := getattr(oracle, "claimed", None)) is not None
+        for clause in oracle.clauses
+        if not claimed(clause, claims)
     )
 
 

@@ -18,7 +18,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of
+from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of, unclaimed
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
@@ -64,6 +64,7 @@ class Run(msgspec.Struct, frozen=True):
         dispatched, trace_hash: of the simulator.
         died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
         on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
+        unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims under the plan.
     """
 
     tier: Tier
@@ -76,6 +77,7 @@ class Run(msgspec.Struct, frozen=True):
     trace_hash: str = ""
     died_at_once: OwnDeaths | None = None
     on_its_word: frozenset[str] = frozenset()
+    unclaimed: frozenset[str] = frozenset()
 
 
 class _Setting(msgspec.Struct, frozen=True):
@@ -170,6 +172,7 @@ def _run_plan(
         trace_hash=execution.recording.trace_hash,
         died_at_once=execution.died_at_once,
         on_its_word=on_its_word(tools.oracles, evidence),
+        unclaimed=unclaimed(tools.oracles, claims),
     )
 
 

@@ -74,7 +74,7 @@ from holdfast.harness.model.events.job import (
     RestartRefused,
     RestartScheduled,
 )
-from holdfast.harness.model.events.output import ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events.output import InvariantChecked, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.events.program import AcknowledgementHeld, InputAcknowledged, ProgramReady, StateFound
 from holdfast.harness.model.events.snapshot import (
     AckSent,
@@ -141,7 +141,7 @@ AnyEvent = (
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | ObjectDamaged | ObjectMended
     | StateFound | ProgramReady | AcknowledgementHeld | InputAcknowledged
-    | RowsVisible | RowsChanged | ReaderPolled
+    | RowsVisible | RowsChanged | ReaderPolled | InvariantChecked
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
 )  # fmt: skip
@@ -178,6 +178,7 @@ __all__ = [
     "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived", "EndOfDataSent",
     "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected", "FileDeleted",
     "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead", "InputTruncated",
+    "InvariantChecked",
     "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "MachineStalled", "MessageDisturbed",
     "MetadataPublished", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
     "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecoveryFailed",

@@ -55,8 +55,28 @@ class ReaderPolled(Event, tag="reader_polled"):
         interval_ms: between two of them, on average.
         gaps: from when until when, as `time_ns`, it did not look for more than twice as long as it was to; empty where
             nobody reports them.
+        nothing: where it looked and what was there, if no row was ever visible; empty where nobody says so.
     """
 
     polls: int
     interval_ms: int
     gaps: tuple[tuple[int, int], ...] = ()
+    nothing: str = ""
+
+
+class InvariantChecked(Event, tag="invariant_checked"):
+    """An invariant of the user was evaluated over the rows that were visible at a look of the committed reader.
+
+    Attributes:
+        name: of the invariant.
+        poll: the look.
+        unit: of output, the last that this look found.
+        rows: how many rows were visible then.
+        problem: what is wrong, in words of the user's; empty if it holds.
+    """
+
+    name: str
+    poll: int
+    unit: str
+    rows: int
+    problem: str = ""

@@ -68,7 +68,7 @@ class FeedbackOracle:
         ]
         findings.check("lost-outside-loop", owed.total())
         if elsewhere:
-            what = listed(elsewhere[:NAMED], len(elsewhere))
+            what = listed(history.inputs, elsewhere[:NAMED], len(elsewhere))
             findings.violated(
                 "lost-outside-loop", f"{plural(len(elsewhere), 'record is', 'records are')} lost, in no loop: {what}"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.capability import Claims, Guarantee
 from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
@@ -45,11 +45,14 @@ class ExactOracle:
     evidence: tuple[type[Event], ...] = (RowsVisible,)
     observed = frozenset(_CLAUSES)
 
+    def claimed(self, clause: str, claims: Claims) -> bool:
+        """See spi.oracle.Oracle."""
+        return _claimed(claims)
+
     def applies(self, history: History) -> bool:
-        claimed = history.claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
-        if history.plan.job.contract is Contract.WINDOW:
+        if history.plan.job.contract is Contract.WINDOW or not _claimed(history.claims):
             return False
-        return claimed and (everything_is_due(history) or bool(history.output.units))
+        return everything_is_due(history) or bool(history.output.units)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -64,6 +67,10 @@ class ExactOracle:
                     message = f"{unit.name} with {plural(len(unit.rows), 'row')} was not there before the second read"
                     findings.violated("late-change", message)
         return left_open(findings.verdict(), open_for)
+
+
+def _claimed(claims: Claims) -> bool:
+    return claims.output >= {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
 
 
 def _judge_folds(history: History, findings: Findings) -> str:
@@ -139,9 +146,9 @@ def _judge_identities(history: History, findings: Findings) -> str:
     ):
         findings.check(clause, rows if clause != "order-broken" or ordered else 0)
         if count:
-            message = f"{count} {what}: {listed(first, count)}"
+            message = f"{count} {what}: {listed(history.inputs, first, count)}"
             *_, (unit, _) = units_with(history.output, first[0])
-            findings.violated(clause, message, *sightings(history.output, first[0]), seen=first_seen(history, unit))
+            findings.violated(clause, message, *sightings(history, first[0]), seen=first_seen(history, unit))
     if not everything_is_due(history):
         return ""
     return judge_lost_identities(history, found, owed, findings, "input-missing")

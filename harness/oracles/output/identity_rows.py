@@ -123,10 +123,11 @@ def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> 
     )
 
 
-def sightings(output: Output, identity: Identity) -> Iterator[str]:
+def sightings(history: History, identity: Identity) -> Iterator[str]:
     """A line for each row with this identity."""
-    for unit, seen in units_with(output, identity):
-        yield from repeat(sighting(unit, IdentityRow(*identity)), seen)
+    described = history.inputs.named(*identity) if history.inputs.described else ""
+    for unit, seen in units_with(history.output, identity):
+        yield from repeat(sighting(unit, IdentityRow(*identity), described), seen)
 
 
 def units_with(output: Output, identity: Identity) -> Iterator[tuple[CommittedRows, int]]:
@@ -143,7 +144,7 @@ def units_with(output: Output, identity: Identity) -> Iterator[tuple[CommittedRo
             yield unit, seen
 
 
-def listed(identities: Sequence[Identity], total: int) -> str:
+def listed(inputs: InputLog, identities: Sequence[Identity], total: int) -> str:
     """The first few of some identities in words."""
-    first = ", ".join(f"offset {offset} of partition {partition}" for partition, offset in identities)
+    first = ", ".join(inputs.named(*identity) for identity in identities)
     return first if total <= len(identities) else f"{first} and {total - len(identities)} more"

@@ -30,7 +30,7 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
     if not found.lost or everywhere.fate is Fate.LOST:
         findings.check(clause, due)
         if found.lost:
-            findings.violated(clause, _without_rows(found))
+            findings.violated(clause, _without_rows(history, found))
         return ""
     behind = ruling(history, marked=True)
     marked = marked_partitions(history) if behind.fate is Fate.LOST else []
@@ -38,10 +38,10 @@ def judge_lost_identities(history: History, found: Delivery, due: int, findings:
         before, due_before = counted_before_markers(history, marked)
         findings.check(clause, due_before)
         if before.lost:
-            findings.violated(clause, f"{_without_rows(before)}; {behind.because}")
+            findings.violated(clause, f"{_without_rows(history, before)}; {behind.because}")
         if all(marked):
             return ""
-    findings.inform(f"{_words(everywhere if marked else behind)}: {_without_rows(found)}")
+    findings.inform(f"{_words(everywhere if marked else behind)}: {_without_rows(history, found)}")
     return _open(everywhere if marked else behind)
 
 
@@ -92,8 +92,11 @@ def _words(why: Ruling) -> str:
     return f"{why.fate}: {why.because}"
 
 
-def _without_rows(found: Delivery) -> str:
-    return f"{plural(found.lost, 'record has', 'records have')} no row: {listed(found.first_lost, found.lost)}"
+def _without_rows(history: History, found: Delivery) -> str:
+    missing = listed(history.inputs, found.first_lost, found.lost)
+    if history.inputs.described:
+        return f"{plural(found.lost, 'expected row is', 'expected rows are')} missing: {missing}"
+    return f"{plural(found.lost, 'record has', 'records have')} no row: {missing}"
 
 
 def _short_rows(model: FoldModel, found: Scan) -> Iterator[Witnessed]:

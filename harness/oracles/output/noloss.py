@@ -63,12 +63,12 @@ def _judge_identities(history: History, findings: Findings) -> str:
     if found.unknown:
         message = (
             f"{plural(found.unknown, 'row stands', 'rows stand')} for no record of the input: "
-            f"{listed(found.first_unknown, found.unknown)}"
+            f"{listed(history.inputs, found.first_unknown, found.unknown)}"
         )
-        findings.violated("extra-not-a-repeat", message, *sightings(history.output, found.first_unknown[0]))
+        findings.violated("extra-not-a-repeat", message, *sightings(history, found.first_unknown[0]))
     open_question = judge_lost_identities(history, found, owed, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
-        repeated = listed(found.first_duplicated, found.duplicated)
+        repeated = listed(history.inputs, found.first_duplicated, found.duplicated)
         findings.inform(
             f"{plural(found.duplicated, 'record has', 'records have')} more than one row, and {UNCLAIMED}: {repeated}"
         )

@@ -51,10 +51,10 @@ class NoRepeatOracle:
         ):
             findings.check(clause, rows)
             if count:
-                message = f"{count} {what}: {listed(first, count)}"
-                findings.violated(clause, message, *sightings(history.output, first[0]))
+                message = f"{count} {what}: {listed(history.inputs, first, count)}"
+                findings.violated(clause, message, *sightings(history, first[0]))
         if found.lost and history.end.reached and everything_is_due(history):
-            lost = listed(found.first_lost, found.lost)
+            lost = listed(history.inputs, found.first_lost, found.lost)
             findings.inform(
                 f"{plural(found.lost, 'record is lost', 'records are lost')}, and at-least-once was not claimed: {lost}"
             )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from holdfast.harness.model.capability import OutputMode
+from holdfast.harness.model.capability import Claims, OutputMode
 from holdfast.harness.model.events import CheckpointCompleted, Event, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
@@ -38,6 +38,7 @@ _DECIDED: Mapping[OutputMode, tuple[str, ...]] = {
     OutputMode.UPSERT: ("row-vanished",),
     OutputMode.OVERWRITE: (),
 }
+_OF_A_MODE = frozenset(clause for clauses in _DECIDED.values() for clause in clauses)
 """What is decided of each unit that was seen during the faults."""
 
 
@@ -53,6 +54,10 @@ class StableOracle:
     clauses = _CLAUSES
     evidence: tuple[type[Event], ...] = (RowsVisible, RowsChanged, ReaderPolled)
     observed = frozenset(_CLAUSES)
+
+    def claimed(self, clause: str, claims: Claims) -> bool:
+        """See spi.oracle.Oracle."""
+        return clause not in _OF_A_MODE or clause in _DECIDED[claims.mode]
 
     def applies(self, history: History) -> bool:
         return bool(history.claims.output and history.of(RowsVisible))

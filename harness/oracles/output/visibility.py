@@ -58,9 +58,11 @@ def first_seen(history: History, unit: CommittedRows) -> RowsVisible | None:
     return next((event for event in history.of(RowsVisible) if event.name == unit.name), None)
 
 
-def sighting(unit: CommittedRows, row: FoldRow | IdentityRow | WindowRow) -> str:
-    """A row with the unit and the poll at which it was first seen, as a line."""
+def sighting(unit: CommittedRows, row: FoldRow | IdentityRow | WindowRow, described: str = "") -> str:
+    """A row with the unit and the poll at which it was first seen, as a line; `described`: the row in words."""
     when = "second read" if unit.final else f"poll {unit.poll}"
+    if described:
+        return f"{unit.name}, {when}: {described}"
     if isinstance(row, IdentityRow):
         return f"{unit.name}, {when}: partition {row.partition}, offset {row.offset}"
     if isinstance(row, WindowRow):

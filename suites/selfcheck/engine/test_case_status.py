@@ -18,6 +18,7 @@ CUT = ScriptedOracle("CUT", evidence=(SnapshotTaken,))
 SUPPLIED = {"snapshot_taken": Evidence.NATIVE}
 BROKEN = missed("harness error: KeyError: 'x'")
 HALF = Verdict("CUT", Outcome.PASS, checked={"order": 2})
+NOTHING = Verdict("CUT", Outcome.PASS, checked={"else": 1})
 AIMED = {"kill worker before commit": False}
 
 
@@ -49,6 +50,33 @@ def test_a_rule_stands_by_its_own_clauses(
     assert (found.status, found.rules["BAR-01"]) == (of_case, of_rule)
     assert reason in found.rule_reasons.get("BAR-01", "")
     assert bool(reason) is ("BAR-01" in found.rule_reasons)
+
+
+UNCLAIMED = ("CUT/order", "CUT/loss")
+
+
+@pytest.mark.parametrize(
+    ("runs", "status", "reason"),
+    [
+        (tally(result(unclaimed=UNCLAIMED)), Status.PASS, ""),
+        (tally(result(HALF, unclaimed=UNCLAIMED)), Status.PASS, ""),
+        (tally(result(HALF, unclaimed=("CUT/order",))), Status.INCONCLUSIVE, "CUT/loss had nothing to decide in 1 run"),
+        (
+            tally(result(NOTHING, unclaimed=UNCLAIMED)),
+            Status.NOT_APPLICABLE,
+            "the system does not claim what CUT/order, CUT/loss is about",
+        ),
+        (tally(result(NOTHING, unclaimed=UNCLAIMED), result(NOTHING)), Status.INCONCLUSIVE, "had nothing to decide"),
+        (tally(result(failing(), unclaimed=UNCLAIMED)), Status.FAIL, "CUT/order in 1 of 1 run"),
+    ],
+    ids=["decided", "half", "half claimed", "nothing", "claimed once", "refuted"],
+)
+def test_a_rule_whose_clauses_are_about_nothing_that_is_claimed_does_not_apply(
+    runs: Tally, status: Status, reason: str
+) -> None:
+    found = stands(runs)
+    assert found.rules["BAR-01"] is status
+    assert reason in found.rule_reasons.get("BAR-01", "")
 
 
 def test_missing_evidence_is_unobserved_and_an_anomaly_still_fails() -> None:

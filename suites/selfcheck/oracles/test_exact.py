@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE
+from holdfast.harness.model.capability import AT_LEAST_ONCE, AT_MOST_ONCE, EXACTLY_ONCE, Claims
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import JOIN, REBALANCE
 from holdfast.harness.model.plan import ExpectedEnd
@@ -145,3 +145,12 @@ def test_a_job_that_must_fail_owes_only_what_it_shows() -> None:
 def test_only_a_claim_is_judged() -> None:
     assert not ORACLE.applies(story(inputs=INPUTS, claimed=AT_LEAST_ONCE))
     assert not ORACLE.applies(story(inputs=INPUTS, claimed=AT_MOST_ONCE))
+
+
+def test_its_clauses_are_about_exactly_once_output() -> None:
+    oracle = ExactOracle()
+    assert {oracle.claimed(clause, Claims(output=EXACTLY_ONCE)) for clause in oracle.clauses} == {True}
+    for claimed in (AT_LEAST_ONCE, AT_MOST_ONCE, frozenset()):
+        assert {oracle.claimed(clause, Claims(state=EXACTLY_ONCE, output=claimed)) for clause in oracle.clauses} == {
+            False
+        }

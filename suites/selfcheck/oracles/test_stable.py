@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.harness.model.capability import OutputMode
+from holdfast.harness.model.capability import Claims, OutputMode
 from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled, RowsChanged
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
@@ -94,6 +94,18 @@ def test_what_replaces_a_unit_behind_the_last_poll_of_a_run_cut_off_is_no_differ
     replaced = RowsChanged(name="unit-0", poll=40, vanished=False, final=True, records=2)
     verdict = ORACLE.judge(story(SEEN, replaced, POLLED, mode=mode, end=STOPPED))
     assert verdict.anomalies == ()
+
+
+@pytest.mark.parametrize(
+    ("mode", "unclaimed"),
+    [
+        (OutputMode.APPEND, set()),
+        (OutputMode.UPSERT, {"row-changed"}),
+        (OutputMode.OVERWRITE, {"row-changed", "row-vanished"}),
+    ],
+)
+def test_what_may_be_replaced_is_not_claimed_to_stay(mode: OutputMode, unclaimed: set[str]) -> None:
+    assert {clause for clause in ORACLE.clauses if not ORACLE.claimed(clause, Claims(mode=mode))} == unclaimed
 
 
 def test_without_a_version_nothing_tells_which_row_is_newer() -> None:

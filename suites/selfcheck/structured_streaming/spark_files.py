@@ -9,6 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holdfast.fixtures.systems.structured_streaming.endpoints import EVENT_START_MS
+
 
 def log_entry(path: Path, *lines: object) -> None:
     """An entry of one of Spark's logs."""
@@ -22,7 +24,9 @@ def planned(
     """A micro-batch that reads some files was begun."""
     entries = [{"path": f"file:///somewhere/input/{name}", "timestamp": 1, "batchId": batch} for name in files]
     log_entry(checkpoint / "sources" / "0" / (f"{batch}.compact" if compact else str(batch)), *entries)
-    log_entry(checkpoint / "offsets" / str(batch), {"batchWatermarkMs": watermark_ms}, {"logOffset": batch})
+    log_entry(
+        checkpoint / "offsets" / str(batch), {"batchWatermarkMs": EVENT_START_MS + watermark_ms}, {"logOffset": batch}
+    )
 
 
 def committed(checkpoint: Path, batch: int) -> None:

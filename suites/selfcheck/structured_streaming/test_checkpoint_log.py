@@ -140,5 +140,5 @@ def test_the_watermark_that_a_batch_runs_at_is_told_and_tells_batches_apart(log:
 
 def test_of_a_topic_messages_behind_the_last_record_do_not_count(tmp_path: Path) -> None:
     notes = TopicNotes((5, 3))
-    assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 4, "1": 3}}) == (4, 3)
-    assert notes.positions(LocalFiles(tmp_path), "checkpoint", {"topic": {"0": 9, "1": 3}}) == (5, 3)
+    assert notes.positions(LocalFiles(tmp_path), "checkpoint", 0, {"topic": {"0": 4, "1": 3}}) == (4, 3)
+    assert notes.positions(LocalFiles(tmp_path), "checkpoint", 0, {"topic": {"0": 9, "1": 3}}) == (5, 3)

@@ -14,8 +14,8 @@ from holdfast.fixtures.systems.structured_streaming.committed_output import Comm
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, BatchFolders, Layout, SinkLog
-from holdfast.fixtures.systems.structured_streaming.outgoing import Sink
+from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
+from holdfast.fixtures.systems.structured_streaming.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
 from holdfast.fixtures.systems.structured_streaming.reader import DiskFolder, InFolder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
@@ -25,13 +25,13 @@ from holdfast.suites.selfcheck.structured_streaming.spark_files import identitie
 class Looking:
     """A reader that looks when it is told to."""
 
-    def __init__(self, root: Path, layout: Layout) -> None:
+    def __init__(self, root: Path, layout: Layout, declared: FilesOutput = PARQUET_FILES) -> None:
         kept = root / "kept"
         kept.mkdir()
         self._decoder = IdentityRows()
         self._seen = 0
         self._kept = KeptRows(kept)
-        self.reader = FolderOutput(LocalFiles(root), "output", layout, self._decoder.columns, KeptRows(kept))
+        self.reader = FolderOutput(LocalFiles(root), "output", layout, self._decoder.columns, KeptRows(kept), declared)
 
     def look(self) -> list[Event]:
         """What became known."""
@@ -46,7 +46,10 @@ class Looking:
         return [(row.partition, row.offset) for unit in units for row in unit]  # type: ignore[union-attr]
 
     def _note(self, events: list[Event]) -> list[Event]:
-        self._seen += sum(isinstance(event, RowsVisible) for event in events)
+        self._seen += sum(
+            isinstance(event, RowsVisible) or (isinstance(event, RowsChanged) and event.records is not None)
+            for event in events
+        )
         return events
 
 
@@ -57,7 +60,7 @@ def output(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def batches(tmp_path: Path) -> Looking:
-    return Looking(tmp_path, BatchFolders())
+    return Looking(tmp_path, Folders(FileFormat.PARQUET))
 
 
 @pytest.fixture
@@ -203,13 +206,14 @@ def test_it_looks_in_a_process_of_its_own(tmp_path: Path, output: Path) -> None:
     folder.mkdir()
     recorder = Recorder()
     recorder.start_clock()
-    where = InFolder(DiskFolder(str(tmp_path)), "output", Sink.FOLDERS)
-    committed = CommittedOutput(where, IdentityRows(), recorder, folder)
+    where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
+    committed = CommittedOutput(where, IdentityRows.columns, recorder, folder)
     try:
         committed.await_start()
         identities(output / "batch-000000" / "part-0.parquet", (0, 0), (0, 1))
         commit(output / "batch-000000")
         committed.finish()
+        committed.decode(IdentityRows())
         assert committed.problem == ""
         assert [(row.partition, row.offset) for row in committed.output.rows()] == [(0, 0), (0, 1)]  # type: ignore[union-attr]
     finally:
@@ -229,11 +233,118 @@ def test_what_ends_the_process_ends_the_run_in_one_sentence(tmp_path: Path, outp
     part.parent.mkdir(parents=True)
     pq.write_table(pa.table({"place": [0]}), part)
     commit(part.parent)
-    where = InFolder(DiskFolder(str(tmp_path)), "output", Sink.FOLDERS)
-    committed = CommittedOutput(where, IdentityRows(), Recorder(), folder)
+    where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
+    committed = CommittedOutput(where, IdentityRows.columns, Recorder(), folder)
     try:
         committed.finish()
         expected = "the output has no column 'partition', only place: write it, too."
         assert committed.problem == f"the committed reader ended: batch-000000: {expected}"
+    finally:
+        committed.close()
+
+
+OVERWRITTEN = FilesOutput(commit=Commit.OVERWRITE_PER_BATCH)
+
+
+@pytest.fixture
+def overwritten(tmp_path: Path) -> Looking:
+    return Looking(tmp_path, Folders(FileFormat.PARQUET), OVERWRITTEN)
+
+
+def test_of_a_folder_that_is_overwritten_each_content_is_put_aside(overwritten: Looking, output: Path) -> None:
+    part = output / "batch=7" / "part-0.parquet"
+    identities(part, (0, 0), (0, 1))
+    commit(part.parent)
+    [visible] = overwritten.look()
+    assert isinstance(visible, RowsVisible)
+    identities(part, (0, 0))
+    [replaced] = overwritten.look()
+    assert isinstance(replaced, RowsChanged)
+    assert (replaced.name, replaced.records, replaced.vanished) == ("batch=7", 1, False)
+    assert overwritten.look() == []
+    assert overwritten.identities() == [(0, 0), (0, 1), (0, 0)]
+
+
+def test_a_folder_may_be_away_while_it_is_overwritten_and_come_back_as_it_was(
+    overwritten: Looking, output: Path
+) -> None:
+    part = output / "batch=7" / "part-0.parquet"
+    identities(part, (0, 0))
+    commit(part.parent)
+    overwritten.look()
+    (part.parent / "_SUCCESS").unlink()
+    [away] = overwritten.look()
+    commit(part.parent)
+    [back] = overwritten.look()
+    assert isinstance(away, RowsChanged)
+    assert isinstance(back, RowsChanged)
+    assert (away.vanished, away.records, back.vanished, back.records) == (True, None, False, 1)
+
+
+def test_a_folder_without_rows_that_gets_some_becomes_visible(overwritten: Looking, output: Path) -> None:
+    part = output / "batch=7" / "part-0.parquet"
+    identities(part)
+    commit(part.parent)
+    assert overwritten.look() == []
+    identities(part, (0, 0))
+    assert [type(event) for event in overwritten.look()] == [RowsVisible]
+
+
+def test_partitions_that_are_overwritten_have_no_marker(tmp_path: Path, output: Path) -> None:
+    looking = Looking(tmp_path, Partitions(FileFormat.PARQUET), FilesOutput(commit=Commit.OVERWRITE_PARTITIONS))
+    identities(output / ".spark-staging-1" / "day=2" / "part-0.parquet", (0, 2))
+    assert looking.look() == []
+    identities(output / "day=1" / "part-0.parquet", (0, 0))
+    identities(output / "part-0.parquet", (0, 1))
+    assert [event.name for event in looking.look() if isinstance(event, RowsVisible)] == ["day=1", "."]
+    (output / "day=1" / "part-0.parquet").unlink()
+    identities(output / "day=1" / "part-1.parquet", (0, 3))
+    [replaced] = looking.look()
+    assert isinstance(replaced, RowsChanged)
+    assert replaced.records == 1
+
+
+def test_partitions_are_committed_by_the_marker_above_them(overwritten: Looking, output: Path) -> None:
+    identities(output / "day=1" / "part-0.parquet", (0, 0))
+    identities(output / "day=2" / "part-0.parquet", (0, 1))
+    identities(output / ".spark-staging-1" / "day=2" / "part-0.parquet", (0, 2))
+    assert overwritten.look() == []
+    commit(output)
+    assert [event.name for event in overwritten.look() if isinstance(event, RowsVisible)] == ["day=1", "day=2"]
+
+
+def test_it_says_what_is_there_where_no_row_was_seen(overwritten: Looking, output: Path) -> None:
+    overwritten.look()
+    assert overwritten.reader.describe().endswith("committed by overwrite-per-batch; it has no file")
+    output.mkdir()
+    for name in ("a.json", "b.json", "_SUCCESS"):
+        (output / name).touch()
+    overwritten.look()
+    assert overwritten.reader.describe().endswith("it has 3 files (2 .json, 1 _SUCCESS)")
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_output_is_the_last_content_of_each_folder(tmp_path: Path, output: Path, commits: bool) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    part = output / "batch=7" / "part-0.parquet"
+    identities(part, (0, 0), (0, 1))
+    commit(part.parent)
+    committed = CommittedOutput(
+        InFolder(DiskFolder(str(tmp_path)), "output", OVERWRITTEN), IdentityRows.columns, Recorder(), folder
+    )
+    try:
+        committed.await_start()
+        while not committed._versions.last():
+            committed.hear()
+        if commits:
+            identities(part, (1, 5))
+        else:
+            (part.parent / "_SUCCESS").unlink()
+        committed.finish()
+        committed.decode(IdentityRows())
+        assert (committed.problem, committed.nothing) == ("", "")
+        rows = [(row.partition, row.offset) for row in committed.output.rows()]  # type: ignore[union-attr]
+        assert rows == ([(1, 5)] if commits else [])
     finally:
         committed.close()

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords
 from holdfast.fixtures.systems.structured_streaming.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
+from holdfast.fixtures.systems.structured_streaming.incoming import Incoming
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -17,7 +19,7 @@ SIGN = 1 << 64
 
 
 def fed(folder: Path, until_ms: int) -> FileFeeder:
-    feeder = FileFeeder(INPUTS, PLAN.digest_key, folder / "input")
+    feeder = FileFeeder(FedRecords(INPUTS, Incoming(), PLAN.digest_key), folder / "input")
     feeder.begin(0)
     for now_ms in range(0, until_ms, 10):
         feeder.tend(now_ms)
@@ -29,7 +31,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_only_what_is_preloaded_is_there_before_the_query_has_committed(tmp_path: Path) -> None:
-    feeder = FileFeeder(INPUTS, PLAN.digest_key, tmp_path / "input")
+    feeder = FileFeeder(FedRecords(INPUTS, Incoming(), PLAN.digest_key), tmp_path / "input")
     feeder.tend(10_000)
     assert [pq.read_table(path).num_rows for path in files(tmp_path)] == [10]
 
@@ -67,7 +69,7 @@ def test_positions_behind_a_file(tmp_path: Path) -> None:
 
 def test_markers_are_fed_when_the_faults_are_healed_and_files_without_records_go_on_before(tmp_path: Path) -> None:
     inputs = with_markers(INPUTS, KEYED_SUM)
-    feeder = FileFeeder(inputs, PLAN.digest_key, tmp_path / "input")
+    feeder = FileFeeder(FedRecords(inputs, Incoming(), PLAN.digest_key), tmp_path / "input")
     feeder.begin(0)
     for now_ms in range(0, 4_000, 10):
         feeder.tend(now_ms)

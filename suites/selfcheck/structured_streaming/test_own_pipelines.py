@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from holdfast.fixtures.systems.structured_streaming.expected_rows import ExpectedRows
 from holdfast.fixtures.systems.structured_streaming.loading import load
-from holdfast.fixtures.systems.structured_streaming.rows import NO_PARTITION, ExpectedRows
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.markers import with_markers
@@ -22,6 +22,7 @@ from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guara
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.records import NO_PARTITION, IdentityColumns
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.replaced_runs import counting_run
@@ -109,14 +110,15 @@ def test_state_is_judged_where_its_author_says_what_it_means(tmp_path: Path) -> 
 
 def identities(decoder: ExpectedRows, *rows: Mapping[str, Any]) -> list[tuple[int, int]]:
     found = decoder.rows(pa.Table.from_pylist(list(rows)))
-    return [(row.partition, row.offset) for row in found]  # type: ignore[union-attr]
+    assert isinstance(found, IdentityColumns)
+    return [(row.partition, row.offset) for row in found]
 
 
 def test_a_row_stands_for_its_place_among_those_expected() -> None:
     one, two = {"key": "a", "sum": 1}, {"key": "b", "sum": 2}
     decoder = ExpectedRows([one, two, one])
-    assert decoder.owed.lengths() == (3,)
-    assert np.array_equal(decoder.owed.partitions[0].key, [0, 1, 2])
+    assert decoder.due().lengths() == (3,)
+    assert np.array_equal(decoder.due().partitions[0].key, [0, 1, 2])
     assert identities(decoder, one, two) == [(0, 0), (0, 1)]
     assert identities(decoder, one, one, {"key": "c", "sum": 1}) == [(0, 2), (0, 0), (NO_PARTITION, 0)]
 
@@ -125,8 +127,8 @@ def test_rows_that_need_a_marker_come_last() -> None:
     one, two = {"key": "a", "sum": 1}, {"key": "b", "sum": 2}
     decoder = ExpectedRows([one, two, one], regular=[two, one])
     assert identities(decoder, two, one, one) == [(0, 1), (0, 0), (0, 2)]
-    assert decoder.owed.partitions[0].markers == 1
-    assert ExpectedRows([one], regular=[one]).owed.partitions[0].markers == 0
+    assert decoder.due().partitions[0].markers == 1
+    assert ExpectedRows([one], regular=[one]).due().partitions[0].markers == 0
 
 
 def test_expected_rows_have_the_same_columns() -> None:

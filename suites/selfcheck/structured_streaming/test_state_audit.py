@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from holdfast.fixtures.systems.structured_streaming.endpoints import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming.messages import Command, PartState, ReadState, Report, StateRead
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.state_audit import audit
@@ -52,7 +53,7 @@ def test_a_partition_that_holds_nothing_is_empty_and_a_batch_that_was_not_read_i
 
 
 def test_windows_are_told_with_their_digests_as_spark_cannot_carry_them() -> None:
-    part = PartState(0, 0, keys=1, records=2, value=-3, digest=-1, windows=(WindowRow("a", 4, -3, -1),))
+    part = PartState(0, 0, keys=1, records=2, value=-3, digest=-1, windows=(WindowRow("a", FIRST_WINDOW + 4, -3, -1),))
     events = audit(cast("Session", Driver(StateRead("query", (0,), (part,)))), COMMAND, WINDOWS)
     held = StateSummary(1, 2, -3, 2**64 - 1, windows=(WindowRow("a", 4, -3, 2**64 - 1),))
     assert events == [

@@ -14,8 +14,10 @@ from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.declaration import Declaration
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
+from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords
 from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
+from holdfast.fixtures.systems.structured_streaming.incoming import Incoming
 from holdfast.fixtures.systems.structured_streaming.loading import load
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
 from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, pipelines_of
@@ -66,7 +68,7 @@ def run(
     session = spark.newSession()
     for key, value in configuration.items():
         session.conf.set(key, value)
-    feeder = FileFeeder(inputs, DIGEST_KEY, folder / "input")
+    feeder = FileFeeder(FedRecords(inputs, Incoming(), DIGEST_KEY, markers_ahead=False), folder / "input")
     source, output, checkpoint = ((folder / name).as_uri() for name in ("input", "output", "checkpoint"))
     query = load(pipeline.reference)(session, Endpoints(source, output, checkpoint, partitions=2, trigger_ms=10))
     try:

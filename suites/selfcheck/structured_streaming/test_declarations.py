@@ -1,0 +1,147 @@
+"""What a module declares of its records and of its output, and the sentence that refuses what cannot be used."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holdfast.fixtures.systems.structured_streaming.declaration import Declaration, declaration_of
+from holdfast.fixtures.systems.structured_streaming.expected_answer import declared_rows
+from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords, line_of
+from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
+from holdfast.fixtures.systems.structured_streaming.invariants import checked
+from holdfast.fixtures.systems.structured_streaming.missing_package import missing_package
+from holdfast.fixtures.systems.structured_streaming.neighbours import imported
+from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.engine.executor.markers import with_markers
+from holdfast.harness.model.capability import AT_LEAST_ONCE
+from holdfast.harness.model.events import RowsVisible
+from holdfast.harness.model.jobs import FORWARD
+
+BUILD = "def build(spark, endpoints): pass\n"
+ORDERS = BUILD + "SCHEMA = 'order_id string, at timestamp'\n"
+GENERATE = "def generate(number, partition, offset, random): return {'order_id': f'{number}-{random.randrange(9)}'}\n"
+INPUTS = with_markers(Synthetic().generate({"records": 10, "preloaded_percent": 20}, 1), FORWARD)
+
+
+def declared(folder: Path, text: str) -> Declaration:
+    path = folder / "pipeline.py"
+    path.write_text(text)
+    return declaration_of(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (ORDERS, "and there are no records of its own: write generate"),
+        (f"{BUILD}{GENERATE}IDENTITY = 'order_id'", "SCHEMA of pipeline {} is missing"),
+        (f"{ORDERS}generate = 5", "generate of pipeline {} is 5: use a function."),
+        (f"{ORDERS}def generate(*any): return 1 / 0", "raises ZeroDivisionError: division by zero."),
+        (f"{ORDERS}def generate(*any): return []", "returns []: return a dict by column."),
+        (f"{ORDERS}{GENERATE}", "nothing says what is expected of them: write expected(inputs) or batch"),
+        (f"{ORDERS}{GENERATE}IDENTITY = 'id'", "IDENTITY of pipeline {} is 'id': use one of the columns order_id."),
+        (f"{ORDERS}{GENERATE}TIME = 'when'", "TIME of pipeline {} is 'when', and SCHEMA has no such column"),
+        (f"{ORDERS}{GENERATE}SAMPLE = 'a.csv'", "SAMPLE and generate of pipeline {} are both given"),
+        (f"{BUILD}SAMPLE = 'a.csv'", "cannot be read: use a file that ends in .parquet"),
+        (f"{BUILD}UNIQUE = 'key'", "UNIQUE of pipeline {} is 'key': use a list of columns."),
+        (f"{BUILD}def unique(inputs): pass", "has no columns to go with: name them in UNIQUE."),
+        (f"{BUILD}UNIQUE = ['key']\ndef batch(spark, inputs): pass", "has UNIQUE and batch: keep one of them."),
+        (f"{BUILD}COMPARE = 'all'", "COMPARE of pipeline {} is 'all': use one of final, window."),
+        (f"{BUILD}INVARIANTS = [1]", "INVARIANTS of pipeline {} is [1]: use a dict of functions by name."),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(text: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.$") as refused:
+        declared(tmp_path, text)
+    assert sentence.format(repr(str(tmp_path / "pipeline.py"))) in str(refused.value)
+
+
+def test_an_identity_alone_is_judged_as_at_least_once(tmp_path: Path) -> None:
+    found = declared(tmp_path, f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'")
+    assert found.expectation.unique == ("order_id",)
+    assert found.expectation.output == AT_LEAST_ONCE
+
+
+def test_generated_records_come_from_the_seed_with_an_event_time_and_markers_far_ahead(tmp_path: Path) -> None:
+    incoming = declared(tmp_path, f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'").incoming
+    records = FedRecords(INPUTS, incoming, 1).all()
+    assert records == FedRecords(INPUTS, incoming, 1).all() != FedRecords(INPUTS, incoming, 2).all()
+    first, *_, marker = records
+    assert first["at"] == datetime(2024, 1, 1, tzinfo=UTC)
+    assert (marker["at"] - first["at"]).days == 30
+    assert len(FedRecords(INPUTS, incoming, 1).all(markers=False)) == len(records) - 2
+
+
+def test_records_of_its_own_are_fed_as_lines_of_json(tmp_path: Path) -> None:
+    incoming = declared(tmp_path, f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'").incoming
+    records = FedRecords(INPUTS, incoming, 1)
+    feeder = FileFeeder(records, tmp_path / "input")
+    feeder.begin(0)
+    feeder.tend(0)
+    feeder.feed_markers()
+    feeder.tend(1_000)
+    lines = [line for path in sorted((tmp_path / "input").iterdir()) for line in path.read_bytes().splitlines()]
+    assert sorted(lines) == sorted(map(line_of, records.all()))
+    assert json.loads(lines[0])["at"] == "2024-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_a_sample_is_scaled_up_with_an_identity_of_its_own_for_each_record(suffix: str, tmp_path: Path) -> None:
+    rows = [{"order_id": "a", "amount": 1.5}, {"order_id": "b", "amount": 2.5}]
+    sample = tmp_path / f"orders{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), sample)
+    else:
+        sample.write_text("\n".join(map(json.dumps, rows)))
+    incoming = declared(tmp_path, f"{BUILD}SAMPLE = {sample.name!r}\nIDENTITY = 'order_id'").incoming
+    assert incoming.schema == "`order_id` string, `amount` double"
+    records = FedRecords(INPUTS, incoming, 1).all()
+    assert records[2] == {"order_id": "a-2", "amount": 1.5}
+    assert len({record["order_id"] for record in records}) == INPUTS.total_records
+
+
+def test_a_unique_key_is_due_once_for_each_of_the_input(tmp_path: Path) -> None:
+    generate = "def generate(number, partition, offset, random): return {'order_id': str(number // 2)}\n"
+    found = declared(tmp_path, f"{ORDERS}{generate}UNIQUE = ['order_id']")
+    rows = declared_rows(found.expectation, FedRecords(INPUTS, found.incoming, 1))
+    assert rows is not None
+    assert rows.due().lengths() == (6,)
+
+
+def test_a_function_that_raises_makes_the_run_say_nothing(tmp_path: Path) -> None:
+    found = declared(tmp_path, f"{BUILD}def expected(inputs): return [1 / 0]")
+    with pytest.raises(OSError, match=r"expected\(inputs\) raises ZeroDivisionError: division by zero\."):
+        declared_rows(found.expectation, FedRecords(INPUTS, found.incoming, 1))
+
+
+def test_an_invariant_is_evaluated_at_each_look_over_what_is_visible_then() -> None:
+    looks = [(RowsVisible(name=f"unit-{n}", poll=n, records=1, checksum=0), [{"sum": 1}] * n) for n in (1, 2)]
+    events = list(
+        checked({"one row": lambda rows: len(rows) == 1, "named": lambda rows: "two" * (len(rows) > 1)}, looks)
+    )
+    assert [(each.name, each.poll, each.problem) for each in events] == [
+        ("one row", 1, ""), ("named", 1, ""), ("one row", 2, "it does not hold"), ("named", 2, "two"),
+    ]  # fmt: skip
+    with pytest.raises(OSError, match="returns 5: return True, or a text"):
+        list(checked({"number": lambda rows: 5}, looks))  # type: ignore[dict-item, return-value]
+
+
+def test_what_the_environment_lacks_is_read_off_an_error() -> None:
+    assert missing_package("ModuleNotFoundError: No module named 'google'").startswith("package 'protobuf' is not")
+    assert missing_package("[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not found.")
+    assert missing_package("ValueError: No such order") == ""
+
+
+def test_what_a_pipeline_imports_from_its_folder_travels_with_it(tmp_path: Path) -> None:
+    (tmp_path / "rates_of_shop.py").write_text("RATE = 2\n")
+    (tmp_path / "package_of_shop").mkdir()
+    (tmp_path / "package_of_shop" / "__init__.py").write_text("")
+    (tmp_path / "unused_of_shop.py").write_text("")
+    declared(tmp_path, f"import rates_of_shop, package_of_shop\n{BUILD}")
+    found = {path.name for path in imported(tmp_path / "pipeline.py")}
+    assert found == {"rates_of_shop.py", "package_of_shop"}
