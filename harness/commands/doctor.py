@@ -7,10 +7,9 @@ import textwrap
 
 import typer
 
-from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.services import missing_parts
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.service_parts import missing_parts
 from holdfast.harness.model.case import Tier
 
 _NAMES = 11
@@ -22,8 +21,7 @@ def examine() -> int:
     for tier in Tier:
         typer.echo(_wrapped(tier, lacking(tier) or "ready"))
     absent = missing_parts()
-    installs = consoles.command_line("services", "install")
-    typer.echo(_wrapped("no Docker", f"lacks {absent}: {installs}" if absent else "ready"))
+    typer.echo(_wrapped("no Docker", f"lacks {absent}: holdfast services install" if absent else "ready"))
     for group in registry.GROUPS:
         typer.echo(_wrapped(group, ", ".join(registry.names(group)) or "none"))
     return 0

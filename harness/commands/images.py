@@ -8,12 +8,12 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
+from holdfast.harness.commands.services import MISSING
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.services import site_of
 from holdfast.harness.spi.images import Image, ImageSet
 
-MISSING = 3
 _NAMES = 13
 """Columns of the names."""
 

@@ -8,20 +8,21 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.build_progress import BuildProgress
-from holdfast.harness.commands.images import MISSING
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.site import registry
-from holdfast.harness.spi.service import InstallsServices, Part
+from holdfast.harness.engine.site.service_parts import installer
+from holdfast.harness.spi.service import Part
 
+MISSING = 3
+"""Exit code where something is not there."""
 _NAMES = 17
 """Columns of the names."""
 
 
 def check_services() -> int:
     """Say which parts are there, and are as they were installed; 0 if all are."""
-    installer = _installer()
+    provider = installer()
     console = consoles.results()
-    parts = installer.parts(verify=True)
+    parts = provider.parts(verify=True)
     for part in parts:
         console.print(_line(part))
     if all(part.present and part.unchanged for part in parts):
@@ -35,34 +36,19 @@ def check_services() -> int:
 
 def install_services(names: Sequence[str]) -> int:
     """Fetch what is missing, showing how far each part is."""
-    installer = _installer()
+    provider = installer()
     console = consoles.results()
     try:
-        wanted = [part.name for part in installer.parts() if not part.present and (not names or part.name in names)]
+        wanted = [part.name for part in provider.parts() if not part.present and (not names or part.name in names)]
         with BuildProgress(consoles.progress(), wanted, noun="part") as progress:
-            took = installer.install(names, progress)
+            took = provider.install(names, progress)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    for part in installer.parts():
+    for part in provider.parts():
         if not names or part.name in names:
             took_s = took.get(part.name)
             console.print(_line(part) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
     return 0
-
-
-def missing_parts() -> str:
-    """What is not installed; empty: nothing is missing, or nobody can install anything."""
-    provider: object = registry.service_provider()
-    if not isinstance(provider, InstallsServices):
-        return ""
-    return ", ".join(part.name for part in provider.parts() if not part.present)
-
-
-def _installer() -> InstallsServices:
-    provider: object = registry.service_provider()
-    if not isinstance(provider, InstallsServices):
-        raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
-    return provider
 
 
 def _line(part: Part) -> Text:

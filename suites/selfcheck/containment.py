@@ -7,8 +7,10 @@ that make no sense, and hangs: the run goes on without that process, and the ora
 from __future__ import annotations
 
 import signal
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from holdfast.harness.engine.executor.run import Run, run_plan
@@ -76,9 +78,10 @@ class Containment:
         """What ended or stopped processes in the last run; empty if nothing did."""
         return "; ".join([*dict.fromkeys(self.crashes), *["a hang"] * bool(self.hangs)][:3])
 
-    def _interrupt(self, number: int, frame: Any) -> None:
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._late = True
-        if self._inside:
+        # What a finalizer raises is lost: the next signal, or the next delivery, stops the process then.
+        if self._inside and not _finalizes(frame):
             raise Hung
 
     def _contained(self, original: Callable[..., None]) -> Callable[..., None]:
@@ -102,3 +105,12 @@ class Containment:
                 node.die(f"{type(error).__name__}: {error}", by_error=True)
 
         return contained
+
+
+def _finalizes(frame: FrameType | None) -> bool:
+    """Whether a finalizer runs, or something that it called."""
+    while frame is not None:
+        if frame.f_code.co_filename == weakref.__file__ or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False

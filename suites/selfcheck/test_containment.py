@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time  # noqa: TID251 - a finalizer that takes its time
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,8 @@ from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.containment import ENTRIES, Containment
 from holdfast.suites.selfcheck.deviations.search import clauses_of
 from holdfast.suites.selfcheck.mutation.loading import substitute
+
+SHORT_CPU_S = 0.5
 
 
 class Crashing(Worker):
@@ -46,6 +49,24 @@ class Hanging(Worker):
     def step(self, event: Any, now: float) -> Effects:
         while type(event) is Records:
             pass
+        return super().step(event, now)
+
+
+class Finalized:
+    """Is finalized by a step that takes longer than it may."""
+
+    def __del__(self) -> None:
+        began_s = time.process_time()
+        while time.process_time() - began_s < 1.5 * SHORT_CPU_S:
+            pass
+
+
+class HangingFromAFinalizer(Hanging):
+    """The time runs out where nothing can be raised."""
+
+    def step(self, event: Any, now: float) -> Effects:
+        if type(event) is Records:
+            Finalized()
         return super().step(event, now)
 
 
@@ -86,6 +107,12 @@ def test_a_hang_stops_its_process_and_the_run_is_judged() -> None:
     assert containment.hangs
     assert not containment.crashes
     assert run.outcome is Outcome.FAIL
+
+
+def test_a_hang_that_begins_in_a_finalizer_is_stopped_behind_it() -> None:
+    containment = Containment(run_cpu_s=SHORT_CPU_S)
+    _contained(HangingFromAFinalizer, containment)
+    assert containment.hangs
 
 
 def test_a_right_runtime_is_let_alone() -> None:
