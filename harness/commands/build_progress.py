@@ -68,12 +68,14 @@ class BuildProgress:
 
     def __call__(self, name: str, line: str) -> None:
         with self._lock:
-            known = name in self._builds
-            build = self._builds.setdefault(name, _Build(self._number(name), self._now_s()))
+            build = self._builds.get(name)
+            begins = build is None
+            if build is None:
+                build = self._begin(name)
             step = build.hear(line)
             if self._live:
                 self._draw(name, build)
-            elif step or not known:
+            elif step or begins:
                 self._say(name, build)
 
     def remind(self) -> None:
@@ -87,14 +89,15 @@ class BuildProgress:
         while not self._over.wait(_LOOK_EVERY_S):
             self.remind()
 
-    def _number(self, name: str) -> str:
-        """Such as `2 of 5`."""
+    def _begin(self, name: str) -> _Build:
+        """The next build, whether it was expected or not."""
         if name not in self._wanted:
             self._wanted.append(name)
-        return f"{list(self._builds).index(name) + 1 if name in self._builds else len(self._builds) + 1} of "
+        build = self._builds[name] = _Build(len(self._builds) + 1, self._now_s())
+        return build
 
     def _head(self, name: str, build: _Build) -> str:
-        return f"{self._noun} {build.number}{len(self._wanted)} {name}"
+        return f"{self._noun} {build.number} of {len(self._wanted)} {name}"
 
     def _draw(self, name: str, build: _Build) -> None:
         if name not in self._tasks:
@@ -110,7 +113,7 @@ class BuildProgress:
 class _Build:
     """One part: its number, when it began, when a line was shown last, its step, and whether it is over."""
 
-    def __init__(self, number: str, now_s: float) -> None:
+    def __init__(self, number: int, now_s: float) -> None:
         self.number = number
         self.began_s = self.shown_s = now_s
         self.over = False

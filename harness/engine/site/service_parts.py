@@ -13,15 +13,18 @@ def installer() -> InstallsServices:
     Raises:
         UsageError: there is none that installs anything.
     """
-    provider: object = registry.service_provider()
-    if not isinstance(provider, InstallsServices):
+    provider = _provider()
+    if provider is None:
         raise UsageError("no provider of services that can be installed is registered: install holdfast again.")
     return provider
 
 
 def missing_parts() -> str:
     """The names of what is not installed; empty: nothing is missing, or nobody can install anything."""
+    provider = _provider()
+    return "" if provider is None else ", ".join(part.name for part in provider.parts() if not part.present)
+
+
+def _provider() -> InstallsServices | None:
     provider: object = registry.service_provider()
-    if not isinstance(provider, InstallsServices):
-        return ""
-    return ", ".join(part.name for part in provider.parts() if not part.present)
+    return provider if isinstance(provider, InstallsServices) else None
