@@ -113,16 +113,10 @@ def _oracles(clauses: Iterable[str], titles: Mapping[str, str]) -> tuple[str, ..
 def _environment() -> Environment:
     environment = pages.environment()
     environment.filters.update(
-        count=text.count,
-        duration=text.duration,
-        moment=text.moment,
         percent=text.percent,
-        plural=text.plural,
         slug=text.slug,
         subject=text.subject_words,
-        clean=text.clean,
         beginning=text.beginning,
-        prose=pages.prose,
         colour=colour,
         fault_words=timeline.fault_words,
         in_words=timeline.in_words,

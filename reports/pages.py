@@ -11,13 +11,14 @@ from importlib import resources
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from holdfast.reports import text
 from holdfast.reports.svg import element
-from holdfast.reports.text import clean
 
 
 def environment() -> Environment:
-    """Templates of `templates/`; what they show is escaped, and what they name must be there."""
-    return Environment(
+    """Templates of `templates/`; what they show is escaped, and what they name must be there. The filters are those
+    that every page has."""
+    made = Environment(
         loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
@@ -25,6 +26,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.filters.update(
+        clean=text.clean,
+        count=text.count,
+        duration=text.duration,
+        moment=text.moment,
+        plural=text.plural,
+        prose=prose,
+    )
+    return made
 
 
 @cache
@@ -40,5 +50,5 @@ def hash_of(content: str) -> str:
 
 def prose(words: str) -> Markup:
     """Text with its `names` set as code."""
-    parts = re.split(r"`([^`\n]+)`", clean(words))
+    parts = re.split(r"`([^`\n]+)`", text.clean(words))
     return Markup("").join(element("code", part) if index % 2 else part for index, part in enumerate(parts))

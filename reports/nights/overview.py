@@ -11,7 +11,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from holdfast.harness.model.night import Night
-from holdfast.reports import pages, text
+from holdfast.reports import pages
 from holdfast.reports.files import write_file
 
 STYLE_SHEETS = ("report.css", "nights.css")
@@ -48,12 +48,6 @@ def page(night: Night) -> str:
 def _environment() -> Environment:
     environment = pages.environment()
     environment.filters.update(
-        clean=text.clean,
-        plural=text.plural,
-        count=text.count,
-        duration=text.duration,
-        moment=text.moment,
-        prose=pages.prose,
         link=lambda folder: f"{quote(folder)}/report.html",
     )
     return environment

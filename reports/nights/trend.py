@@ -55,13 +55,7 @@ def page(nights: Sequence[Night]) -> str:
 def _environment() -> Environment:
     environment = pages.environment()
     environment.filters.update(
-        clean=text.clean,
-        plural=text.plural,
-        count=text.count,
         percent=text.percent,
-        duration=text.duration,
-        moment=text.moment,
-        prose=pages.prose,
         slug=text.slug,
         axis=strips.axis,
         statuses=strips.statuses,
