@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes import run_context
 from holdfast.fixtures.reference.drivers.processes import source_reader as on_processes
 from holdfast.fixtures.reference.drivers.simulated import source_reader as in_simulator
 from holdfast.fixtures.reference.protocol.channels.channel_buffers import ChannelBuffers
@@ -25,6 +24,7 @@ from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
 from holdfast.fixtures.reference.protocol.job.worker_connections import WorkerConnections
 from holdfast.fixtures.reference.protocol.messages import ELEMENTS, TO_COORDINATOR, Barrier, Records
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
+from holdfast.suites.selfcheck.processes.watched_storage import prepared_folder
 
 FOLDER = "watched-steps"
 INPUTS, WORKERS, SOURCES, CHANNELS = "inputs", "workers", "sources", "channels"
@@ -169,12 +169,7 @@ READINGS = (Fetched, FetchFailed, PartitionEnded)
 
 def prepare(arguments: bytes, descriptors: object) -> None:
     """As run_context.prepare, and watch the nodes."""
-    run_context.prepare(arguments, descriptors)
-    context = run_context._context
-    assert context is not None
-    folder = context.folder / FOLDER
-    folder.mkdir(exist_ok=True)
-    Watch(folder).begin(pytest.MonkeyPatch())
+    Watch(prepared_folder(arguments, descriptors, FOLDER)).begin(pytest.MonkeyPatch())
 
 
 def read(folder: Path) -> set[WatchedStep]:

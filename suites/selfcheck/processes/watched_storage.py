@@ -112,12 +112,17 @@ def _name(step: StorageStep) -> tuple[str, str]:
 
 def prepare(arguments: bytes, descriptors: object) -> None:
     """As run_context.prepare, and watch the nodes."""
+    Watch(prepared_folder(arguments, descriptors, FOLDER)).begin(pytest.MonkeyPatch())
+
+
+def prepared_folder(arguments: bytes, descriptors: object, name: str) -> Path:
+    """Do what run_context.prepare does, and make a folder of that name in the run's own."""
     run_context.prepare(arguments, descriptors)
     context = run_context._context
     assert context is not None
-    folder = context.folder / FOLDER
+    folder = context.folder / name
     folder.mkdir(exist_ok=True)
-    Watch(folder).begin(pytest.MonkeyPatch())
+    return folder
 
 
 def read(folder: Path) -> list[Watched]:
