@@ -24,6 +24,7 @@ from holdfast.harness.engine.swarm.options import (
     STRATEGIES,
     Options,
     draw_checkpointing,
+    draw_dependent_edges,
     draw_edges,
     draw_forgiving,
     forced,
@@ -98,6 +99,7 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     if ends and mix.options:
         final = "true" if Feature.NO_FINAL_CHECKPOINT in precluded else stream.choice(_AFTER_FINISH)
         options[profile.AFTER_FINISH] = final
+    options |= draw_dependent_edges(Stream(seed, "edges"), options, interval_ms, mix.edge_percent)
     plan = Plan(
         system=mix.system,
         job=job,

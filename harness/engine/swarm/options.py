@@ -66,6 +66,25 @@ def draw_edges(scene: Scene, options: Options) -> Options:
     return {key: stream.choice(values) for key, values in edges.items() if stream.chance(scene.mix.edge_percent / 100)}
 
 
+def draw_dependent_edges(stream: Stream, options: Options, interval_ms: int, percent: int) -> Options:
+    """Edges of options that only count beside others of the plan, and that cannot change how it ends.
+
+    Args:
+        stream: of these draws alone.
+        options: of the plan; a limit of attempts at which it gives up must count over the whole run.
+        interval_ms: between checkpoints.
+        percent: chance of each.
+    """
+    edges: dict[str, tuple[str, ...]] = {}
+    if options.get(profile.EXPONENTIAL_ATTEMPTS) == MANY:
+        edges[profile.EXPONENTIAL_RESET] = ("1 ms", f"{interval_ms} ms")
+    if options.get(profile.RATE_FAILURES) == MANY:
+        edges[profile.RATE_INTERVAL] = ("1 ms", f"{interval_ms} ms")
+    if profile.DEBLOAT in options:
+        edges[profile.DEBLOAT_THRESHOLD] = ("1", "100")
+    return {key: stream.choice(values) for key, values in edges.items() if stream.chance(percent / 100)}
+
+
 def draw_forgiving(scene: Scene) -> Options:
     """A policy that no drawn faults exhaust, and timeouts short enough to fire."""
     stream, interval_ms = scene.stream, scene.interval_ms
