@@ -137,6 +137,9 @@ def campaign(
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
     seeds: Annotated[str, typer.Option(metavar="FIRST-LAST", help="Draw seeds, from 1.")] = "1-100000",
     jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
+    workers: Annotated[
+        str, typer.Option(metavar="MASTER", help="Spark whose executors run them: spark://host:7077, local[2].")
+    ] = "",
     withdraw: Annotated[
         list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm does not count; repeatable.")
     ] = None,
@@ -145,7 +148,7 @@ def campaign(
     """Run many random plans on the simulator. Interrupted campaigns resume; results accumulate over runs."""
     from holdfast.harness.commands.campaign import run_campaign
 
-    return run_campaign(system, seeds, out, jobs, withdraw or ())
+    return run_campaign(system, seeds, out, jobs, withdraw or (), workers)
 
 
 @app.command()

@@ -26,15 +26,17 @@ _LINE_EVERY = 1_000
 """Seeds between two lines where there is no terminal."""
 
 
-def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: Sequence[str]) -> int:
+def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: Sequence[str], master: str = "") -> int:
     """Draw what is missing, and show what all of it adds up to."""
+    if master and jobs > 1:
+        raise UsageError(f"--jobs is {jobs} and --workers is {master!r}; only one of them can draw: leave one away.")
     wanted, given_up = _range(seeds), [_withdrawal(each) for each in withdrawals]
     with listening() as interruption:
         campaign = LongCampaign(system, wanted, folder)
         with campaign.ledger:
             for seed, reason in given_up:
                 campaign.withdraw(seed, reason)
-            _draw(campaign, jobs, interruption)
+            _draw(campaign, jobs, interruption, master)
             _show(campaign, consoles.results())
             with (campaign.ledger.folder / REPORT).open("w", encoding="utf-8") as file:
                 _show(campaign, Console(file=file, width=_REPORT_WIDTH))
@@ -56,7 +58,7 @@ def _withdrawal(text: str) -> tuple[int, str]:
     return int(seed), reason
 
 
-def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None:
+def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption, master: str) -> None:
     console = consoles.progress()
     first, last = campaign.wanted
     missing = sum(until - start + 1 for start, until in campaign.ledger.missing(campaign.wanted))
@@ -68,7 +70,7 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption) -> None
             console.print(f"seed {retrial.seed}, repeated: {result}")
         task = bar.add_task(campaign.code, total=last - first + 1, completed=last - first + 1 - missing)
         drawn = 0
-        for chunk in campaign.draw(jobs, interruption.reason):
+        for chunk in campaign.draw(jobs, interruption.reason, master):
             for seed, alarm in chunk.alarms.items():
                 plan = campaign.ledger.plan_of(seed)
                 bar.console.print(f"ALARM seed {seed}: {alarm}\n  {_again(plan, campaign.system)}")

@@ -11,7 +11,7 @@ from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID
 from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.exploration.long_campaign import alarm_of
+from holdfast.harness.engine.exploration.drawn_chunk import alarm_of
 from holdfast.harness.engine.site import registry
 
 PLANS = sorted((Path(__file__).parent / "alarms").glob("*.json"))

@@ -14,15 +14,20 @@ _LENGTH = 12
 
 def fingerprint(system: System, tools: Toolbox) -> str:
     """Of the sources of every package that takes part in a run: judge, system, faults, workloads, oracles."""
-    modules = {__name__, type(system).__module__}
-    for things in (tools.faults.values(), tools.workloads.values(), tools.oracles):
-        modules |= {type(thing).__module__ for thing in things}
     digest = hashlib.sha256()
-    for name, root in sorted(set(map(_package, modules))):
+    for name, root in packages(system, tools):
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
             digest.update(f"{name}/{path.relative_to(root).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:_LENGTH]
+
+
+def packages(system: System, tools: Toolbox) -> list[tuple[str, Path]]:
+    """Every package that takes part in a run: its name, and its folder or file."""
+    modules = {__name__, type(system).__module__}
+    for things in (tools.faults.values(), tools.workloads.values(), tools.oracles):
+        modules |= {type(thing).__module__ for thing in things}
+    return sorted(set(map(_package, modules)))
 
 
 def _package(module: str) -> tuple[str, Path]:

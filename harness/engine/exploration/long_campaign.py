@@ -13,20 +13,19 @@ from pathlib import Path
 import msgspec
 
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
-from holdfast.harness.engine.cases.case import plan_of
-from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.cases.results import HARNESS_ERROR, run_result
-from holdfast.harness.engine.cases.swarm_case import SWARM_ID, swarm_case
+from holdfast.harness.engine.cases.swarm_case import SWARM_ID
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.run import run_plan, uninterrupted
+from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.exploration.counts import Counts
+from holdfast.harness.engine.exploration.drawn_chunk import DrawnChunk, alarm_of, draw_chunk
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
-from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal, alarm_file
+from holdfast.harness.engine.exploration.ledger import Chunk, Ledger, Retrial, Seeds, Withdrawal
+from holdfast.harness.engine.exploration.on_spark import drawn_on_spark
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.workers import in_order
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.journal import RunResult
-from holdfast.harness.model.verdict import CRASHED, Outcome
+from holdfast.harness.model.verdict import CRASHED
 
 CHUNK = 50
 """Seeds that are lost when the harness is killed."""
@@ -88,29 +87,41 @@ class LongCampaign:
             raise registry.unknown("alarm of seed", str(seed), map(str, self.ledger.alarms))
         self.ledger.append(Withdrawal(seed=seed, reason=reason))
 
-    def draw(self, jobs: int, interrupted: Callable[[], str]) -> Iterator[Chunk]:
+    def draw(self, jobs: int, interrupted: Callable[[], str], master: str = "") -> Iterator[Chunk]:
         """Draw what is missing, chunk by chunk.
 
         Args:
             jobs: processes; 1: this one.
             interrupted: the reason to stop after the run in hand, or an empty text.
+            master: of Spark, whose executors draw; empty: this machine does.
+
+        Raises:
+            UsageError: Spark is not there, or its workers cannot run our code.
         """
-        calls = (
-            (self._system.name, self.code, str(self.ledger.folder), start, min(start + CHUNK - 1, last))
-            for first, last in list(self.ledger.missing(self.wanted))
+        missing = [
+            (start, min(start + CHUNK - 1, last))
+            for first, last in self.ledger.missing(self.wanted)
             for start in range(first, last + 1, CHUNK)
-        )
+        ]
+        calls = ((self._system.name, self.code, *seeds) for seeds in missing)
         drawn: Iterator[bytes]
-        if jobs < 2:
+        if master:
+            drawn = drawn_on_spark(master, self._system, self._tools, missing, interrupted)
+        elif jobs < 2:
             drawn = (draw_chunk(*call, interrupted) for call in calls)
         else:
             drawn = in_order(draw_chunk, calls, jobs, interrupted)
         for encoded in drawn:
-            chunk = msgspec.json.decode(encoded, type=Chunk)
-            self.ledger.append(chunk)
-            yield chunk
+            yield self._keep(msgspec.json.decode(encoded, type=DrawnChunk))
             if interrupted():
                 return
+
+    def _keep(self, drawn: DrawnChunk) -> Chunk:
+        """The plans of alarms are on disk before the ledger names them."""
+        for seed, plan in drawn.plans.items():
+            write_plan(self.ledger.plan_of(seed), plan)
+        self.ledger.append(drawn.chunk)
+        return drawn.chunk
 
     def total(self) -> Counts:
         """Of all chunks that were ever drawn into this folder."""
@@ -134,43 +145,6 @@ class LongCampaign:
         total = self.total()
         enough = not list(self.ledger.missing(self.wanted)) and total.passed >= LEAST_PASSED * total.drawn
         return 0 if enough else 2
-
-
-def draw_chunk(
-    system: str, code: str, folder: str, first: int, last: int, interrupted: Callable[[], str] = uninterrupted
-) -> bytes:
-    """Draw, run and judge some seeds; their chunk, encoded. An interruption ends it after a seed."""
-    under_test = registry.system(system)
-    case_run = CaseRun(swarm_case(under_test), under_test, Tier.SIM, registry.toolbox())
-    counts = Counts()
-    alarms: dict[int, str] = {}
-    for seed in range(first, last + 1):
-        finished = run_once(case_run, seed - case_run.first_seed)
-        plan = (
-            finished.run.history.plan
-            if finished.run
-            else plan_of(case_run.case, under_test, case_run.first_seed, seed - 1)
-        )
-        counts.add(finished.result, plan, case_run.case.windows)
-        if alarm := alarm_of(finished.result):
-            alarms[seed] = alarm
-            write_plan(alarm_file(Path(folder), seed), plan)
-        if interrupted():
-            last = seed
-            break
-    return msgspec.json.encode(Chunk(system=system, code=code, first=first, last=last, counts=counts, alarms=alarms))
-
-
-def alarm_of(result: RunResult) -> str:
-    """What is alarming about a run, or an empty text."""
-    if result.outcome is Outcome.FAIL:
-        return next(
-            f"{verdict.oracle}/{anomaly.clause}: {anomaly.message}"
-            for verdict in result.verdicts
-            for anomaly in verdict.anomalies
-        )
-    broke = result.reason.startswith(HARNESS_ERROR) or CRASHED in result.reason
-    return result.reason if result.outcome is Outcome.INCONCLUSIVE and broke else ""
 
 
 def _is_failure(alarm: str) -> bool:
