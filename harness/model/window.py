@@ -15,6 +15,7 @@ class Window(StrEnum):
     RESTORED_STATE = "restored-state"
     READ_AGAIN = "read-again"
     SENT_AGAIN = "sent-again"
+    SENT_WITH_NEW = "sent-with-new"
     RESTARTED_EMPTY = "restarted-empty"
     TRANSACTION_IN_DOUBT = "transaction-in-doubt"
     OVERTAKING = "overtaking"
@@ -28,6 +29,7 @@ MEANINGS = {
     Window.RESTORED_STATE: "a life began from state that an earlier one had persisted",
     Window.READ_AGAIN: "records behind the restored position were read again",
     Window.SENT_AGAIN: "records that the restored state holds already were sent again",
+    Window.SENT_WITH_NEW: "one batch held records that the restored state holds and others that it lacks",
     Window.RESTARTED_EMPTY: "a life began empty after an earlier one had read input",
     Window.TRANSACTION_IN_DOUBT: "a process died between the pre-commit of a transaction and its outcome",
     Window.OVERTAKING: "a barrier overtook records, which were stored with the checkpoint",
@@ -42,6 +44,7 @@ REMEDIES = {
     Window.RESTORED_STATE: "persist state earlier, or let input arrive for longer",
     Window.READ_AGAIN: "read input before the next checkpoint completes, or let input arrive for longer",
     Window.SENT_AGAIN: "acknowledge input only after it is persisted, or let input arrive for longer",
+    Window.SENT_WITH_NEW: "acknowledge input only after it is persisted, or let input arrive for longer",
     Window.RESTARTED_EMPTY: "persist nothing before input arrives, or kill the process earlier",
     Window.TRANSACTION_IN_DOUBT: "aim a kill between pre-commit and commit, or let output arrive for longer",
     Window.OVERTAKING: "let records queue in front of a slow task when a checkpoint begins",

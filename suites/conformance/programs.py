@@ -55,6 +55,7 @@ WRONG_AFTER_A_RESTORE = (
     ("doubles", "counts again what is sent again", UNHEARD, "EXACT/row-wrong"),
     ("loses", "continues from positions that are ahead of its sums", KILLED, "EXACT/row-wrong"),
     ("forgets", "continues from the table before the last one", KILLED, "EXACT/row-wrong"),
+    ("skips", "passes over a message whose first record it has", UNHEARD, "EXACT/row-wrong"),
     ("reorders", "first publishes what its sums were before the last message", UNHEARD, "EXACT/counts-stepped-back"),
 )
 """By program, what it does after a restore, where it shows, and the clause that must refute it."""
@@ -87,7 +88,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
             Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
         ),
-        windows=(Window.RESTORED_STATE, Window.SENT_AGAIN),
+        windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW),
         plan=each_of((UNHEARD, KILLED)),
         runs=2,
         tiers=(Tier.PROCESS,),

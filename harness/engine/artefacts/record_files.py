@@ -292,6 +292,7 @@ def _read(
 ) -> tuple[pa.Table, Shape]:
     try:
         table = pq.read_table(path, columns=columns)
+        table.validate(full=True)  # Text need not be UTF-8 just because its column says so.
         return table, msgspec.json.decode((table.schema.metadata or {})[_SHAPE], type=kind)
     except (pa.ArrowException, KeyError, OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         said = " ".join(str(error).split())

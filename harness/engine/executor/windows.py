@@ -100,6 +100,8 @@ def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
         positions = held.get(event.attempt, ())
         if event.partition < len(positions) and event.first_offset < positions[event.partition]:
             yield Window.SENT_AGAIN
+            if event.next_offset > positions[event.partition]:
+                yield Window.SENT_WITH_NEW
         if event.next_offset >= end:
             reached[event.partition] = (event.next_offset, event.attempt)
 

@@ -8,12 +8,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from holdfast.faults.task import SlowTask
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.engine.artefacts.history_files import read_history, write_history
 from holdfast.harness.engine.artefacts.journal_file import read_journal, write_journal
+from holdfast.harness.engine.artefacts.record_files import read_inputs, write_inputs
 from holdfast.harness.engine.artefacts.stored_run import PARTS, open_run_folder, read_run, store_run
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import run_plan
@@ -147,6 +150,18 @@ def test_what_was_cut_or_edited_is_refused_by_file_and_line(
         read_history(tmp_path, history().plan)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    """A column says that it is text, and the file is whole: only whoever reads a value finds out."""
+    path = tmp_path / "inputs.parquet"
+    write_inputs(path, INPUTS)
+    table = pq.read_table(path)
+    damaged = pa.Array.from_buffers(pa.string(), len(table), pa.array([b"\xc2"] * len(table)).buffers())
+    place = table.schema.get_field_index("key")
+    pq.write_table(table.set_column(place, "key", damaged), path)
+    with pytest.raises(UsageError, match=r"^here: not a Parquet file of this program \(.*Invalid UTF8"):
+        read_inputs(path, "here")
 
 
 def test_a_history_of_the_version_before_declares_what_its_faults_declare_today(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ HITS: list[tuple[Window, list[Event]]] = [
     (Window.READ_AGAIN, [attempt(1, None), read(1, 0, 9), attempt(2, 3), read(2, 6, 12)]),
     (Window.READ_AGAIN, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 6, 9)]),
     (Window.SENT_AGAIN, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 5, 9)]),
+    (Window.SENT_WITH_NEW, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 5, 9)]),
     (Window.RESTARTED_EMPTY, [attempt(1, None), read(1, 0, 9), attempt(2, None), read(2, 0, 3)]),
     (Window.RESTARTED_EMPTY, [life(1, 0), read(1, 0, 9), life(2, 0), read(2, 0, 3)]),
     (Window.TRANSACTION_IN_DOUBT, [precommitted(), DIED]),
@@ -104,6 +105,7 @@ NEAR: list[tuple[Window, list[Event]]] = [
     (Window.READ_AGAIN, [attempt(1, None), read(1, 0, 9), attempt(2, 3), read(2, 9, 12)]),
     (Window.READ_AGAIN, [attempt(1, None), read(1, 0, 9), read(1, 9, 12), attempt(2, 3)]),
     (Window.SENT_AGAIN, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 6, 9)]),
+    (Window.SENT_WITH_NEW, [life(1, 0), read(1, 0, 9), life(2, 6), read(2, 2, 6), read(2, 6, 9)]),
     (Window.RESTARTED_EMPTY, [attempt(1, None), attempt(2, None), read(2, 0, 3)]),
     (
         Window.TRANSACTION_IN_DOUBT,

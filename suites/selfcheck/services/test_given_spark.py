@@ -180,8 +180,9 @@ def test_workers_that_lack_something_are_refused_by_name(
         s3_secret_key=keys.secret_key,
     )
     with closing(Stack(site)) as another:
-        system = ReferenceSystem()
-        system.attach(lambda: another)
+        system, services = ReferenceSystem(), SiteServices(site)
+        services.containers = another
+        system.attach(lambda: services)
         judged = run_plan(containers(), system, toolbox(), Tier.CONTAINERS, tmp_path)
     assert judged.outcome is Outcome.INCONCLUSIVE
     lacking = "cannot import boto3, cannot import confluent_kafka, cannot import minio, cannot import msgspec"

@@ -69,7 +69,7 @@ def test_a_program_that_waits_for_more_records_gets_more_of_them() -> None:
     assert source.next_ms(PATIENCE_MS) == 2 * PATIENCE_MS
     assert first * 8 + len(sent(source, 1_000 * PATIENCE_MS)) == WINDOW_RECORDS
     source.take(Ack(0, 8 * first - 1), 1_000 * PATIENCE_MS)
-    source.rewind()
+    source.take(Ack(0, WINDOW_RECORDS - 1), 1_000 * PATIENCE_MS)
     assert len(sent(source, 1_000 * PATIENCE_MS)) == first, "an answer sets it back"
 
 
@@ -79,6 +79,19 @@ def test_after_a_death_everything_behind_the_last_answer_is_sent_again() -> None
     source.take(Ack(0, 3), 0)
     source.rewind()
     assert sent(source, 0) == [4, 5, 6, 7, 8, 9]
+
+
+def test_what_is_sent_again_shares_a_batch_with_what_is_new() -> None:
+    """Whoever passes over a whole batch, because it has the first record, loses the others."""
+    source = feeder(1_600, preloaded=1_600)
+    (first,) = source.due(0)
+    source.take(Ack(0, 39), 0)
+    source.rewind()
+    (again,) = source.due(0)
+    assert again.offset == 40
+    assert again.offset + len(again.records) == 2 * len(first.records)
+    source.take(Ack(0, 199), 0)
+    assert sent(source, 0) == list(range(200, 300))
 
 
 def test_it_is_drained_when_everything_is_answered_for() -> None:

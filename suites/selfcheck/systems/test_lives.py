@@ -32,7 +32,7 @@ from holdfast.suites.selfcheck.systems import strangers
 
 WITH_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js on the PATH")
 GATE = Gate("acknowledge", Target(Role.WORKER, 0))
-SENT_AGAIN = {Window.RESTORED_STATE, Window.SENT_AGAIN}
+SENT_AGAIN = {Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW}
 IN_THE_REFERENCE = {
     "doubles": "source-repeats-one",
     "loses": "source-skips-one",
