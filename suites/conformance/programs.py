@@ -52,17 +52,17 @@ def programs(*faults: FaultSpec, system: str = "persists-first") -> Plan:
 KILLED = programs(in_life(0, 2), in_life(1, 4), in_life(2, 4))
 UNHEARD = programs(BEFORE_ANYTHING, in_life(0), unheard(1), unheard(2))
 WRONG_AFTER_A_RESTORE = (
-    ("doubles", "counts again what is sent again", UNHEARD, "EXACT/row-wrong"),
+    ("doubles", "counts again what is sent again", UNHEARD, "EXACT/row-wrong", Window.SENT_AGAIN),
     ("loses", "continues from positions that are ahead of its sums", KILLED, "EXACT/row-wrong"),
     ("forgets", "continues from the table before the last one", KILLED, "EXACT/row-wrong"),
-    ("skips", "passes over a message whose first record it has", UNHEARD, "EXACT/row-wrong"),
+    ("skips", "passes over a message whose first record it has", UNHEARD, "EXACT/row-wrong", Window.SENT_WITH_NEW),
     ("reorders", "first publishes what its sums were before the last message", UNHEARD, "EXACT/counts-stepped-back"),
 )
 """By program, what it does after a restore, where it shows, and the clause that must refute it."""
 
 
-def control(name: str, what: str, chosen: Plan, refutes: str) -> Case:
-    """A program that is right until it has restored something."""
+def control(name: str, what: str, chosen: Plan, refutes: str, *windows: Window) -> Case:
+    """A program that is right until it has restored something, or until it hits these windows, too."""
     return Case(
         id=f"programs/{name}-after-restore-control",
         purpose=f"Negative control: is a program found out that {what}?",
@@ -72,6 +72,7 @@ def control(name: str, what: str, chosen: Plan, refutes: str) -> Case:
         plan=replace(chosen, system=f"json-lines+{name}-after-restore"),
         expected=Outcome.FAIL,
         refutes=frozenset({refutes}),
+        windows=(Window.RESTORED_STATE, *windows),
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.ACKNOWLEDGES_INPUT}),
     )

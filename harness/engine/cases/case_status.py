@@ -104,16 +104,18 @@ def _case_status(demanded: int, tally: Tally) -> StatusReason:
 
 
 def _control_status(wanted: frozenset[str], tally: Tally) -> StatusReason:
-    """A wrong system must be refuted; if it is not, it is the harness that failed."""
-    if tally.passed:
+    """A wrong system must be refuted; if it is not, it is the harness that failed. It is right outside the windows in
+    which it is wrong."""
+    if passed := tally.passed - tally.passed_beside:
         return (
             Status.ERROR,
-            f"negative control: {tally.passed} of {plural(tally.runs, 'run')} passed on a system known to be wrong",
+            f"negative control: {passed} of {plural(tally.runs, 'run')} passed on a system known to be wrong",
         )
     if tally.errors:
         return Status.ERROR, tally.errors[0]
     if not tally.failed:
-        return Status.INCONCLUSIVE, f"negative control: no run failed; {_first_cause(tally)}"
+        missed = "; ".join(map(missed_in_words, tally.missed_windows())) if tally.passed else _first_cause(tally)
+        return Status.INCONCLUSIVE, f"negative control: no run failed; {missed}"
     named = sorted(f"{oracle}/{clause}" for oracle, clause in tally.refuted)
     if wanted and wanted.isdisjoint(named):
         return Status.ERROR, f"negative control: failed by {', '.join(named)}, not by {' or '.join(sorted(wanted))}"

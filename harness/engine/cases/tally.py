@@ -31,6 +31,7 @@ class Tally:
 
     Attributes:
         runs, passed, failed, inconclusive: counts.
+        passed_beside: runs that passed and missed a window that they aimed at, or were to hit.
         counted: numbers of the plans that a run counts of; runs without such a number each have one of their own.
         deaths_at_once: whether the last runs ended by a death of the system under test.
         stalled: runs in which the machine was too busy.
@@ -54,7 +55,7 @@ class Tally:
     def __init__(self) -> None:
         self.runs = self.passed = self.failed = self.inconclusive = self.drawn = self.drawn_failed = 0
         self.checkpoints = self.two_landed = self.dispatched = 0
-        self.stalled = 0
+        self.stalled = self.passed_beside = 0
         self.deaths_at_once = DeathsAtOnce()
         self.counted: set[int] = set()
         self.errors: list[str] = []
@@ -78,6 +79,7 @@ class Tally:
         self.runs += 1
         self.deaths_at_once.add(result)
         self.passed += result.outcome is Outcome.PASS
+        self.passed_beside += result.outcome is Outcome.PASS and not all(result.windows.values())
         self.failed += result.outcome is Outcome.FAIL
         self.dispatched += result.dispatched
         self.stalled += result.stalled_ms > STALLED_SHARE * result.wall_ms

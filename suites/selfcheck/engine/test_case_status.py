@@ -126,8 +126,12 @@ def test_several_decisions_of_a_rule_must_all_stand() -> None:
         (tally(result()), Status.ERROR),
         (tally(result(failing()), result()), Status.ERROR),
         (tally(missed()), Status.INCONCLUSIVE),
+        (tally(result(windows={"sent-again": False})), Status.INCONCLUSIVE),
+        (tally(result(windows={"sent-again": False}), result(failing())), Status.PASS),
+        (tally(result(windows={"sent-again": True})), Status.ERROR),
+        (tally(result(windows={"sent-again": True}), result(failing())), Status.ERROR),
     ],
-    ids=range(4),
+    ids=range(8),
 )
 def test_a_negative_control_must_fail_and_if_not_the_harness_did(runs: Tally, status: Status) -> None:
     assert stands(runs, expected=Outcome.FAIL).status is status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE, Feeder
@@ -92,6 +94,16 @@ def test_what_is_sent_again_shares_a_batch_with_what_is_new() -> None:
     assert again.offset + len(again.records) == 2 * len(first.records)
     source.take(Ack(0, 199), 0)
     assert sent(source, 0) == list(range(200, 300))
+
+
+def test_no_life_cuts_batches_where_the_one_before_did() -> None:
+    source = feeder(2 * WINDOW_RECORDS, preloaded=2 * WINDOW_RECORDS)
+    ends = []
+    for _ in range(9):
+        ends.append({each.offset + len(each.records) for each in source.due(0)})
+        source.rewind()
+    for before, after in pairwise(ends):
+        assert not before & after
 
 
 def test_it_is_drained_when_everything_is_answered_for() -> None:
