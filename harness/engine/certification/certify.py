@@ -156,7 +156,7 @@ class Certification:
     def _messages_here(
         self, entry: Entry, case_run: CaseRun, goal: int, late: Callable[[], bool]
     ) -> Iterator[tuple[Entry, Message]]:
-        for message in execute(case_run, goal, self._keeper(), self._interruption, late):
+        for message in execute(case_run, goal, self._run_store(), self._interruption, late):
             yield entry, message
 
     def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
@@ -296,7 +296,7 @@ class Certification:
         others = self._request.jobs > 1 and entry.tier in (Tier.PROCESS, Tier.SPARK)
         return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 
-    def _keeper(self) -> RunStore:
+    def _run_store(self) -> RunStore:
         return RunStore(self._request.folder, self._tools.faults)
 
     def _end(self, entry: Entry, result: CaseResult) -> None:
@@ -311,7 +311,7 @@ class Certification:
             if self._interruption.signal or entry.case_run is None:
                 return
             self._observer.shrinking(failed)
-            small = self._keeper().shrink(failed, entry.case_run)
+            small = self._run_store().shrink(failed, entry.case_run)
             if small is not None:
                 entry.kept.append(small)
                 self._observer.shrunk(failed, small)
