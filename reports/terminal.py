@@ -138,8 +138,8 @@ def _every_rule(journal: Journal, console: Console) -> Table:
     marks = _marks(console)
     for result in view.rules(journal):
         status = Text(f"{marks[result.status]} {STATUS_WORDS[result.status]}", STATUS_STYLES[result.status])
-        owed = Text(_sayable(console, result.rule.text, room))
-        table.add_row(result.rule.id, status, result.rule.level.value, owed)
+        requirement = Text(_sayable(console, result.rule.text, room))
+        table.add_row(result.rule.id, status, result.rule.level.value, requirement)
     return table
 
 

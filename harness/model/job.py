@@ -67,7 +67,7 @@ class Contract(StrEnum):
     splitmix64 finaliser of `digest_key + (partition << 48) + offset + 1` modulo 2**64:
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9; z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
     WINDOW: a row carries key, number of the window (its start divided by WINDOW_MS), value and digest of its records.
-    The watermark is the latest event time of all records minus WATERMARK_DELAY_MS; a window is owed one row when the
+    The watermark is the latest event time of all records minus WATERMARK_DELAY_MS; a window must have one row when the
     watermark has reached its end.
     """
 

@@ -1,6 +1,6 @@
 """A rule: one numbered requirement that a checkpointing stream processor owes its users.
 
-A rule says what is owed (`text`), by whom (`subjects`), how strictly (`level`), how it is decided (`decidability`,
+A rule says what is required (`text`), by whom (`subjects`), how strictly (`level`), how it is decided (`decidability`,
 `oracle`) and where it comes from (`sources`). It does not say whether anybody meets it: the status of a rule is
 computed from the results of the cases that decide it, never stored, so a catalogue cannot go stale.
 

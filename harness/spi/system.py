@@ -72,8 +72,8 @@ class Recording(msgspec.Struct, frozen=True):
         dispatched: events dispatched by the simulator, 0 elsewhere.
         trace_hash: on the simulator.
         problem: why the run says nothing, such as a node that never registered; empty otherwise.
-        owed: what the output is judged against where its author says so: each expected row as a record of contract
-            RECORDS; None: the input.
+        expected: what the output must hold where its author says so: each row as a record of contract RECORDS; None:
+            what follows from the input.
     """
 
     nodes: tuple[Sequence[Event], ...]
@@ -82,7 +82,7 @@ class Recording(msgspec.Struct, frozen=True):
     dispatched: int = 0
     trace_hash: str = ""
     problem: str = ""
-    owed: InputLog | None = None
+    expected: InputLog | None = None
 
 
 class Deployment(Protocol):

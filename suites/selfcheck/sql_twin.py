@@ -55,8 +55,8 @@ ORDER BY position
 
 _SHORT = """
 WITH last AS (SELECT key, max(position) AS position FROM folds GROUP BY key),
-owed AS (SELECT key, partition, count(*) AS records FROM input GROUP BY ALL)
-SELECT DISTINCT key FROM owed LEFT JOIN last USING (key) LEFT JOIN counts USING (position, partition)
+expected AS (SELECT key, partition, count(*) AS records FROM input GROUP BY ALL)
+SELECT DISTINCT key FROM expected LEFT JOIN last USING (key) LEFT JOIN counts USING (position, partition)
 WHERE coalesce(count, 0) < records ORDER BY key
 """
 

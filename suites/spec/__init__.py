@@ -1,4 +1,4 @@
-"""The rule catalogue: what is owed, as data.
+"""The rule catalogue: what is required, as data.
 
 One TOML file per area lies in this folder; README.md describes the format. The engine asks for the rules through the
 entry point group `holdfast.rules`, so a third party can bring a catalogue of its own and read it with `parse_rules`.

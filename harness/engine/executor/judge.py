@@ -62,11 +62,11 @@ def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
     verdicts = []
     seen = of_the_job(history)
     for oracle in oracles:
-        told = history if getattr(oracle, "sees_superseded", False) else seen
+        judged = history if getattr(oracle, "sees_superseded", False) else seen
         try:
             with foreign(f"oracle {oracle.name}"):
-                if oracle.applies(told):
-                    verdicts.append(oracle.judge(told))
+                if oracle.applies(judged):
+                    verdicts.append(oracle.judge(judged))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""How long the engine waits for something that is owed.
+"""How long the engine waits for something that must come.
 
 On a machine that others use too, a bound counts the time in which whatever wanted to run could run. The time in which
 something waited for a processor is granted on top, up to a limit, so that a run that hangs ends even there.

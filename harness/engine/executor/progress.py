@@ -98,7 +98,7 @@ class Progress:
             notice(self, event)
 
     def heal(self, healed_ns: int) -> None:
-        """The heal phase is over: what is owed counts from this time, whenever it is heard of."""
+        """The heal phase is over: what must come counts from this time, whenever it is heard of."""
         self._healed_ns = healed_ns
 
     def decided(self) -> bool:
@@ -194,8 +194,8 @@ class Progress:
         self._unavailable = True
 
     def _submit(self, event: JobSubmitted) -> None:
-        """What the last job owed and this one does not restore is owed no more. It may use ids again that the last one
-        drew and never completed."""
+        """What the last job had to commit and this one does not restore need not come any more. It may use ids again
+        that the last one drew and never completed."""
         self._precommitted.clear()
         self.finished = False
         if event.checkpoint is None:

@@ -43,10 +43,10 @@ from holdfast.harness.spi.system import ConfigurationAware, DiedAtOnce, Recordin
 REAL_SLICE_MS = 100
 """Longest step where steps take real time: how late an interruption may be heard."""
 SUBMIT = "submit"
-"""The node of what is told before anything runs."""
+"""The node of what is recorded before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
 _LATEST = "latest-offset"
-"""Under this option nothing is owed for what was there before the job."""
+"""Under this option the output need not hold what was there before the job."""
 NO_INPUT = InputLog(keys=(), partitions=())
 NOTHING_RECORDED = Recording(nodes=(), ordered=False, output=Output())
 
@@ -197,10 +197,10 @@ def _configure(plan: Plan, system: System) -> _Execution:
     """Ask for what would be in force; nothing is deployed."""
     assert isinstance(system, ConfigurationAware), f"{system.name} declares what it does not have"
     try:
-        told = JobConfigured(node=SUBMIT, sequence=0, configuration=system.effective_configuration(plan))
+        configured = JobConfigured(node=SUBMIT, sequence=0, configuration=system.effective_configuration(plan))
     except ValueError as error:
         return _Execution(_refused(str(error)))
-    return _Execution(RunEnd(reached=True), msgspec.structs.replace(NOTHING_RECORDED, nodes=([told],)))
+    return _Execution(RunEnd(reached=True), msgspec.structs.replace(NOTHING_RECORDED, nodes=([configured],)))
 
 
 def _refused(reason: str) -> RunEnd:
@@ -305,8 +305,8 @@ def _history(
         faults_landed=landed,
         fault_troubles=execution.troubles or ("",) * len(landed),
     )
-    if recording.owed is not None:
-        history.inputs = recording.owed
+    if recording.expected is not None:
+        history.inputs = recording.expected
         for event in history.of(CheckpointCompleted):
             event.positions = ()  # They count records of the input.
     return history

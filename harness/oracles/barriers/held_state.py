@@ -26,7 +26,7 @@ def judge_held(
     witness: Sequence[Event],
     findings: Findings,
     *,
-    owed: str = "before its source positions",
+    place: str = "before its source positions",
 ) -> bool:
     """Decide `state-extra` and `state-missing` of one checkpoint.
 
@@ -34,7 +34,7 @@ def judge_held(
         below: what is before its source positions.
         found: what it holds.
         where: the checkpoint, as the beginning of a sentence.
-        owed: where the records are that it must hold, in words.
+        place: of the records that it must hold, in words.
 
     Returns:
         Whether they are the same.
@@ -57,7 +57,7 @@ def judge_held(
         if broken:
             kind = "too much" if surplus > 0 else "missing" if surplus < 0 else "wrong"
             culprit = fold.culprit(surplus, digest_off) or "no two records and no one range"
-            message = f"{where} holds {plural(held, 'record')}, {records} are {owed}; {kind}: {culprit}"
+            message = f"{where} holds {plural(held, 'record')}, {records} are {place}; {kind}: {culprit}"
             findings.violated(clause, message, *witness)
     return exact
 

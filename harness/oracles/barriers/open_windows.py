@@ -59,8 +59,8 @@ def judge_open_windows(
         return  # Its sums would say the same once more.
     since = open_since(history.inputs, watermark_ms)
     below = fold.below(dict(enumerate(done.positions)), since=since)
-    owed = "before its source positions in windows that are not over"
-    if judge_held(history, fold, below, held_by(states), where, witness, findings, owed=owed) and held is not None:
+    place = "before its source positions in windows that are not over"
+    if judge_held(history, fold, below, held_by(states), where, witness, findings, place=place) and held is not None:
         wanted = window_sums(history.inputs, history.plan.digest_key, done.positions, since)
         if not any(digest for _, digest in held.values()):  # A system that cannot carry a digest leaves it at zero
             wanted = {window: (value, 0) for window, (value, _) in wanted.items()}

@@ -65,6 +65,6 @@ class FinalOracle:
                 model, found = judged(history)
                 judge_lost_folds(history, model, found, findings, "record-not-committed")
             else:
-                delivery, owed = counted(history)
-                judge_lost_identities(history, delivery, owed, findings, "record-not-committed")
+                delivery, expected = counted(history)
+                judge_lost_identities(history, delivery, expected, findings, "record-not-committed")
         return findings.verdict(history)

@@ -26,7 +26,7 @@ from holdfast.harness.oracles.output.markers import marked_partitions
 from holdfast.harness.oracles.output.missing import Fate, ruling
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.shared.layout import widest_layout
-from holdfast.harness.oracles.shared.lineage import owed_rows
+from holdfast.harness.oracles.shared.lineage import expected_rows
 
 _WHOLE = frozenset({VertexKind.SOURCE, VertexKind.MAP, VertexKind.UNION, VertexKind.ITERATION, VertexKind.SINK})
 """Kinds that pass on batches as they come."""
@@ -57,16 +57,16 @@ class FeedbackOracle:
         restored = {event.restored_checkpoint for event in history.of(AttemptStarted)} - {None}
         if not (restored and self.applies(history) and _is_decided(history)):
             return findings.verdict()
-        owed = owed_rows(history.plan.job, history.inputs)
+        expected = expected_rows(history.plan.job, history.inputs)
         shown = {(row.partition, row.offset) for row in cast(Iterator[IdentityRow], history.output.rows())}
-        lost = sorted(owed.keys() - shown)
+        lost = sorted(expected.keys() - shown)
         inside = [lap for lap in _Loop(history).left if lap.checkpoint in restored]
         elsewhere = [
             (partition, offset)
             for partition, offset in lost
             if not any(lap.partition == partition and lap.first <= offset < lap.next_offset for lap in inside)
         ]
-        findings.check("lost-outside-loop", owed.total())
+        findings.check("lost-outside-loop", expected.total())
         if elsewhere:
             what = listed(history.inputs, elsewhere[:NAMED], len(elsewhere))
             findings.violated(

@@ -33,7 +33,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.observability.checkpoint_types import CheckpointTypes
-from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, Life, Owed
+from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoint, DueReport, Life
 from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -80,7 +80,7 @@ class MetricsOracle:
 
 
 class _Reports:
-    """Follows the lives of the coordinator and compares each report with what it is owed."""
+    """Follows the lives of the coordinator and compares each report with the report that was due."""
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
@@ -196,7 +196,7 @@ class _Reports:
     ) -> None:
         acknowledged = len(checkpoint.acknowledged)
         sizes = checkpoint.delta_bytes, checkpoint.full_bytes
-        life.owed.append(Owed(event, status, checkpoint, life.counts(), acknowledged, *sizes))
+        life.due.append(DueReport(event, status, checkpoint, life.counts(), acknowledged, *sizes))
 
     def _attempt_started(self, event: AttemptStarted) -> None:
         life = self._life(event)
@@ -220,63 +220,63 @@ class _Reports:
                 f"attempt {attempt.attempt} began from checkpoint {attempt.restored_checkpoint}, and no report says so"
             )
             findings.violated("restore-misreported", message, attempt, event)
-        if not any(self._is_owed(owed, event) for owed in life.owed):
+        if not any(self._is_of(due, event) for due in life.due):
             findings.violated("checkpoint-misreported", f"checkpoint {event.checkpoint} is not {event.status}", event)
             return
-        owed = life.owed.popleft()
-        while not self._is_owed(owed, event):
-            message = f"checkpoint {owed.cause.checkpoint} is {owed.status}, and no report says so"
-            findings.violated("checkpoint-unreported", message, owed.cause, event)
-            owed = life.owed.popleft()
+        due = life.due.popleft()
+        while not self._is_of(due, event):
+            message = f"checkpoint {due.cause.checkpoint} is {due.status}, and no report says so"
+            findings.violated("checkpoint-unreported", message, due.cause, event)
+            due = life.due.popleft()
         findings.check("checkpoint-unreported")
-        self._compare(life, owed, event)
+        self._compare(life, due, event)
 
-    def _is_owed(self, owed: Owed, event: CheckpointStatistics) -> bool:
-        return (owed.cause.checkpoint, owed.status) == (event.checkpoint, event.status)
+    def _is_of(self, due: DueReport, event: CheckpointStatistics) -> bool:
+        return (due.cause.checkpoint, due.status) == (event.checkpoint, event.status)
 
-    def _compare(self, life: Life, owed: Owed, event: CheckpointStatistics) -> None:
-        findings, triggered = self.findings, owed.checkpoint.triggered
+    def _compare(self, life: Life, due: DueReport, event: CheckpointStatistics) -> None:
+        findings, triggered = self.findings, due.checkpoint.triggered
         said = f"checkpoint {event.checkpoint} is reported with"
         findings.check("checkpoint-misreported")
         if not self.clocks.agrees(event.triggered_ms, triggered):
             message = f"{said} trigger time {event.triggered_ms:.3f} ms, it was at {self.clocks.at(triggered)}"
             findings.violated("checkpoint-misreported", message, triggered, event)
         participants = len(triggered.participants)
-        if (event.acknowledged, event.participants) != (owed.acknowledged, participants):
+        if (event.acknowledged, event.participants) != (due.acknowledged, participants):
             message = (
-                f"{said} {event.acknowledged} of {event.participants} acks, not {owed.acknowledged} of {participants}"
+                f"{said} {event.acknowledged} of {event.participants} acks, not {due.acknowledged} of {participants}"
             )
             findings.violated("checkpoint-misreported", message, triggered, event)
-        reason = owed.cause.reason if isinstance(owed.cause, CheckpointAborted) else ""
+        reason = due.cause.reason if isinstance(due.cause, CheckpointAborted) else ""
         if event.failure_reason != reason:
             message = f"{said} failure reason {event.failure_reason!r}, not {reason!r}"
-            findings.violated("checkpoint-misreported", message, owed.cause, event)
+            findings.violated("checkpoint-misreported", message, due.cause, event)
         path = life.paths.get(event.checkpoint) if event.status is CheckpointStatus.COMPLETED else ""
         if path is not None and event.path != path:
             message = f"{said} path {event.path!r}, not {path!r}"
-            findings.violated("checkpoint-misreported", message, owed.cause, event)
-        self._compare_type(owed, event)
-        self._compare_duration(owed, event)
-        self._compare_counts(owed.counts, event.counts, owed.cause, event)
-        self._compare_sizes((owed.delta_bytes, owed.full_bytes), event, owed.cause)
-        self._compare_idle(owed, event)
+            findings.violated("checkpoint-misreported", message, due.cause, event)
+        self._compare_type(due, event)
+        self._compare_duration(due, event)
+        self._compare_counts(due.counts, event.counts, due.cause, event)
+        self._compare_sizes((due.delta_bytes, due.full_bytes), event, due.cause)
+        self._compare_idle(due, event)
 
-    def _compare_type(self, owed: Owed, event: CheckpointStatistics) -> None:
-        acks = owed.checkpoint.acknowledged
+    def _compare_type(self, due: DueReport, event: CheckpointStatistics) -> None:
+        acks = due.checkpoint.acknowledged
         if event.status is CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
             self.findings.check("type-wrong")
             was = self.types.of((ack.attempt, subtask, event.checkpoint) for subtask, ack in acks.items())
             if event.checkpoint_type is not was:
                 message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
-                self.findings.violated("type-wrong", message, owed.cause, event)
+                self.findings.violated("type-wrong", message, due.cause, event)
 
-    def _compare_duration(self, owed: Owed, event: CheckpointStatistics) -> None:
+    def _compare_duration(self, due: DueReport, event: CheckpointStatistics) -> None:
         if event.status is not CheckpointStatus.IN_PROGRESS:
             self.findings.check("duration-wrong")
-            if not self.clocks.agree(event.duration_ms, owed.checkpoint.triggered, owed.cause):
-                lasted = self.clocks.between(owed.checkpoint.triggered, owed.cause)
+            if not self.clocks.agree(event.duration_ms, due.checkpoint.triggered, due.cause):
+                lasted = self.clocks.between(due.checkpoint.triggered, due.cause)
                 message = f"checkpoint {event.checkpoint} lasted {lasted}, reported are {event.duration_ms:.3f} ms"
-                self.findings.violated("duration-wrong", message, owed.checkpoint.triggered, owed.cause, event)
+                self.findings.violated("duration-wrong", message, due.checkpoint.triggered, due.cause, event)
 
     def _compare_counts(self, counts: CheckpointCounts, said: CheckpointCounts, cause: Event, event: Event) -> None:
         self.findings.check("counts-wrong")
@@ -297,8 +297,8 @@ class _Reports:
             )
             self.findings.violated("size-wrong", message, cause, event)
 
-    def _compare_idle(self, owed: Owed, event: CheckpointStatistics) -> None:
-        checkpoint, said = owed.checkpoint, event.idle_ms
+    def _compare_idle(self, due: DueReport, event: CheckpointStatistics) -> None:
+        checkpoint, said = due.checkpoint, event.idle_ms
         since, triggered = checkpoint.idle_since, checkpoint.triggered
         self.findings.check("idle-gap-wrong", since is not None or checkpoint.beside_others)
         if since is not None:

@@ -42,7 +42,7 @@ class Checkpoint:
         self.full_bytes: int | None = 0
 
 
-class Owed(NamedTuple):
+class DueReport(NamedTuple):
     """A report that must come, and the facts when it became due."""
 
     cause: CheckpointTriggered | CheckpointCompleted | CheckpointAborted
@@ -60,7 +60,7 @@ class Life:
     Attributes:
         ongoing: checkpoints in progress.
         aborted: the last one that was; its last part may be reported afterwards.
-        owed: reports that have not come yet, in the order in which they became due.
+        due: reports that have not come yet, in the order in which they became due.
         restores: attempts that began from a checkpoint and are not reported yet, with the counts then.
         restoring: the last attempt, if it began from a checkpoint; running: when it ran after that.
         last_end: of a checkpoint.
@@ -70,7 +70,7 @@ class Life:
     def __init__(self) -> None:
         self.ongoing: dict[int, Checkpoint] = {}
         self.aborted: dict[int, Checkpoint] = {}
-        self.owed: deque[Owed] = deque()
+        self.due: deque[DueReport] = deque()
         self.restores: deque[tuple[AttemptStarted, CheckpointCounts]] = deque()
         self.restored = self.completed = self.failed = 0
         self.restoring: AttemptStarted | None = None

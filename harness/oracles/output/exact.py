@@ -137,7 +137,7 @@ def _miscounted(culprit: Culprit) -> str:
 
 def _judge_identities(history: History, findings: Findings) -> str:
     ordered = history.plan.job.never_aligns() and Guarantee.KEY_ORDER in history.claims.output
-    found, owed = counted(history, ordered=ordered)
+    found, expected = counted(history, ordered=ordered)
     rows = sum(len(unit.rows) for unit in history.output.units)
     for clause, count, first, what in (
         ("row-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),
@@ -151,4 +151,4 @@ def _judge_identities(history: History, findings: Findings) -> str:
             findings.violated(clause, message, *sightings(history, first[0]), seen=first_seen(history, unit))
     if not everything_is_due(history):
         return ""
-    return judge_lost_identities(history, found, owed, findings, "input-missing")
+    return judge_lost_identities(history, found, expected, findings, "input-missing")

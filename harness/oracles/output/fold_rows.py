@@ -118,10 +118,10 @@ def _scan_rows(model: FoldModel, output: Output) -> Scan:
             fallen.append(position)
         last[key] = position
     unfinished: dict[str, int | None] = {}
-    for key, totals, owed in zip(model.keys, model.totals, model.owed, strict=True):
+    for key, totals, must_show in zip(model.keys, model.totals, model.must_show, strict=True):
         there = last.get(key)
         if there is None:
-            if owed:
+            if must_show:
                 unfinished[key] = None
         elif rows[there].counts != totals or there in wrong:
             unfinished[key] = there
@@ -158,8 +158,8 @@ def _scan_columns(model: FoldModel, output: Output, columns: Sequence[FoldColumn
     last, unknown = np.split(last, [len(model.keys)])
     totals = np.array(model.totals)
     whole = (last >= 0) & right[last] & (counts[last] == totals).all(axis=1)
-    owed = np.flatnonzero(~whole & ((last >= 0) | np.array(model.owed)))
-    unfinished = {model.keys[code]: int(last[code]) if last[code] >= 0 else None for code in owed.tolist()}
+    short = np.flatnonzero(~whole & ((last >= 0) | np.array(model.must_show)))
+    unfinished = {model.keys[code]: int(last[code]) if last[code] >= 0 else None for code in short.tolist()}
 
     def earlier(position: int) -> list[int]:
         found: list[int] = np.flatnonzero(key[:position] == key[position]).tolist()

@@ -15,21 +15,21 @@ from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, 
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import reordered, sighting
-from holdfast.harness.oracles.shared.lineage import is_plain, owed_rows
+from holdfast.harness.oracles.shared.lineage import expected_rows, is_plain
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
-    """What counting the output of a run found, and how many rows it is owed; see `count_rows`."""
+    """What counting the output of a run found, and how many rows it must hold; see `count_rows`."""
     job, inputs, output = history.plan.job, history.inputs, history.output
     if is_plain(job):
         return count_rows(inputs, output, ordered=ordered), inputs.total_records - sum(inputs.first_offsets)
-    owed = owed_rows(job, inputs)
-    found = _count_owed(owed, output, ordered)
-    return _count_owed(owed, reordered(output), ordered) if found.disordered else found, owed.total()
+    expected = expected_rows(job, inputs)
+    found = _count_expected(expected, output, ordered)
+    return _count_expected(expected, reordered(output), ordered) if found.disordered else found, expected.total()
 
 
 def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:
-    """Count rows against the input that is owed one.
+    """Count rows against the input that must have one.
 
     Args:
         inputs: what the system under test was fed.
@@ -101,7 +101,7 @@ def _count_plainly(inputs: InputLog, rows: Iterator[IdentityRow], ordered: bool)
     )
 
 
-def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> Delivery:
+def _count_expected(expected: Mapping[Identity, int], output: Output, ordered: bool) -> Delivery:
     """The same for a job whose operators make other records of the input."""
     seen: Counter[Identity] = Counter()
     disordered: list[Identity] = []
@@ -111,9 +111,9 @@ def _count_owed(owed: Mapping[Identity, int], output: Output, ordered: bool) -> 
         if ordered and row.offset < newest.get(row.partition, 0):
             disordered.append((row.partition, row.offset))
         newest[row.partition] = row.offset
-    lost = sorted(identity for identity, times in owed.items() if seen[identity] < times)
-    repeated = sorted(identity for identity, times in seen.items() if 0 < owed.get(identity, 0) < times)
-    unknown = sorted(identity for identity in seen.elements() if identity not in owed)
+    lost = sorted(identity for identity, times in expected.items() if seen[identity] < times)
+    repeated = sorted(identity for identity, times in seen.items() if 0 < expected.get(identity, 0) < times)
+    unknown = sorted(identity for identity in seen.elements() if identity not in expected)
     return Delivery(
         len(lost),
         len(repeated),

@@ -51,14 +51,14 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
     everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
     short = _short_rows(model, found)
     if everywhere.fate is Fate.LOST:
-        findings.check(clause, sum(model.owed))
+        findings.check(clause, sum(model.must_show))
         for row, witness in islice(short, ANOMALIES_PER_CLAUSE):
             findings.violated(clause, _missing(model, row, explain_row(model, row)), *witness)
         return ""
     rows = list(islice(short, EXAMINED))
     marked = marked_lanes(model, found) if rows and behind.fate is Fate.LOST else []
     decided = all(marked) if rows and marked else not rows
-    findings.check(clause, sum(model.owed) if decided else 0)
+    findings.check(clause, sum(model.must_show) if decided else 0)
     waiting = []
     for row, witness in rows:
         culprit = explain_row(model, row)

@@ -57,7 +57,7 @@ def _reaches_the_end(model: FoldModel, found: Scan, lane: int, code: int) -> boo
     """Whether the last row of a key holds the last record of a lane."""
     key = model.keys[code]
     if key not in found.unfinished:
-        return model.owed[code]
+        return model.must_show[code]
     position = found.unfinished[key]
     if position is None:
         return False

@@ -58,7 +58,7 @@ class NoLossOracle:
 
 
 def _judge_identities(history: History, findings: Findings) -> str:
-    found, owed = counted(history)
+    found, expected = counted(history)
     findings.check("extra-not-a-repeat", sum(len(unit.rows) for unit in history.output.units))
     if found.unknown:
         message = (
@@ -66,7 +66,7 @@ def _judge_identities(history: History, findings: Findings) -> str:
             f"{listed(history.inputs, found.first_unknown, found.unknown)}"
         )
         findings.violated("extra-not-a-repeat", message, *sightings(history, found.first_unknown[0]))
-    open_question = judge_lost_identities(history, found, owed, findings, "input-lost")
+    open_question = judge_lost_identities(history, found, expected, findings, "input-lost")
     if found.duplicated and Guarantee.NO_DUPLICATE not in history.claims.output:
         repeated = listed(history.inputs, found.first_duplicated, found.duplicated)
         findings.inform(

@@ -75,8 +75,8 @@ def _judge_missing(
     """Decide loss as far as it can be decided, and return why the rest is open."""
     if not everything_is_due(history):
         return ""
-    owed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
-    due = [window for window in expected if window[1] < owed]
+    passed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
+    due = [window for window in expected if window[1] < passed]
     everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
     decided = due
     if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:

@@ -67,7 +67,7 @@ class Prefixes(msgspec.Struct, frozen=True, eq=False):
 
 
 class FoldModel:
-    """Prefix sums by key and lane over the input that is owed an effect.
+    """Prefix sums by key and lane over the input that must have an effect.
 
     Args:
         inputs: what the system under test was fed.
@@ -81,7 +81,7 @@ class FoldModel:
         totals: by position of the key, the counts of its whole input.
         sides: see KeyedInput.
         digest_key: of the plan; None where what is keyed is not the input itself, so that hashes may have a weight.
-        owed: by position of the key, whether it must have a row in the end.
+        must_show: by position of the key, whether it must have a row in the end.
     """
 
     def __init__(self, inputs: InputLog, digest_key: int, keyed: KeyedInput | None = None) -> None:
@@ -101,7 +101,7 @@ class FoldModel:
         self.digest_key = digest_key if keyed is None else None
         lengths = [(each.stops - each.starts).tolist() for each in self.partitions]
         self.totals: list[tuple[int, ...]] = list(zip(*lengths, strict=True)) or [()] * len(inputs.keys)
-        self.owed = [any(totals) and self._all_sides(totals) for totals in self.totals]
+        self.must_show = [any(totals) and self._all_sides(totals) for totals in self.totals]
         self._lanes: dict[str, _Lane] = {}
 
     def expected(self, key: str, counts: Sequence[int]) -> Sums | None:

@@ -86,8 +86,8 @@ def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
     return KeyedInput([_lane(merged, each) for each in partitions])
 
 
-def owed_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
-    """How many rows of each (partition, offset) the sinks are owed under contract RECORDS."""
+def expected_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
+    """How many rows of each (partition, offset) the sinks must show under contract RECORDS."""
     return Counter(
         (partition, offset)
         for sink in job.of_kind(VertexKind.SINK)

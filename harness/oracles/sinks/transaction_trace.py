@@ -123,7 +123,7 @@ class TransactionTrace:
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
         layouts: of the jobs of the run.
-        abandoned: what attempts up to this one have left is owed by nobody: a job that started empty came after them.
+        abandoned: nobody has to commit what attempts up to this one have left: a job that started empty came later.
     """
 
     def __init__(self, history: History) -> None:

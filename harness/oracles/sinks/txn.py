@@ -62,7 +62,7 @@ class TxnOracle:
         _judge_acks(trace, findings)
         _judge_notices(trace, findings)
         _judge_errors(trace, findings)
-        # What is still owed at the end of a run that ended well had time; in any other run, only what is overdue
+        # A run that ended well left time for every commit; in any other run only what is overdue had it
         settled = history.end.reached and history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
         _judge_promises(trace, findings, settled)
         judge_visible(history, trace, findings)

@@ -14,7 +14,7 @@ from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import DIAMOND, JOIN, KEYED_SUM, PIPELINE, SELF_JOIN, STEPS, bounded
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.oracles.shared.lineage import keyed_input, owed_rows
+from holdfast.harness.oracles.shared.lineage import expected_rows, keyed_input
 from holdfast.suites.conformance.plans import WORKERS, plan
 
 INPUTS = Synthetic().generate({"records": 40, "partitions": 4}, 1)
@@ -27,7 +27,7 @@ def test_each_partition_has_a_marker_that_reaches_the_output(job: Job) -> None:
     assert all(inputs.keys[key] == MARKER_KEY for each in inputs.partitions for key in each.key[each.regular :])
     if job in (DIAMOND, STEPS):
         copies = 2 if job is STEPS else 1
-        reached = {partition for partition, offset in owed_rows(job, inputs) if offset >= first[partition] * copies}
+        reached = {partition for partition, offset in expected_rows(job, inputs) if offset >= first[partition] * copies}
     else:
         lanes = keyed_input(job, inputs).lanes
         reached = {lane.partition for lane in lanes if (lane.origins >= first[lane.partition]).any()}

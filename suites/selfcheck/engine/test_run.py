@@ -100,7 +100,7 @@ def test_a_transaction_that_is_never_committed_is_missed() -> None:
     assert run.history.end.reason == "transaction t2 of a completed checkpoint was not committed"
 
 
-def test_a_transaction_of_an_aborted_checkpoint_is_owed_nothing() -> None:
+def test_a_transaction_of_an_aborted_checkpoint_must_not_be_committed() -> None:
     aborted = [(205.0, TransactionPrecommitted(subtask="sink[0]", transaction="t9", checkpoint=99, records=1))]
     run, _ = played(ScriptedSystem(Checkpoints(), aborted), plan())
     assert run.history.end.reached

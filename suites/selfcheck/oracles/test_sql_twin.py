@@ -50,7 +50,7 @@ def inputs(draw: st.DrawFn) -> InputLog:
 
 
 def offsets_of(log: InputLog, key: str) -> list[list[int]]:
-    """By partition, the offsets at which a key is owed an effect."""
+    """By partition, the offsets at which a key must have an effect."""
     firsts = log.first_offsets or (0,) * len(log.partitions)
     return [
         [offset for offset in range(first, len(each)) if log.keys[int(each.key[offset])] == key]

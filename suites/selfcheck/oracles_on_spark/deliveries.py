@@ -17,7 +17,7 @@ CHUNK_LENGTH = 64
 """Small, so that few rows have many chunks."""
 LENGTHS = (CHUNK_LENGTH * 2 + 5, 0, 40, CHUNK_LENGTH * 3)
 FIRSTS = (0, 0, 40, 9)
-"""A partition may be empty, and one may be owed nothing."""
+"""A partition may be empty, and one may need no rows."""
 LAST = (3, LENGTHS[3] - 1)
 
 
