@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,57 @@ def test_its_sentences_are_short(name: str) -> None:
     found = sentences((ROOT / name).read_text())
     assert len(found) > 5
     assert [each for each in found if len(each.split()) > MOST_WORDS] == []
+
+
+QUOTED = re.compile(r"`([^`\s]+)`")
+PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
+NAMED = re.compile(r"[a-z_]\w*|[A-Z]\w*[a-z]\w*(\.\w+)?")
+CHOSEN = re.compile(r"(?<![A-Za-z])[A-Z]{3,}(?![A-Za-z])")
+"""A part of a path that whoever makes the file chooses, such as NAME."""
+
+
+def missing(document: str, folder: Path) -> list[str]:
+    """What the numbered items of a document quote and what is not there.
+
+    Args:
+        document: its text. Behind a path an item names classes, and functions as `name` or `Class.name`.
+        folder: that its paths begin in, if not in the root of the project.
+
+    Returns:
+        Paths that are not there; functions that the file, or the folder, does not define; classes that it does not use.
+    """
+    lost = []
+    for item in re.findall(r"^\d+\. .*(?:\n {3}.*)*", document, re.MULTILINE):
+        code: str | None = None
+        for quoted in QUOTED.findall(item):
+            if PATH.fullmatch(quoted):
+                code = code_at([folder / quoted, ROOT / quoted])
+                if code is None and not CHOSEN.search(quoted):
+                    lost.append(quoted)
+            elif code is not None and NAMED.fullmatch(quoted):
+                names = quoted.split(".")
+                class_name = names[0] if quoted[0].isupper() else ""
+                function = names[-1] if names[-1][0].islower() or names[-1][0] == "_" else ""
+                lost += [function] if function and not re.search(rf"\bdef {function}\b", code) else []
+                lost += [class_name] if class_name and not re.search(rf"\b{class_name}\b", code) else []
+    return lost
+
+
+def code_at(places: Iterable[Path]) -> str | None:
+    """The text of the first of these that exists, or of all files in it; None: none does."""
+    place = next((each for each in places if each.exists()), None)
+    if place is None:
+        return None
+    return "\n".join(file.read_text() for file in ([place] if place.is_file() else sorted(place.rglob("*.py"))))
+
+
+def test_what_is_not_there_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/b.py").write_text("class Known:\n    def known(self) -> Other: ...\n")
+    assert missing("1. `a/b.py`: `Known.known`, `Other`.\n2. `a/NAME.py`: `gone`.\n", tmp_path) == []
+    assert missing("1. `a/c.py` and\n   `a/b.py`: `Known.gone`, `Lost`.\n", tmp_path) == ["a/c.py", "gone", "Lost"]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_files_and_functions_that_it_lists_exist(name: str) -> None:
+    assert missing((ROOT / name).read_text(), (ROOT / name).parent) == []

@@ -8,8 +8,7 @@ from typing import Protocol
 class StorageControl(Protocol):
     """Single operations of the storage.
 
-    They are named by the adapter: `write-state`, `write-metadata`, `publish-metadata`, `read-metadata`, `read-state`,
-    `delete`, `pre-commit`, `commit`.
+    The adapter names them, such as `write-state` and `publish-metadata`, and refuses others with a ValueError.
     """
 
     def fail(self, operation: str, occurrences: int, *, after_effect: bool, answer_lost: bool = False) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.faults import FAULTS
 from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.capability import Claims
@@ -31,7 +33,13 @@ from holdfast.suites.selfcheck.faults.scene import BY_KIND, WORKER, at, landed
 
 def test_every_fault_is_registered_once_under_its_kind() -> None:
     assert list(toolbox().faults) == list(BY_KIND)
-    assert len({fault.colour for fault in BY_KIND.values()}) == len(FAULTS)
+    assert len(BY_KIND) == len(FAULTS)
+
+
+@pytest.mark.parametrize("kind", BY_KIND)
+def test_no_other_fault_has_its_colour(kind: str) -> None:
+    colour = BY_KIND[kind].colour
+    assert [other for other, fault in BY_KIND.items() if fault.colour == colour] == [kind]
 
 
 def test_a_fault_that_never_acted_has_not_landed() -> None:
