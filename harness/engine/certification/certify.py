@@ -111,16 +111,16 @@ class Certification:
             ]
         )
         for entry, message in self._all_messages(waiting):
-            self._take(entry, message)
+            self._count(entry, message)
         return self._journal()
 
     def _restore(self) -> None:
         """Count what an invocation found that was interrupted."""
         for entry in self._entries if self._log is not None else ():
             logged = self._log.entries.get((entry.case.id, entry.tier), ()) if self._log is not None else ()
-            if logged and isinstance(begun := self._case_run(entry), CaseRun):
+            if logged and isinstance(started := self._case_run_of(entry), CaseRun):
                 entry.restore(logged)
-                entry.case_run = begun
+                entry.case_run = started
 
     @property
     def _first_seed(self) -> int:
@@ -144,13 +144,13 @@ class Certification:
             yield from self._messages_from_workers([entry for entry in waiting if entry not in here])
             self._limit.halved = False
         drawn = sum(self._is_drawn(entry.case) for entry in here)
-        for entry, case_run, goal in self._begun(here):
+        for entry, case_run, goal in self._each_started(here):
             late = self._limit.late
             if self._is_drawn(entry.case):
                 late, drawn = self._limit.late_for(drawn), drawn - 1
             yield from self._messages_here(entry, case_run, goal, late)
         while again := [entry for entry in here if entry.again]:
-            for entry, case_run, goal in self._begun(again):
+            for entry, case_run, goal in self._each_started(again):
                 yield from self._messages_here(entry, case_run, goal, self._limit.late)
 
     def _messages_here(
@@ -182,7 +182,7 @@ class Certification:
                         case_run.first_number,
                     ),
                 )
-                for entry, case_run, goal in self._begun(entries)
+                for entry, case_run, goal in self._each_started(entries)
             )
             return WorkQueue(assignments, width, msgspec.structs.replace(settings, niceness=niceness))
 
@@ -199,7 +199,7 @@ class Certification:
             while again := [entry for entry in waiting if entry.again]:
                 yield from pool.messages([queue(again)])
 
-    def _begun(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, CaseRun, int]]:
+    def _each_started(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, CaseRun, int]]:
         """Each case that is to be run, with the number of runs that must count; the others end here without a run."""
         for entry in entries:
             again, entry.again = entry.again, False
@@ -207,24 +207,24 @@ class Certification:
                 self._end(entry, entry.result)
                 continue
             entry.rounds, entry.stalled = entry.rounds + 1, entry.tally.stalled
-            begun = self._begin(entry)
-            if isinstance(begun, CaseResult):
-                self._end(entry, begun)
+            started = self._start(entry)
+            if isinstance(started, CaseResult):
+                self._end(entry, started)
                 continue
-            entry.case_run = begun
+            entry.case_run = started
             self._observer.begin(entry.case.id, entry.tier, entry.demanded)
             drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
             goal = MANY if drawn_on else entry.demanded
-            yield entry, begun, max(1, goal - len(entry.tally.counted)) if entry.first_number else goal
+            yield entry, started, max(1, goal - len(entry.tally.counted)) if entry.first_number else goal
 
-    def _begin(self, entry: Entry) -> CaseRun | CaseResult:
-        begun = self._case_run(entry)
+    def _start(self, entry: Entry) -> CaseRun | CaseResult:
+        started = self._case_run_of(entry)
         reason = self._why_too_late()  # A case that does not apply is none that there was no time for.
-        if reason and isinstance(begun, CaseRun):
+        if reason and isinstance(started, CaseRun):
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
-        return begun
+        return started
 
-    def _case_run(self, entry: Entry) -> CaseRun | CaseResult:
+    def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""
         case, tier = entry.case, entry.tier
         if reason := self._why_no_tier(tier):
@@ -259,7 +259,7 @@ class Certification:
             entry.first_number,
         )
 
-    def _take(self, entry: Entry, message: Message) -> None:
+    def _count(self, entry: Entry, message: Message) -> None:
         assert entry.case_run is not None
         case, case_run = entry.case, entry.case_run
         if isinstance(message, RunEnded):
@@ -385,8 +385,8 @@ class Certification:
 
     def tallies(self) -> dict[tuple[str, str], Tally]:
         """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
-        begun = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
-        return {(entry.case.id, entry.tier): entry.tally for entry in begun}
+        started = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
+        return {(entry.case.id, entry.tier): entry.tally for entry in started}
 
     def _left_out(self) -> frozenset[str]:
         """Cases that were not chosen, though they apply on a tier that ran."""
