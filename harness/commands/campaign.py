@@ -109,6 +109,10 @@ def _show(campaign: LongCampaign, console: Console) -> None:
         f"{plural(len(alarms), 'alarm')}; {plural(mended, 'earlier alarm')} "
         f"no longer {'occurs' if mended == 1 else 'occur'} with this version"
     )
+    former = total.drawn - by_code[campaign.code]
+    if former:
+        ran = plural(former, "seed ran an earlier version", "seeds ran earlier versions")
+        console.print(f"{ran} of the code; another folder (--out) draws them again")
     if total.drawn and not ledger.alarms:
         bound = 3 / total.drawn
         console.print(

@@ -61,7 +61,7 @@ class Retrial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="retr
 
 
 class Withdrawal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="withdrawal", kw_only=True):
-    """The plan of a seed asked for what nobody owes, so its alarm says nothing; the reason is a person's."""
+    """The plan of a seed demanded too much, so its alarm says nothing; a person gave the reason."""
 
     version: int = LEDGER_VERSION
     seed: int

@@ -144,6 +144,19 @@ def test_the_command_says_what_it_comes_to(tmp_path: Path, capsys: pytest.Captur
     assert all(title in report for title in ("Faults that took effect", "Pairs of faults"))
 
 
+def test_the_command_says_how_many_seeds_ran_earlier_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["campaign", "reference", "--out", str(tmp_path), "--seeds"]
+    cli.execute([*command, "1-3"])
+    assert "earlier version" not in capsys.readouterr().out
+    monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "other")
+    cli.execute([*command, "1-4"])
+    assert "\n3 seeds ran earlier versions of the code; another folder (--out) draws them again\n" in (
+        capsys.readouterr().out
+    )
+
+
 def test_a_window_that_nothing_wanted_has_no_share(capsys: pytest.CaptureFixture[str]) -> None:
     """A hit that no fault aimed at and no case demands counted as one of one: 100 %."""
     counts, wanted = Counts(), Window.RESTORED_STATE
