@@ -98,7 +98,7 @@ def heal_the_newest(run: SimulatedDeployment, older: FaultSpec, newer: FaultSpec
 
 def test_a_channel_is_as_slow_as_the_fault_that_is_left(run: SimulatedDeployment) -> None:
     heal_the_newest(run, SLOWER, SLOW)
-    assert run.world.channels[CHANNEL_NAME].delay_ns == 700 * MILLISECOND_NS
+    assert run.world.job.channels[CHANNEL_NAME].delay_ns == 700 * MILLISECOND_NS
 
 
 def test_a_subtask_is_as_busy_as_the_fault_that_is_left_wants(run: SimulatedDeployment) -> None:
@@ -108,12 +108,12 @@ def test_a_subtask_is_as_busy_as_the_fault_that_is_left_wants(run: SimulatedDepl
 
 def test_a_store_fails_as_the_fault_that_is_left_wants(run: SimulatedDeployment) -> None:
     heal_the_newest(run, FAILS_AFTERWARDS, FAILS)
-    assert run.world.storage_failure("commit") is Failure.AFTER_EFFECT
+    assert run.world.storage_faults.strike("commit") is Failure.AFTER_EFFECT
 
 
 def test_a_store_is_as_slow_as_the_fault_that_is_left(run: SimulatedDeployment) -> None:
     heal_the_newest(run, LATER, LATE)
-    assert run.world.storage_delay_ms("commit") == 700
+    assert run.world.storage_faults.delay_ms("commit") == 700
 
 
 def test_the_end_of_a_surge_lifts_no_poison(run: SimulatedDeployment) -> None:
@@ -130,9 +130,9 @@ def test_the_end_of_a_poison_ends_no_surge(run: SimulatedDeployment) -> None:
 
 def test_a_fault_of_a_channel_that_is_gone_heals(run: SimulatedDeployment) -> None:
     _inject(run, CUT)
-    gone = run.world.channels.pop(CHANNEL_NAME)
+    gone = run.world.job.channels.pop(CHANNEL_NAME)
     _undo(run, CUT)
-    run.world.channels[CHANNEL_NAME] = gone
+    run.world.job.channels[CHANNEL_NAME] = gone
     assert _healed(run, CUT)
 
 

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.processes import deployment
-from holdfast.fixtures.reference.drivers.simulated.nodes import MESSAGE, CoordinatorNode
+from holdfast.fixtures.reference.drivers.simulated.node_events import MESSAGE
+from holdfast.fixtures.reference.drivers.simulated.nodes import CoordinatorNode
 from holdfast.fixtures.reference.drivers.simulated.source_reader import SourceReader
 from holdfast.fixtures.reference.drivers.simulated.worker_node import WorkerNode
 from holdfast.fixtures.reference.protocol.channels.task_inputs import TaskInputs
