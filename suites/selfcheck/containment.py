@@ -49,7 +49,7 @@ class Containment:
     def installed(self) -> Iterator[None]:
         """Nodes of the simulator are held while the context lasts. The main thread only."""
         # Loaded late: whoever tries a mutant loads the runtime after everything else.
-        from holdfast.fixtures.reference.drivers.simulated.nodes import ProcessNode
+        from holdfast.fixtures.reference.drivers.simulated.process_node import ProcessNode
 
         originals = {name: getattr(ProcessNode, name) for name in ENTRIES}
         former = signal.signal(signal.SIGPROF, self._interrupt)

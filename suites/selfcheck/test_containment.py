@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.simulated.nodes import ProcessNode
+from holdfast.fixtures.reference.drivers.simulated.process_node import ProcessNode
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.effects import Block, Effects
 from holdfast.fixtures.reference.protocol.messages import Records

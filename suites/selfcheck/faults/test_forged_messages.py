@@ -1,10 +1,12 @@
-"""What is forged of the last ack of a subtask, on every driver."""
+"""What is forged of the last ack of a subtask, or of what is pending, on every driver."""
 
 from __future__ import annotations
 
 import pytest
 
 from holdfast.fixtures.reference.drivers.forged_messages import forged_again, forged_decline
+from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
 from holdfast.fixtures.reference.protocol.messages import (
     AcknowledgeCheckpoint,
     DeclineCheckpoint,
@@ -14,6 +16,8 @@ from holdfast.fixtures.reference.protocol.messages import (
 )
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import FileReference
+from holdfast.harness.sim.streams import Stream
+from holdfast.suites.conformance.plans import plan
 
 FILE = FileReference("checkpoints/job-0/chk-4/sum[0]-2", 3, 7)
 LAST = AcknowledgeCheckpoint(2, "sum[0]", 4, SubtaskState("sum[0]", files=(FILE,), positions=((0, 9),)))
@@ -34,10 +38,32 @@ def test_the_other_messages_are_about_the_checkpoint_that_was_acked() -> None:
     shift: dict[str, int | str] = {"checkpoint": -1}
     assert forged_again("trigger", LAST, shift, 1.0) == TriggerCheckpoint(2, "sum[0]", 3, 1.0)
     assert forged_again("abort", LAST, {}, 1.0) == NotifyCheckpoint(2, "sum[0]", 4, completed=False)
-    declined = DeclineCheckpoint(2, "sum[0]", 5, "forged", FailureReason.DECLINED)
-    assert forged_decline("sum[0]", 2, 5, {}) == declined
 
 
 def test_nothing_else_is_forged() -> None:
     with pytest.raises(ValueError, match="'ping' cannot be forged; there are acknowledge, decline, trigger, abort"):
         forged_again("ping", LAST, {}, 1.0)
+
+
+def master(*pending: int) -> JobMaster:
+    """One with these checkpoints on their way, and regions of which none runs yet."""
+    made = plan()
+    configuration = REFERENCE.configure(made)
+    graph = REFERENCE.graph(made, configuration)
+    master = REFERENCE.job_master(graph, configuration, Stream(1, "coordination").random, REFERENCE.job_parts)
+    master.coordinator.pending.update(dict.fromkeys(pending))  # type: ignore[arg-type]  # only their ids count
+    return master
+
+
+def test_a_decline_is_of_the_newest_checkpoint_that_is_pending() -> None:
+    declined = DeclineCheckpoint(0, "sum[0]", 5, "forged", FailureReason.EXPIRED)
+    assert forged_decline(master(4, 5), {"subtask": "sum[0]", "cause": "expired"}) == declined
+
+
+@pytest.mark.parametrize(
+    ("pending", "subtask", "reason"),
+    [((), "sum[0]", "no checkpoint is pending"), ((4,), "nothing[0]", r"no subtask nothing\[0\]")],
+)
+def test_nothing_is_declined_that_no_task_could_decline(pending: tuple[int, ...], subtask: str, reason: str) -> None:
+    with pytest.raises(OSError, match=reason):
+        forged_decline(master(*pending), {"subtask": subtask})

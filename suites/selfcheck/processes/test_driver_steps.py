@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.reference.drivers.processes import deployment
+from holdfast.fixtures.reference.drivers.simulated.coordinator_node import CoordinatorNode
 from holdfast.fixtures.reference.drivers.simulated.node_events import MESSAGE
-from holdfast.fixtures.reference.drivers.simulated.nodes import CoordinatorNode
 from holdfast.fixtures.reference.drivers.simulated.source_reader import SourceReader
 from holdfast.fixtures.reference.drivers.simulated.worker_node import WorkerNode
 from holdfast.fixtures.reference.protocol.channels.task_inputs import TaskInputs
@@ -81,10 +81,10 @@ def takes_by_itself(patch: pytest.MonkeyPatch) -> None:
     """A driver that takes everything from one input before it looks at the next."""
 
     def drain(node: WorkerNode, subtask: str) -> None:
-        inputs = node.inputs[subtask]
+        inputs = node.channels.received[subtask]
         if node.worker.takes(subtask):
             for waiting in inputs.buffers.values():
-                while (element := waiting.take(lambda: node.has_room(subtask))) is not None:
+                while (element := waiting.take(lambda: node.channels.has_room(subtask))) is not None:
                     node.step(element)
 
     patch.setattr(WorkerNode, "drain", drain)
@@ -129,8 +129,8 @@ def listens_to_everybody(patch: pytest.MonkeyPatch) -> None:
 def ends_early(patch: pytest.MonkeyPatch) -> None:
     """A driver that decides by itself when a partition is over."""
 
-    def ended(reader: SourceReader, effect: Fetch) -> None:
-        reader.node.step(PartitionEnded(effect.attempt, effect.subtask, effect.partition))
+    def ended(reader: SourceReader, effect: Fetch, attempt: int) -> PartitionEnded:
+        return PartitionEnded(effect.attempt, effect.subtask, effect.partition)
 
     patch.setattr(SourceReader, "fetch_now", ended)
 

@@ -9,13 +9,16 @@ from contextlib import closing
 import msgspec
 import pytest
 
+from holdfast.fixtures.reference.drivers.message_faults import MessageFaults
+from holdfast.fixtures.reference.drivers.outbox import Message, Outbox
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
 from holdfast.fixtures.reference.drivers.processes.loop import Loop
-from holdfast.fixtures.reference.drivers.processes.message_sender import (
+from holdfast.fixtures.reference.drivers.processes.message_orders import (
     DISTURB_MESSAGES,
     RESTORE_MESSAGES,
-    MessageSender,
+    MessageOrders,
 )
+from holdfast.fixtures.reference.drivers.processes.message_sender import MessageSender
 from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.reference.protocol.messages import (
     CancelTasks,
@@ -26,6 +29,7 @@ from holdfast.fixtures.reference.protocol.messages import (
 )
 from holdfast.harness.model.events import Event, MessageDisturbed
 from holdfast.harness.model.message_contract import ALL_KINDS, Disturbance, MessageKind, Way
+from holdfast.harness.sim.streams import Stream
 from holdfast.suites.conformance.plans import plan
 
 NOTICE = NotifyCheckpoint(1, "sum[0]", 1, completed=True)
@@ -50,19 +54,22 @@ class Wire:
         )
         made = plan()
         graph = REFERENCE.graph(made, REFERENCE.configure(made))
-        self.sender = MessageSender(self.loop, graph, self.record)
+        faults = MessageFaults(graph, Stream(1, "notices"))
+        sender = MessageSender(self.loop)
+        self.orders = MessageOrders(faults, sender)
+        self.outbox: Outbox[Connection] = Outbox(faults, sender, self.record)
 
     def record(self, event: Event) -> None:
         assert isinstance(event, MessageDisturbed)
         self.recorded.append(event)
 
     def order(self, name: str, disturbance: Disturbance) -> None:
-        assert self.sender.obey(name, {"disturbance": msgspec.json.encode(disturbance).decode()})
+        assert self.orders.obey(name, {"disturbance": msgspec.json.encode(disturbance).decode()})
 
-    def send(self, *messages: object) -> list[object]:
+    def send(self, *messages: Message) -> list[object]:
         """Send, and return all that has arrived by then."""
         for message in messages:
-            self.sender.send(self.connection, 0, message)
+            self.outbox.put(self.connection, 0, message)
         return self.heard()
 
     def heard(self) -> list[object]:
@@ -153,4 +160,4 @@ def test_any_other_is_lost_with_its_connection(wire: Wire) -> None:
 
 
 def test_other_orders_are_not_its_own(wire: Wire) -> None:
-    assert not wire.sender.obey("checkpoint", {})
+    assert not wire.orders.obey("checkpoint", {})

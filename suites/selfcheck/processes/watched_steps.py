@@ -146,9 +146,9 @@ class Watch:
             initialise(buffers, channels)
             bind = buffers.bind
 
-            def watched(executors: Any) -> None:
+            def watched(executors: Any, owner: Any) -> None:
                 before = set(executors.by_kind)
-                bind(executors)
+                bind(executors, owner)
                 for kind in executors.by_kind.keys() - before:
                     executors.on(kind, self._executing(kind, executors.by_kind[kind]))
 
