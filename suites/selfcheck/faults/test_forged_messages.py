@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.forged_messages import forged_again, forged_decline
 from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
 from holdfast.fixtures.reference.protocol.job.job_master import JobMaster
 from holdfast.fixtures.reference.protocol.messages import (
     AcknowledgeCheckpoint,
@@ -55,14 +56,17 @@ def master(*pending: int) -> JobMaster:
     return master
 
 
-def test_a_decline_is_of_the_newest_checkpoint_that_is_pending() -> None:
-    declined = DeclineCheckpoint(0, "sum[0]", 5, "forged", FailureReason.EXPIRED)
-    assert forged_decline(master(4, 5), {"subtask": "sum[0]", "cause": "expired"}) == declined
+@pytest.mark.parametrize(("pending", "declined"), [((4, 5), 5), ((), 3)])
+def test_a_decline_is_of_the_newest_checkpoint_that_can_be_declined(pending: tuple[int, ...], declined: int) -> None:
+    has_completed = master(*pending)
+    has_completed.coordinator.store.add(CompletedCheckpoint(3, (), ()))
+    expected = DeclineCheckpoint(0, "sum[0]", declined, "forged", FailureReason.EXPIRED)
+    assert forged_decline(has_completed, {"subtask": "sum[0]", "cause": "expired"}) == expected
 
 
 @pytest.mark.parametrize(
     ("pending", "subtask", "reason"),
-    [((), "sum[0]", "no checkpoint is pending"), ((4,), "nothing[0]", r"no subtask nothing\[0\]")],
+    [((), "sum[0]", "no checkpoint is pending or complete"), ((4,), "nothing[0]", r"no subtask nothing\[0\]")],
 )
 def test_nothing_is_declined_that_no_task_could_decline(pending: tuple[int, ...], subtask: str, reason: str) -> None:
     with pytest.raises(OSError, match=reason):
