@@ -320,10 +320,10 @@ def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
     assert len(buffers.arrived) == 2, "a channel that was closed passes on nothing"
 
 
-def unattached() -> tuple[HostedTask, list[str], OutputBuffers]:
+def unattached(*, announces: bool = True) -> tuple[HostedTask, list[str], OutputBuffers]:
     """A task with two inputs that are not there yet, and room for one batch below."""
     graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
-    task = HostedTask(graph.tasks["map[0]"], attempt=2, capacity=lambda name: CAPACITY)
+    task = HostedTask(graph.tasks["map[0]"], attempt=2, capacity=lambda name: CAPACITY, announces=announces)
     (edge,) = graph.tasks["map[0]"].outputs
     output = task.outputs[edge.channels[0]] = LocalChannel(1)
     return task, list(graph.tasks["map[0]"].inputs), output.output
@@ -403,6 +403,13 @@ def test_a_barrier_that_overtakes_comes_before_the_turn_of_others_and_says_what_
     assert (element.channel, element.checkpoint) == (second, 2)
     assert element.held_bytes == 2 * size_bytes(batch(0)), "what waits behind the barrier of the other input"
     assert [event.checkpoint for event in task.announced] == [1, 1], "one that overtakes is not announced"
+
+
+@pytest.mark.parametrize("announces", [True, False])
+def test_barriers_are_announced_where_checkpoints_may_become_unaligned(*, announces: bool) -> None:
+    task, (first, _), _ = unattached(announces=announces)
+    task.arrive(barrier(2, channel=first))
+    assert [event.checkpoint for event in task.announced] == [2] * announces
 
 
 def test_what_was_in_flight_is_taken_before_its_channel_is_there_and_uses_buffers() -> None:
