@@ -16,7 +16,8 @@ from holdfast.harness.sim.streams import Stream
 
 TRACE_VERSION = 2
 MILLISECOND_NS = 1_000_000
-_pack = Struct("=4q").pack
+_ENTRY = Struct("=4q")
+"""Of the trace: one for each event."""
 
 
 class Node(Protocol):
@@ -33,15 +34,13 @@ class Kernel:
 
     Attributes:
         now_ns: the virtual time.
-        dispatched: events delivered so far.
         stopped: set by a node to end `run` after the event in hand.
     """
 
-    __slots__ = ("_queue", "_sequence", "_trace", "dispatched", "now_ns", "stopped")
+    __slots__ = ("_queue", "_sequence", "_trace", "now_ns", "stopped")
 
     def __init__(self) -> None:
         self.now_ns = 0
-        self.dispatched = 0
         self.stopped = False
         self._queue: list[tuple[int, int, Node, int, int, Any]] = []
         self._sequence = 0
@@ -63,18 +62,22 @@ class Kernel:
     def run(self, until_ns: int) -> None:
         """Dispatch events up to and including a time, or until `stopped`; without events the clock jumps there."""
         queue = self._queue
-        trace = self._trace
+        trace, pack = self._trace, _ENTRY.pack
         self.stopped = False
         while queue and queue[0][0] <= until_ns:
             at_ns, _, node, kind, logical, event = heappop(queue)
             self.now_ns = at_ns
-            self.dispatched += 1
-            trace += _pack(at_ns, node.number, kind, logical)
+            trace += pack(at_ns, node.number, kind, logical)
             node.deliver(kind, event)
             if self.stopped:
                 return
         if until_ns > self.now_ns:
             self.now_ns = until_ns
+
+    @property
+    def dispatched(self) -> int:
+        """How many events were delivered so far."""
+        return len(self._trace) // _ENTRY.size
 
     @property
     def idle(self) -> bool:
