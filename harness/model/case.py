@@ -78,6 +78,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
         refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
             decides no rule, and runs whenever its system, whatever the variant, is on trial.
+        rehearsal: its plan has no faults, and it is run before all others on its tier: what it shows to be missing, or
+            wrong, ends the certification there.
         pictures: names of the pictures of a run that explain it, such as `alignment` (engine.pictures.PICTURES).
     """
 
@@ -95,6 +97,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     mutant_plan: Plan | PlanGenerator | None = None
     refutes: frozenset[str] = frozenset()
     pictures: tuple[str, ...] = ()
+    rehearsal: bool = False
 
     def __post_init__(self) -> None:
         force_setattr(self, "refutes", frozenset(map(current_label, self.refutes)))

@@ -161,6 +161,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
         on_its_word: oracles of which the verdict rests on the word of the system under test alone.
         unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims in this run.
+        lacks: of a rehearsal: what is missing, so that no run with faults could say anything; empty: nothing.
         shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
@@ -199,6 +200,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     died_at_once: OwnDeaths | None = None
     on_its_word: tuple[str, ...] = ()
     unclaimed: tuple[str, ...] = ()
+    lacks: str = ""
     shrunk_from: str = ""
 
 

@@ -253,6 +253,16 @@ class TierAware(Protocol):
 
 
 @runtime_checkable
+class Rehearsed(Protocol):
+    """What an adapter may have beside System, where somebody else says what is expected of the system under test, or
+    where its output appears."""
+
+    def rehearsals(self, tier: Tier) -> Sequence[Plan]:
+        """Plans without faults that are run on a tier before all others, one for each contract that it is judged by.
+        Where one shows that something is missing, or that the contract is violated, no fault is tried."""
+
+
+@runtime_checkable
 class MessageContractAware(Protocol):
     """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION says.
 

@@ -91,11 +91,12 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
 
 
 def chosen(cases: Iterable[Case], rules: frozenset[str], areas: frozenset[str]) -> tuple[Case, ...]:
-    """The cases that decide one of the rules or a rule of one of the areas; all if none is named."""
+    """The cases that decide one of the rules or a rule of one of the areas, behind the rehearsals; all if none is
+    named."""
     if not rules and not areas:
         return tuple(cases)
     return tuple(
         case
         for case in cases
-        if any(each.rule in rules or each.rule.partition("-")[0] in areas for each in case.decides)
+        if case.rehearsal or any(each.rule in rules or each.rule.partition("-")[0] in areas for each in case.decides)
     )

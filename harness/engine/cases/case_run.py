@@ -16,7 +16,7 @@ from holdfast.harness.engine.artefacts.stored_run import discard_run_folder, ope
 from holdfast.harness.engine.cases.case import plan_of, system_under_test, why_not_applicable
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
-from holdfast.harness.engine.cases.results import broken_result, run_id, run_result
+from holdfast.harness.engine.cases.results import broke, broken_result, run_id, run_result
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.errors import NotApplicable, UsageError
@@ -90,7 +90,9 @@ def run_once(case_run: CaseRun, number: int, attempt: int = 0, serial: int | Non
         part = open_run_folder(case_run.folder / run_id(case.id, tier, serial), plan)
     start = perf_counter()
     try:
-        run = run_plan(plan, case_run.system, case_run.tools, tier, part, case_run.interrupted)
+        run = run_plan(
+            plan, case_run.system, case_run.tools, tier, part, case_run.interrupted, rehearsal=case.rehearsal
+        )
     except (UsageError, KeyboardInterrupt):
         if part is not None:
             discard_run_folder(part)
@@ -111,8 +113,8 @@ def run_until(case_run: CaseRun, demanded: int, jobs: int = 1) -> Iterator[Finis
     for finished in _runs(case_run, demanded, jobs):
         yield finished
         deaths.add(finished.result)
-        if deaths.reason:
-            return
+        if deaths.reason or finished.result.lacks or (case_run.case.rehearsal and broke(finished.result)):
+            return  # Another rehearsal would take as long, and say the same.
 
 
 def _runs(case_run: CaseRun, demanded: int, jobs: int) -> Iterator[FinishedRun]:
@@ -150,7 +152,8 @@ def _run_case(system: str, case: Case, tier: Tier, first_seed: int, folder: Path
         for finished in run_until(case_run, case.runs):
             tally.add(finished.result)
         result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, under_test.evidence()), rounds + 1
-        if not is_open(result) or rounds > MOST_AGAIN or tally.stalled == stalled or tally.deaths_at_once.reason:
+        over = not is_open(result) or tally.deaths_at_once.reason or tally.lacks
+        if over or rounds > MOST_AGAIN or tally.stalled == stalled:
             return result
         numbers = () if finished.result.draw_seed else open_plans(case.runs, tally)
         case_run = msgspec.structs.replace(case_run, first_serial=tally.runs, numbers=numbers)

@@ -54,7 +54,7 @@ def case_result(
     rules: dict[str, list[StatusReason]] = {}
     for decision in case.decides:
         rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
-    status = _control_status(case.refutes, tally) if is_control(case) else _case_status(demanded, tally)
+    status = _control_status(case.refutes, tally) if is_control(case) else _case_status(case, demanded, tally)
     return _result(case, tier, status, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
 
 
@@ -96,10 +96,14 @@ def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
     return not decided and len(tally.counted) < demanded
 
 
-def _case_status(demanded: int, tally: Tally) -> StatusReason:
+def _case_status(case: Case, demanded: int, tally: Tally) -> StatusReason:
     if tally.failed:
         clauses = ", ".join(f"{oracle}/{clause}" for oracle, clause in sorted(tally.refuted))
+        if case.rehearsal:
+            return Status.FAIL, f"the contract is violated without a fault: {clauses}"
         return Status.FAIL, f"{tally.failed} of {plural(tally.runs, 'run')} failed: {clauses}"
+    if tally.lacks and not tally.errors:
+        return Status.INCONCLUSIVE, tally.lacks.rstrip(".")
     return _enough(demanded, tally)
 
 

@@ -70,8 +70,14 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         died_at_once=run.died_at_once,
         on_its_word=tuple(verdict.oracle for verdict in run.verdicts if verdict.rests_on(run.on_its_word)),
         unclaimed=tuple(sorted(run.unclaimed)),
+        lacks=run.lacks,
         stalled_ms=sum(stall.stalled_ns for stall in history.of(MachineStalled)) / 1e6,
     )
+
+
+def broke(result: RunResult) -> bool:
+    """Whether the harness broke instead of judging the run."""
+    return result.reason.startswith(HARNESS_ERROR)
 
 
 def broken_result(plan: Plan, tier: Tier, case: str, number: int, error: Exception) -> RunResult:

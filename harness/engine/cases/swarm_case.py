@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from holdfast.harness.engine.cases.rehearsal_case import rehearsals
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, mix_for
@@ -99,18 +100,23 @@ def _first_tier(system: System) -> Tier:
 
 
 def cases_for(system: System, drawn_on: Iterable[Tier] = ()) -> tuple[Case, ...]:
-    """The registered cases, and the swarm on the first tier of the system and on those of `drawn_on`."""
+    """The rehearsals of the system, the registered cases, and the swarm on the first tier of the system and on those of
+    `drawn_on`."""
     tiers = {_first_tier(system), *drawn_on} & system.capabilities.keys()
-    return (*registry.cases(), *(swarm_case(system, tier) for tier in Tier if tier in tiers))
+    first = (case for tier in Tier for case in rehearsals(system, tier))
+    return (*first, *registry.cases(), *(swarm_case(system, tier) for tier in Tier if tier in tiers))
 
 
 def case_for(system: System, name: str, tier: Tier | None = None) -> Case:
-    """One of these by its id; the swarm by its tier, too.
+    """One of these by its id; swarm and rehearsal by their tier, too.
 
     Raises:
         UsageError: there is none.
     """
-    cases = cases_for(system) if tier is None else (*registry.cases(), swarm_case(system, tier))
+    if tier is None:
+        cases = cases_for(system)
+    else:
+        cases = (*rehearsals(system, tier), *registry.cases(), swarm_case(system, tier))
     for case in cases:
         if case.id == name:
             return case

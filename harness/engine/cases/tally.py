@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
-from holdfast.harness.engine.cases.results import HARNESS_ERROR
+from holdfast.harness.engine.cases.results import broke
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -35,6 +35,7 @@ class Tally:
         counted: numbers of the plans that a run counts of; runs without such a number each have one of their own.
         deaths_at_once: whether the last runs ended by a death of the system under test.
         stalled: runs in which the machine was too busy.
+        lacks: what a rehearsal showed to be missing.
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
@@ -58,6 +59,7 @@ class Tally:
         self.stalled = self.passed_beside = 0
         self.deaths_at_once = DeathsAtOnce()
         self.counted: set[int] = set()
+        self.lacks = ""
         self.errors: list[str] = []
         self.causes: Counter[str] = Counter()
         self.planned: Counter[str] = Counter()
@@ -78,6 +80,7 @@ class Tally:
         """Count a run."""
         self.runs += 1
         self.deaths_at_once.add(result)
+        self.lacks = self.lacks or result.lacks
         self.passed += result.outcome is Outcome.PASS
         self.passed_beside += result.outcome is Outcome.PASS and not all(result.windows.values())
         self.failed += result.outcome is Outcome.FAIL
@@ -95,7 +98,7 @@ class Tally:
                 self.due.add(window)
             self.hit[window] += hit and result.outcome is not Outcome.INCONCLUSIVE
         if result.outcome is Outcome.INCONCLUSIVE:
-            self._add_inconclusive(result.reason)
+            self._add_inconclusive(result)
         else:
             self.counted.add(result.plan_number if result.plan_number >= 0 else -self.runs)
             self._add_verdicts(result)
@@ -105,11 +108,11 @@ class Tally:
         another one is run, or the case lacks a run."""
         return sorted(window for window in self.due if not self.hit[window])
 
-    def _add_inconclusive(self, reason: str) -> None:
+    def _add_inconclusive(self, result: RunResult) -> None:
         self.inconclusive += 1
-        self.causes[_NUMBER.sub("n", reason)] += 1
-        if reason.startswith(HARNESS_ERROR):
-            self.errors.append(reason)
+        self.causes[_NUMBER.sub("n", result.reason)] += 1
+        if broke(result):
+            self.errors.append(result.reason)
 
     def _add_verdicts(self, result: RunResult) -> None:
         if result.draw_seed:

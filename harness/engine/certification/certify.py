@@ -12,6 +12,7 @@ import msgspec
 from holdfast.harness.engine.cases.case import chosen, is_control, plan_of, system_under_test, why_not_applicable
 from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
+from holdfast.harness.engine.cases.rehearsal_case import why_blocked
 from holdfast.harness.engine.cases.results import broken_result
 from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.cases.tally import Tally
@@ -127,10 +128,11 @@ class Certification:
         return self._request.seed * SEEDS + 1
 
     def _agenda(self) -> list[tuple[Case, Tier]]:
-        """Plans written by hand first, the simulator before real tiers, and drawn plans with what time is left."""
+        """Rehearsals first, then plans written by hand, the simulator before real tiers, and drawn plans with what time
+        is left."""
         order = list(Tier)
         pairs = [(case, tier) for case in self._cases for tier in case.tiers]
-        return sorted(pairs, key=lambda pair: (self._is_drawn(pair[0]), order.index(pair[1])))
+        return sorted(pairs, key=lambda pair: (not pair[0].rehearsal, self._is_drawn(pair[0]), order.index(pair[1])))
 
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
@@ -219,10 +221,19 @@ class Certification:
 
     def _start(self, entry: Entry) -> CaseRun | CaseResult:
         started = self._case_run_of(entry)
-        reason = self._why_too_late()  # A case that does not apply is none that there was no time for.
+        # A case that does not apply is none that there was no time for.
+        reason = self._why_too_late() or self._why_blocked(entry)
         if reason and isinstance(started, CaseRun):
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
         return started
+
+    def _why_blocked(self, entry: Entry) -> str:
+        """What a rehearsal showed that keeps a case from being run; empty: nothing."""
+        if entry.case.rehearsal:
+            return ""
+        shown = [each for each in self._entries if each.case.rehearsal and each.result is not None]
+        reasons = (why_blocked(each.case, each.tier, each.tally, entry.tier) for each in shown)
+        return next(filter(None, reasons), "")
 
     def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""
@@ -293,6 +304,8 @@ class Certification:
         """Whether a case is open because it had to share the machine with other cases, or with anybody else."""
         if entry.tier is Tier.SIM or entry.rounds > MOST_AGAIN or entry.tally.deaths_at_once.reason:
             return False
+        if entry.tally.lacks:
+            return False  # The bounds of that run grew with what the machine was busy with.
         others = self._request.jobs > 1 and entry.tier in (Tier.PROCESS, Tier.SPARK)
         return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 

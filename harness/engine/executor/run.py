@@ -22,13 +22,14 @@ from holdfast.harness.engine.executor.judge import judge, observed, on_its_word,
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
+from holdfast.harness.engine.executor.rehearsal import rehearsed
 from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured
+from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured, RowsVisible
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.own_deaths import OwnDeaths
@@ -45,6 +46,7 @@ REAL_SLICE_MS = 100
 SUBMIT = "submit"
 """The node of what is recorded before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
+_VISIBLE = str(RowsVisible.__struct_config__.tag)
 _LATEST = "latest-offset"
 """Under this option the output need not hold what was there before the job."""
 NO_INPUT = InputLog(keys=(), partitions=())
@@ -65,6 +67,7 @@ class Run(msgspec.Struct, frozen=True):
         died_at_once: the system under test ended by itself so often before it did anything; None: it did not.
         on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
         unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims under the plan.
+        lacks: of a rehearsal: what is missing, so that no fault need be tried.
     """
 
     tier: Tier
@@ -78,6 +81,7 @@ class Run(msgspec.Struct, frozen=True):
     died_at_once: OwnDeaths | None = None
     on_its_word: frozenset[str] = frozenset()
     unclaimed: frozenset[str] = frozenset()
+    lacks: str = ""
 
 
 class _Setting(msgspec.Struct, frozen=True):
@@ -116,6 +120,8 @@ def run_plan(
     tier: Tier = Tier.SIM,
     folder: Path | None = None,
     interrupted: Callable[[], str] = uninterrupted,
+    *,
+    rehearsal: bool = False,
 ) -> Run:
     """Execute and judge a plan that was validated, or drawn, for this system.
 
@@ -126,16 +132,24 @@ def run_plan(
         tier: one of the system's.
         folder: of the run, existing; None on the simulator, where nothing is written.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
+        rehearsal: the plan has no faults, and is to show whether others need be run: see executor.rehearsal.
 
     Raises:
         ForeignError: the system, or what acts on it, tried to end this process.
     """
     with foreign(f"system {plan.system!r}"), rare_collections() if tier is Tier.SIM else nullcontext():
-        return _run_plan(plan, system, tools, tier, folder, interrupted)
+        return _run_plan(plan, system, tools, tier, folder, interrupted, rehearsal=rehearsal)
 
 
 def _run_plan(
-    plan: Plan, system: System, tools: Toolbox, tier: Tier, folder: Path | None, interrupted: Callable[[], str]
+    plan: Plan,
+    system: System,
+    tools: Toolbox,
+    tier: Tier,
+    folder: Path | None,
+    interrupted: Callable[[], str],
+    *,
+    rehearsal: bool,
 ) -> Run:
     inputs, claims = NO_INPUT, Claims()
     if plan.expected_end is ExpectedEnd.REFUSED:
@@ -157,8 +171,12 @@ def _run_plan(
             execution = _Execution(_refused(execution.end.reason))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
-    history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
     evidence = system.evidence()
+    if rehearsal:
+        shows_rows = evidence.get(_VISIBLE, Evidence.NONE) is not Evidence.NONE
+        end, recording = rehearsed(execution.end, execution.recording, inputs, shows_rows=shows_rows)
+        execution = msgspec.structs.replace(execution, end=end, recording=recording)
+    history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
     verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
     outcome, reason = outcome_of(history, verdicts)
     return Run(
@@ -173,6 +191,7 @@ def _run_plan(
         died_at_once=execution.died_at_once,
         on_its_word=on_its_word(tools.oracles, evidence),
         unclaimed=unclaimed(tools.oracles, claims),
+        lacks=history.end.problem if rehearsal and not interrupted() else "",
     )
 
 

@@ -17,6 +17,7 @@ from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
 from holdfast.fixtures.systems.structured_streaming.invariants import checked
 from holdfast.fixtures.systems.structured_streaming.missing_package import missing_package
 from holdfast.fixtures.systems.structured_streaming.neighbours import imported
+from holdfast.fixtures.systems.structured_streaming.said_error import innermost, sentence_of
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.model.capability import AT_LEAST_ONCE
@@ -145,3 +146,26 @@ def test_what_a_pipeline_imports_from_its_folder_travels_with_it(tmp_path: Path)
     declared(tmp_path, f"import rates_of_shop, package_of_shop\n{BUILD}")
     found = {path.name for path in imported(tmp_path / "pipeline.py")}
     assert found == {"rates_of_shop.py", "package_of_shop"}
+
+
+def test_an_error_of_python_is_one_line_of_many() -> None:
+    text = """[FOREACH] failed. Return Message: Traceback (most recent call last):
+  File "worker.py", line 1, in main
+    raise KeyError("a")
+KeyError: 'a'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "orders.py", line 7, in write
+    rate = rates[currency]
+           ~~~~~^^^^^^^^^^
+orders.NoRate: there is no exchange rate for EUR
+
+\tat org.apache.spark.Runner.run(Runner.scala:1)
+"""
+    assert sentence_of(ValueError(text)) == "ValueError: orders.NoRate: there is no exchange rate for EUR"
+    assert innermost("a path is missing\n  File x") == ""
+    assert sentence_of(ValueError("a path is missing")) == "ValueError: a path is missing"
+    java = "An error occurred while calling o1.start.\n: java.io.IOException: no disk\n\tat a.B.c(B.java:1)\n\tat d.E"
+    assert sentence_of(OSError(java)) == "OSError: java.io.IOException: no disk"

@@ -1,0 +1,167 @@
+"""The run without a fault that comes before all others: what it lacks, or shows, ends a certification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from holdfast.harness.engine.cases.case_run import CaseRun, run_until
+from holdfast.harness.engine.cases.case_status import case_result
+from holdfast.harness.engine.cases.rehearsal_case import rehearsals, why_blocked
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.executor.rehearsal import rehearsed
+from holdfast.harness.engine.executor.run import NO_INPUT, NOTHING_RECORDED, run_plan, without_faults
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.history import RunEnd
+from holdfast.harness.model.journal import CaseResult, Journal, Status, Title
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import CommittedRows, IdentityRow, InputLog, Output, Partition
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import System
+from holdfast.suites.selfcheck.engine.scripted import (
+    Checkpoints,
+    ScriptedOracle,
+    ScriptedSystem,
+    failed,
+    plan,
+    toolbox,
+)
+from holdfast.suites.selfcheck.engine.test_certificate import _Silent
+
+
+class Rehearsing(ScriptedSystem):
+    """A scripted system whose expectations come from somebody else."""
+
+    def rehearsals(self, tier: Tier) -> Sequence[Plan]:
+        return (plan(),)
+
+
+def put_to(system: System, *oracles: ScriptedOracle) -> tuple[CaseResult, Case, Tally]:
+    [case] = rehearsals(system, Tier.SIM)
+    tally = Tally()
+    for finished in run_until(CaseRun(case, system, Tier.SIM, toolbox(*oracles)), 1):
+        tally.add(finished.result)
+    return case_result(case, Tier.SIM, 1, tally, (), {}), case, tally
+
+
+def test_a_system_that_does_what_it_must_goes_on() -> None:
+    result, case, tally = put_to(Rehearsing(Checkpoints()))
+    assert (result.status, result.reason, tally.runs) == (Status.PASS, "", 1)
+    assert not why_blocked(case, Tier.SIM, tally, Tier.SIM)
+    assert rehearsals(ScriptedSystem(), Tier.SIM) == ()
+
+
+def test_a_system_that_fails_without_a_fault_is_not_refuted() -> None:
+    system = Rehearsing([failed(100, "no exchange rate.\n\tat Line.java")])
+    result, case, tally = put_to(system, ScriptedOracle("PASSES"))
+    assert (result.status, tally.runs) == (Status.INCONCLUSIVE, 1)
+    assert result.reason == "without a fault, the job failed: no exchange rate"
+    assert why_blocked(case, Tier.SIM, tally, Tier.SIM)
+    assert not why_blocked(case, Tier.SIM, tally, Tier.SPARK)
+    assert run_plan(plan(), system, toolbox()).history.end.problem == ""  # Outside a rehearsal it is LIVE that judges.
+
+
+def test_checkpoints_that_never_come_are_named_after_one_run() -> None:
+    result, _, tally = put_to(Rehearsing())
+    assert (result.status, tally.runs) == (Status.INCONCLUSIVE, 1)
+    assert result.reason == "without a fault, 0 of 2 checkpoints triggered after the heal completed"
+
+
+def test_what_an_adapter_says_is_missing_is_the_reason() -> None:
+    system = Rehearsing(Checkpoints())
+    system.dead_after_ms = 50
+    result, _, tally = put_to(system)
+    assert (result.status, result.reason, tally.runs) == (Status.INCONCLUSIVE, "the adapter answered garbage", 1)
+
+
+def test_a_harness_that_breaks_is_an_error_after_one_run() -> None:
+    class Breaking(Rehearsing):
+        def claims(self, plan: Plan) -> Claims:
+            raise RuntimeError("no claims")
+
+    result, case, tally = put_to(Breaking(Checkpoints()))
+    assert (result.status, tally.runs) == (Status.ERROR, 1)
+    assert why_blocked(case, Tier.SIM, tally, Tier.SIM)
+
+
+def test_a_contract_that_is_violated_without_a_fault_is_refuted_everywhere() -> None:
+    result, case, tally = put_to(Rehearsing(Checkpoints()), ScriptedOracle("EXACT", Outcome.FAIL))
+    assert (result.status, tally.runs) == (Status.FAIL, 1)
+    assert result.reason == "the contract is violated without a fault: EXACT/clause"
+    assert "violated without one" in why_blocked(case, Tier.SIM, tally, Tier.SPARK)
+
+
+def test_an_oracle_that_cannot_tell_keeps_nobody_from_going_on() -> None:
+    result, case, tally = put_to(Rehearsing(Checkpoints()), ScriptedOracle("STABLE", Outcome.INCONCLUSIVE))
+    assert result.status is Status.INCONCLUSIVE
+    assert tally.runs > 1  # A busy machine may do better the next time.
+    assert not why_blocked(case, Tier.SIM, tally, Tier.SIM)
+
+
+def test_output_that_nobody_saw_is_missing() -> None:
+    column = np.arange(3)
+    inputs, end = InputLog(("a", "b", "c"), (Partition(column, column, preloaded=3),)), RunEnd(reached=True)
+    rows = Output((CommittedRows("a", 0, (IdentityRow(0, 0),)),))
+    _, unseen = rehearsed(end, NOTHING_RECORDED, inputs, shows_rows=True)
+    assert unseen.problem == "no output was seen, and 3 rows are due without a fault"
+    seen = replace(NOTHING_RECORDED, output=rows)
+    for recording, shows_rows in ((seen, True), (NOTHING_RECORDED, False)):
+        assert rehearsed(end, recording, inputs, shows_rows=shows_rows) == (end, recording)
+    nothing_due = replace(NOTHING_RECORDED, owed=NO_INPUT)
+    assert rehearsed(end, nothing_due, inputs, shows_rows=True) == (end, nothing_due)
+
+
+def certified(system: str, rehearsal: Plan, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    """One case behind a rehearsal."""
+    asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
+    first = replace(asked, id="rehearsal/sum", decides=(), windows=(), plan=rehearsal, runs=1, rehearsal=True)
+    monkeypatch.setattr(certify, "cases_for", lambda *_: (replace(asked, runs=2), first))
+    request = Request(command="test", system=system, folder=folder, tiers=frozenset({Tier.SIM}))
+    return Certification(request, _Silent(), Interruption()).run()
+
+
+def calm() -> Plan:
+    asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
+    return without_faults(asked.plan_for(1))
+
+
+def test_a_certification_begins_with_the_rehearsal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = certified("reference", calm(), tmp_path, monkeypatch)
+    assert [(each.case, each.status) for each in journal.cases] == [
+        ("rehearsal/sum", Status.PASS),
+        ("recovery/crash-anywhere", Status.PASS),
+    ]
+
+
+def test_nothing_is_run_behind_a_rehearsal_that_lacks_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = calm()
+    late = replace(plan, bounds=replace(plan.bounds, liveness_ms=1))
+    journal = certified("reference", late, tmp_path, monkeypatch)
+    first, second = journal.cases
+    assert (first.status, second.status) == (Status.INCONCLUSIVE, Status.UNTESTED)
+    assert first.reason.startswith("without a fault, ")
+    assert second.reason == "no fault was tried, because the run without one says nothing (rehearsal/sum)"
+    assert sum(tier.runs for tier in journal.tiers) == 1
+    assert journal.certificate.title is Title.INCONCLUSIVE
+    assert f"Case rehearsal/sum on sim is INCONCLUSIVE: {first.reason}." in journal.certificate.missing
+
+
+def test_nothing_is_run_behind_a_rehearsal_that_refutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = certified("reference+commits-on-barrier", calm(), tmp_path, monkeypatch)
+    first, second = journal.cases
+    assert (first.status, second.status) == (Status.FAIL, Status.UNTESTED)
+    assert first.reason.startswith("the contract is violated without a fault: ")
+    assert sum(tier.runs for tier in journal.tiers) == 1
+    assert journal.certificate.title is Title.REFUSED
