@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from holdfast.faults.landing import injection
 from holdfast.faults.momentary import Momentary
@@ -11,12 +11,21 @@ from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import WINDOW_MS
-from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.job import ReplayControl
 
 Completed = Mapping[int, list[CheckpointCompleted]]
 """By checkpoint, each time that it completed."""
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """Of the checkpoint that is under way while input still arrives: later ones may hold nothing. There is one before
+    it, to go on from."""
+    if not scene.input_arrives:
+        return []
+    return [FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1, at_event="checkpoint_triggered"))]
 
 
 class Replay(Momentary):
@@ -30,6 +39,7 @@ class Replay(Momentary):
     colour = "#117733"
     control = ReplayControl
     leaves = "the work of the last checkpoint, which is done twice"
+    attacks: Sequence[Attack] = (Attack("replay", _draw, (Capability.MICRO_BATCHES,), Occasion.MIXED, 6),)
     may_cause = ANY_FAILURE | {Consequence.FORGES_MESSAGES}
 
     def needs(self, spec: FaultSpec) -> Capability:

@@ -14,6 +14,8 @@ def demands(job: Job) -> frozenset[Capability]:
     wanted = set()
     if len(sources) > 1 or any(vertex.kind not in _COMMON for vertex in job.vertices):
         wanted.add(Capability.OPERATORS)
+    if job.of_kind(VertexKind.WINDOW_SUM):
+        wanted.add(Capability.EVENT_TIME_WINDOWS)
     if any(source.bounded for source in sources):
         wanted.add(Capability.BOUNDED_INPUT)
     if job.iterative:

@@ -256,6 +256,8 @@ JOBS = COMMON_JOBS | {
     job.name: job for job in (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST, PIPELINE, STEPS, MINI_BATCH)
 }
 """By name, all that can be drawn to run on and on."""
+ENDLESS_JOBS = JOBS | {WINDOW_SUM.name: WINDOW_SUM}
+"""By name, these and those that cannot be drawn to finish."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
 REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}

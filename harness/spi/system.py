@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -260,6 +260,18 @@ class Rehearsed(Protocol):
     def rehearsals(self, tier: Tier) -> Sequence[Plan]:
         """Plans without faults that are run on a tier before all others, one for each contract that it is judged by.
         Where one shows that something is missing, or that the contract is violated, no fault is tried."""
+
+
+@runtime_checkable
+class SuitsPlans(Protocol):
+    """What an adapter may have beside System, where plans are to be drawn that suit it better than its capabilities and
+    its evidence say."""
+
+    def awaited(self, tier: Tier) -> Collection[str]:
+        """Event kinds that come again and again while input arrives, so that a fault may wait for one."""
+
+    def suited(self, plan: Plan) -> Plan:
+        """A drawn plan, with the options that its faults need to take effect there."""
 
 
 @runtime_checkable

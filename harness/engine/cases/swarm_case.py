@@ -10,20 +10,25 @@ import msgspec
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
-from holdfast.harness.engine.swarm.mix import SWARM, Mix, mix_for
+from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.window import Window
-from holdfast.harness.spi.system import OptionUse, System
+from holdfast.harness.spi.system import OptionUse, SuitsPlans, System
 
 SWARM_ID = "swarm/drawn-plans"
 RUNS = {Tier.SIM: 300, Tier.SPARK: 2, Tier.CONTAINERS: 2}
 REAL_RUNS = 5
+_RATE = "records_per_second"
 PATIENCE = {Tier.SPARK: 6, Tier.CONTAINERS: 6}
 """How many times as long a phase may take where a process that starts again starts a Java machine."""
+ARRIVAL = 3
+"""How many times as long input arrives where checkpoints are micro-batches: they take longer than their interval."""
 REAL = msgspec.structs.replace(
     SWARM,
+    jobs={**SWARM.jobs, "window-sum": 4},
+    coordinator_gates={**SWARM.coordinator_gates, "write-offsets": 2, "write-commit": 3},
     interval_ms=(300, 600),
     records=(2_000, 6_000),
     fault_count={2: 3, 3: 1},
@@ -42,6 +47,7 @@ def swarm_case(system: System, tier: Tier | None = None) -> Case:
         tier: of its runs, which changes the plans; None: the first on which the system runs.
     """
     tier = tier or _first_tier(system)
+    mix = mix_for(system, SWARM if tier is Tier.SIM else REAL, tier)
     return Case(
         id=SWARM_ID,
         purpose="Does every guarantee stand under whatever mix of faults, options and width is drawn?",
@@ -49,7 +55,7 @@ def swarm_case(system: System, tier: Tier | None = None) -> Case:
         passes="No oracle names an anomaly in any run.",
         decides=(),
         windows=demanded_windows(system, tier),
-        plan=partial(_drawn, system, mix_for(system, SWARM if tier is Tier.SIM else REAL, tier), PATIENCE.get(tier, 1)),
+        plan=partial(_drawn, system, mix, tier),
         runs=RUNS.get(tier, REAL_RUNS),
         tiers=(tier,),
     )
@@ -77,13 +83,13 @@ def demanded_windows(system: System, tier: Tier) -> tuple[Window, ...]:
     return tuple(declared)
 
 
-def _drawn(system: System, mix: Mix, patience: int, seed: int) -> Plan:
-    """The plan of a seed without the options that the system does not support: an adapter may lack some of an area."""
-    plan = draw_plan(seed, mix)
-    if patience > 1:
-        safety_ms, liveness_ms = plan.bounds.safety_ms * patience, plan.bounds.liveness_ms * patience
-        bounds = msgspec.structs.replace(plan.bounds, safety_ms=safety_ms, liveness_ms=liveness_ms)
-        plan = msgspec.structs.replace(plan, bounds=bounds)
+def _drawn(system: System, mix: Mix, tier: Tier, seed: int) -> Plan:
+    """The plan of a seed in the time of its tier, suited to the system, and without the options that this does not
+    support: an adapter may lack some of an area."""
+    slowly = Capability.MICRO_BATCHES in mix.able
+    plan = _in_time(draw_plan(seed, mix), PATIENCE.get(tier, 1), ARRIVAL if slowly else 1)
+    if isinstance(system, SuitsPlans):
+        plan = system.suited(plan)
     try:
         unsupported = {each.key for each in system.account(plan) if each.use is OptionUse.UNSUPPORTED}
     except ValueError:
@@ -95,8 +101,21 @@ def _drawn(system: System, mix: Mix, patience: int, seed: int) -> Plan:
     )
 
 
+def _in_time(plan: Plan, patience: int, arrival: int) -> Plan:
+    safety_ms, liveness_ms = (bound * patience for bound in (plan.bounds.safety_ms, plan.bounds.liveness_ms))
+    parameters = dict(plan.workload.parameters)
+    parameters[_RATE] = max(1, int(parameters[_RATE]) // arrival)
+    return msgspec.structs.replace(
+        plan,
+        bounds=msgspec.structs.replace(plan.bounds, safety_ms=safety_ms, liveness_ms=liveness_ms),
+        workload=msgspec.structs.replace(plan.workload, parameters=parameters),
+    )
+
+
 def _first_tier(system: System) -> Tier:
-    return min(system.capabilities, key=list(Tier).index)
+    """The first on which it can be given a job; if there is none, the first of all."""
+    tiers = sorted(system.capabilities, key=list(Tier).index)
+    return next((tier for tier in tiers if accepted_jobs(system, REAL, tier)), tiers[0])
 
 
 def cases_for(system: System, drawn_on: Iterable[Tier] = ()) -> tuple[Case, ...]:

@@ -13,6 +13,7 @@ from holdfast.harness.engine.site.registry import Toolbox, unknown
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
+from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
@@ -204,6 +205,8 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
         not schedule.at_event or schedule.at_event in WATCHED,
         f"{place}.at_event is {schedule.at_event!r}; allowed are {_listed(WATCHED)}: use one of these.",
     )
+    if schedule.at_event and system.evidence().get(schedule.at_event, Evidence.NONE) is Evidence.NONE:
+        raise NotApplicable(f"{place}.at_event is {schedule.at_event!r}, which system {system.name!r} does not report.")
     if schedule.at_time_ms is not None:
         _in_range(f"{place}.at_time_ms", schedule.at_time_ms, 0)
         _require(

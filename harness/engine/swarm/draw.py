@@ -34,7 +34,7 @@ from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.engine.swarm.workload import draw_workload
 from holdfast.harness.model import profile
 from holdfast.harness.model.job import STATEFUL, Job
-from holdfast.harness.model.jobs import BOUNDED_JOBS, JOBS, REDUCED, REGIONAL_JOBS
+from holdfast.harness.model.jobs import BOUNDED_JOBS, ENDLESS_JOBS, JOBS, REDUCED, REGIONAL_JOBS
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.oracles.output.settle_window import lengthened
@@ -151,8 +151,10 @@ def _surrounded(plan: Plan, mix: Mix, *, rereads: bool) -> Plan:
 
 def _job(stream: Stream, mix: Mix, *, ends: bool) -> Job:
     """A job, or one whose input ends."""
-    name = stream.weighted(mix.jobs)
-    return BOUNDED_JOBS[stream.choice((f"bounded-{name}", f"bounded-{name}", REDUCED.name))] if ends else JOBS[name]
+    if not ends:
+        return ENDLESS_JOBS[stream.weighted(mix.jobs)]
+    name = stream.weighted({each: weight for each, weight in mix.jobs.items() if each in JOBS})
+    return BOUNDED_JOBS[stream.choice((f"bounded-{name}", f"bounded-{name}", REDUCED.name))]
 
 
 def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:

@@ -31,10 +31,10 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
         return ()
     wanted = scene.stream.weighted(scene.mix.fault_count)
     faults = list(_all(scene, Occasion.BACKLOG)) if scene.backlog else []
-    progress = max(scene.stream.choice(_STARTS), int(scene.settled_start))
+    progress = max(scene.stream.choice(_STARTS), scene.starts)
     while len(faults) < wanted:
         faults.extend(scene.stream.weighted(mixed).draw(replace(scene, progress=progress)))
-        progress += scene.stream.choice(_STEPS)
+        progress += max(scene.stream.choice(_STEPS), scene.mix.apart)
     return tuple(faults)
 
 
@@ -74,7 +74,7 @@ def draw_boundary_faults(scene: Scene, failures: int) -> tuple[FaultSpec, ...]:
 
 
 def _start(stream: Stream, scene: Scene) -> int:
-    return max(stream.choice(_STARTS) + stream.choice(_STEPS), int(scene.settled_start))
+    return max(stream.choice(_STARTS) + stream.choice(_STEPS), scene.starts)
 
 
 def _all(scene: Scene, occasion: Occasion) -> Iterator[FaultSpec]:

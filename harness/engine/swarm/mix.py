@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 import msgspec
@@ -12,12 +12,13 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
-from holdfast.harness.model.jobs import JOBS, REGIONAL_JOBS
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.jobs import ENDLESS_JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.attack import Attack, Drawn, Occasion, Precluding, Weights
 from holdfast.harness.spi.fault import AnyFault
-from holdfast.harness.spi.system import MessageContractAware, System, declared
+from holdfast.harness.spi.system import MessageContractAware, SuitsPlans, System, TierAware, declared
 
 Counts = dict[int, int]
 Range = tuple[int, int]
@@ -64,6 +65,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         long_percent: of lasting faults: longer than the timeouts of the plan.
         second_job_percent: of plans in which another job is submitted: faults act on that one, too.
         checkpoints, options: False for a system that has none.
+        starts: a fault waits for so many checkpoints at least.
+        apart: so many checkpoints longer at least than the one before it.
         message_contract: what may be done to control messages.
         acknowledges: True for a system without checkpoints that acknowledges its input.
     """
@@ -113,6 +116,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     checkpoints: bool = True
     acknowledges: bool = False
     options: bool = True
+    starts: int = 0
+    apart: int = 0
     message_contract: MessageContract = msgspec.field(default_factory=lambda: dict(ORDERED_CONNECTION))
 
     def drawn_attacks(self) -> Mapping[Occasion, Mapping[Attack, int]]:
@@ -160,6 +165,7 @@ WIDTHS = (1, 2, 3)
 
 SWARM = Mix(
     system="reference",
+    able=frozenset(Capability) - {Capability.MICRO_BATCHES},
     jobs={
         "keyed-sum": 6,
         "forward": 2,
@@ -214,8 +220,8 @@ SWARM = Mix(
 
 
 def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
-    """The part of a mix that a system declares itself able to take on a tier, with the jobs and widths that it
-    accepts."""
+    """The part of a mix that a system declares itself able to take on a tier, with the jobs and widths that it accepts,
+    and the events that it reports."""
     able = system.capabilities[tier]
     needs = {
         "boundary_percent": Capability.RESTART_STRATEGIES,
@@ -237,9 +243,11 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         "debloat_percent": Capability.BUFFER_DEBLOATING,
         "repeating_sink_percent": Capability.TWO_PHASE_COMMIT,
     }
-    jobs = {name: weight for name, weight in mix.jobs.items() if any(_accepts(system, name, width) for width in WIDTHS)}
-    regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS))}
-    widths = {width for width in WIDTHS if all(_accepts(system, name, width) for name in jobs)}
+    # Where none is accepted here, one that is accepted elsewhere tells best why.
+    asked = (tier, *system.capabilities)
+    jobs = next(filter(None, (accepted_jobs(system, mix, each) for each in asked)), {})
+    regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
+    widths = {width for width in WIDTHS if all(_accepts(system, name, width, tier) for name in jobs)}
     return msgspec.structs.replace(
         mix,
         system=system.name,
@@ -249,21 +257,42 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         or {min(widths, default=1): 1},
         able=able,
         gates=system.gates if Capability.GATES in able else frozenset(),
+        events=tuple(event for event in mix.events if event in _reported(system, tier)),
         checkpoints=Capability.CHECKPOINTS in able,
         acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
         options=Capability.OPTIONS in able,
+        # Before the first micro-batch is over, nothing is under way that is told of; what dies with its driver cannot
+        # be hit again until one is over.
+        starts=int(Capability.MICRO_BATCHES in able),
+        apart=int(Capability.MICRO_BATCHES in able),
         message_contract=system.message_contract if isinstance(system, MessageContractAware) else mix.message_contract,
         **{name: getattr(mix, name) if need in able else 0 for name, need in needs.items()},
     )
 
 
-def _accepts(system: System, job: str, width: int) -> bool:
-    shape = (JOBS | REGIONAL_JOBS)[job]
+def accepted_jobs(system: System, mix: Mix, tier: Tier) -> dict[str, int]:
+    """Of the jobs of a mix, by weight, those that a system can be given on a tier."""
+    return {
+        name: weight
+        for name, weight in mix.jobs.items()
+        if any(_accepts(system, name, width, tier) for width in WIDTHS)
+    }
+
+
+def _reported(system: System, tier: Tier) -> Collection[str]:
+    """What a fault may wait for."""
+    if isinstance(system, SuitsPlans):
+        return system.awaited(tier)
+    return {kind for kind, evidence in system.evidence().items() if evidence is not Evidence.NONE}
+
+
+def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
+    shape = (ENDLESS_JOBS | REGIONAL_JOBS)[job]
     if demands(shape) - declared(system):
         return False
     plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"))
     try:
         system.account(plan)
+        return not (isinstance(system, TierAware) and system.objection(plan, tier))
     except ValueError:
         return False
-    return True

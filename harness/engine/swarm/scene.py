@@ -64,6 +64,11 @@ class Scene(msgspec.Struct, frozen=True):
         return self.mix.able
 
     @property
+    def starts(self) -> int:
+        """How many checkpoints every fault waits for at least."""
+        return max(int(self.settled_start), self.mix.starts)
+
+    @property
     def message_contract(self) -> MessageContract:
         return self.mix.message_contract
 
@@ -102,7 +107,7 @@ class Scene(msgspec.Struct, frozen=True):
         after = self.progress if progress is None else progress
         if not mix.checkpoints:
             return Schedule(after_rows=after * stream.between(4, 16))
-        event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) else ""
+        event = stream.choice(mix.events) if stream.chance(mix.eventful_percent / 100) and mix.events else ""
         if event in _SINK_EVENTS and (after > EARLY or self.late_rows):
             event = ""
         return Schedule(after_checkpoint=after, at_event=event)

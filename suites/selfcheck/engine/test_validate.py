@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,8 +13,10 @@ from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.lossy_jobs import ITERATION
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.system import WATCHED
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem, plan, toolbox
 
 
@@ -134,9 +136,16 @@ BAD = [
 ]  # fmt: skip
 
 
+class Telling(ScriptedSystem):
+    """It reports whatever a fault may wait for."""
+
+    def evidence(self) -> Mapping[str, Evidence]:
+        return dict.fromkeys(WATCHED, Evidence.NATIVE)
+
+
 def check(raw: bytes, tier: Tier = Tier.SIM, system: ScriptedSystem | None = None) -> Plan:
     read = read_plan(raw, "plan.json")
-    system = system or ScriptedSystem()
+    system = system or Telling()
     check_plan(read, system, tier, toolbox())
     check_options(read, system)
     return read
@@ -211,3 +220,10 @@ def test_a_refused_value_is_a_sentence_unless_the_plan_wants_the_refusal() -> No
     with pytest.raises(UsageError, match=r"options: execution\.checkpointing\.interval = '1 ms' is too small"):
         check(raw_plan(lambda tree: tree.update(options=options)), system=system)
     check(raw_plan(lambda tree: tree.update(options=options, expected_end="refused")), system=system)
+
+
+def test_a_fault_waits_for_nothing_that_the_system_never_reports() -> None:
+    raw = raw_plan(at(at_event="rows_visible"))
+    check(raw)
+    with pytest.raises(NotApplicable, match="at_event is 'rows_visible', which system 'scripted' does not report"):
+        check(raw, system=ScriptedSystem())
