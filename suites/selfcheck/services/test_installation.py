@@ -25,7 +25,10 @@ from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.services.listener import becomes
 
-KAFKA, OBJECT_STORE, SPARK = "kafka", "object-store", installation.SPARK_CONNECTORS
+KAFKA, OBJECT_STORE, SPARK, TABLES = (
+    "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
+)  # fmt: skip
+PARTS = (KAFKA, OBJECT_STORE, SPARK, TABLES)
 MAVEN = """#!/bin/sh
 for option; do case $option in -DoutputDirectory=*) out=${option#*=}; esac; done
 echo "Copying a.jar"
@@ -62,12 +65,12 @@ def present() -> dict[str, bool]:
 
 
 def test_all_parts_are_installed_once(cache: Path) -> None:
-    assert present() == {KAFKA: False, OBJECT_STORE: False, SPARK: False}
+    assert present() == dict.fromkeys(PARTS, False)
     said: list[tuple[str, str]] = []
     took = installation.install((), lambda name, line: said.append((name, line)))
-    assert set(took) == {KAFKA, OBJECT_STORE, SPARK}
+    assert set(took) == set(PARTS)
     assert (KAFKA, "Copying a.jar") in said
-    assert present() == {KAFKA: True, OBJECT_STORE: True, SPARK: True}
+    assert present() == dict.fromkeys(PARTS, True)
     assert (installation.place(OBJECT_STORE) / "versitygw").read_text() == "program"
     assert all(part.unchanged for part in installation.parts(verify=True))
     assert installation.install((), lambda name, line: None) == {}
@@ -85,7 +88,7 @@ def test_what_was_changed_since_is_told(damage: str, capsys: pytest.CaptureFixtu
     else:
         jar.with_name("c.jar").write_text("more")
     assert {part.name: part.unchanged for part in installation.parts(verify=True)} == {
-        KAFKA: False, OBJECT_STORE: True, SPARK: True,
+        **dict.fromkeys(PARTS, True), KAFKA: False,
     }  # fmt: skip
     assert cli.execute(["services", "check"]) == 3
     assert "changed  kafka" in capsys.readouterr().out
@@ -162,3 +165,20 @@ def test_a_plan_that_needs_them_is_not_applicable_and_downloads_nothing(cache: P
 def test_connectors_that_cannot_be_had_are_named(chosen: Plan, tier: Tier, sentence: str) -> None:
     installation.install((KAFKA, OBJECT_STORE), lambda name, line: None)
     assert sentence in refusal(chosen, tier)
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        ("4.0.0", ""),
+        ("4.0.3", ""),
+        ("4.1.0", "PySpark 4.1.0 is installed, and the jars of Delta Lake"),
+        ("4.10.0", "PySp"),
+    ],
+)
+def test_table_formats_are_of_one_minor_version_of_spark(
+    found: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "version", lambda name: found)
+    assert installation.wrong_spark_for_tables().startswith(sentence)
+    assert bool(installation.wrong_spark_for_tables()) is bool(sentence)

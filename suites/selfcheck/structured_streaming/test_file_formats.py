@@ -126,8 +126,11 @@ def test_what_a_module_declares(declared: Any, outgoing: Any, mode: OutputMode) 
 @pytest.mark.parametrize(
     ("declared", "sentence"),
     [
-        ("files", "OUTPUT of pipeline 'mine' is 'files': use a dict whose kind is one of files, topic, table."),
-        ({"kind": "queue"}, "use a dict whose kind is one of files, topic, table."),
+        (
+            "files",
+            "OUTPUT of pipeline 'mine' is 'files': use a dict whose kind is one of files, topic, table, ",
+        ),
+        ({"kind": "queue"}, "use a dict whose kind is one of files, topic, table, delta, iceberg."),
         (
             {"kind": "files", "formt": "csv"},
             "unknown field `formt`; files takes format (parquet, json, csv, ",
@@ -139,6 +142,8 @@ def test_what_a_module_declares(declared: Any, outgoing: Any, mode: OutputMode) 
         ({"kind": "table", "url": "mysql://x", "table": "a"}, "url is 'mysql://x', and only sqlite:///"),
         ({"kind": "table", "url": "sqlite:///x", "table": "a; drop"}, "table is 'a; drop', and is a plain name"),
         ({"kind": "table", "url": "sqlite:///x", "table": "a", "contract": "upsert"}, "there is no key"),
+        ({"kind": "delta", "path": "orders"}, "path is 'orders': begin it with {output}, or with /"),
+        ({"kind": "iceberg", "contract": "upsert"}, "there is no key"),
         ({"kind": "table", "url": "sqlite:///x"}, "`table`; table takes url, table, key"),
     ],
 )

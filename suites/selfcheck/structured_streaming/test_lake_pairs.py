@@ -1,0 +1,51 @@
+"""Pipelines that write to tables of Delta Lake and Apache Iceberg, judged as their files say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.services.processes.installation import SPARK_TABLES, missing, wrong_spark_for_tables
+from holdfast.fixtures.systems.structured_streaming import additions, lake_table
+from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, FilesOutput, IcebergOutput, LakeOutput
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
+from holdfast.suites.selfcheck.structured_streaming import pipelines
+from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, judged_as_said
+
+DECLARED: tuple[LakeOutput, ...] = (DeltaOutput(), IcebergOutput())
+PAIRS = (("delta_appended", "delta_transactions"), ("iceberg_appended", "iceberg_sink"))
+ABSENT = wrong_spark_for_tables() or missing(SPARK_TABLES)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("spark")
+@pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
+@pytest.mark.parametrize(("wrong", "right"), PAIRS)
+def test_a_pair_that_appends(wrong: str, right: str, tmp_path: Path) -> None:
+    pytest.importorskip("deltalake" if wrong.startswith("delta") else "pyiceberg")
+    judged_as_said(wrong, right, Tier.SPARK, tmp_path)
+
+
+def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda: "")
+    monkeypatch.setattr(additions, "missing", lambda *names: f"{names[0]} is not installed.")
+    system = registry.system(f"spark+{pipelines.__name__}.delta_transactions")
+    kafka = msgspec.structs.replace(PLAN, options={**PLAN.options, "source.connector": "kafka"})
+    said = system.objection  # type: ignore[attr-defined]
+    assert "has no table format on tier containers: use spark" in said(PLAN, Tier.CONTAINERS)
+    assert "has no table format among services: leave source.connector" in said(kafka, Tier.SPARK)
+    assert said(PLAN, Tier.SPARK) == "spark-tables is not installed."
+    monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda: "PySpark is another.")
+    assert said(PLAN, Tier.SPARK) == "PySpark is another."
+    assert additions.lacking_additions(FilesOutput()) == ""
+
+
+@pytest.mark.parametrize("declared", DECLARED)
+def test_a_package_that_is_not_there_is_named(declared: LakeOutput, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake_table.require_package(declared)
+    monkeypatch.setattr(lake_table, "find_spec", lambda name: None)
+    with pytest.raises(OSError, match=r"package '(deltalake|pyiceberg)' is not installed.*holdfast\[tables\]\.$"):
+        lake_table.require_package(declared)

@@ -1,0 +1,242 @@
+"""Tables of Delta Lake and Apache Iceberg as the committed reader sees them: each version that was committed, in order.
+
+They are written by delta-rs and by PyIceberg, in the layout of a Hadoop catalog.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pytest
+
+from holdfast.fixtures.systems.recorder import Recorder
+from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
+from holdfast.fixtures.systems.structured_streaming.delta_table import DeltaTable
+from holdfast.fixtures.systems.structured_streaming.iceberg_table import IcebergTable
+from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
+from holdfast.fixtures.systems.structured_streaming.lake_table import LakeTable
+from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, IcebergOutput
+from holdfast.fixtures.systems.structured_streaming.reader import InLake
+from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
+from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.harness.model.capability import OutputMode
+from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
+
+COLUMNS = ("partition", "offset")
+Declared = type[DeltaOutput] | type[IcebergOutput]
+
+
+class Writer(Protocol):
+    """Writes a table: each call is a version. `path`: its folder."""
+
+    path: Path
+    declared: Declared
+
+    def append(self, *offsets: int) -> None: ...
+
+    def overwrite(self, *offsets: int) -> None: ...
+
+    def read(self) -> LakeTable: ...
+
+
+def rows(offsets: Sequence[int]) -> pa.Table:
+    return pa.table({"partition": pa.array([0] * len(offsets), pa.int64()), "offset": pa.array(offsets, pa.int64())})
+
+
+class Delta:
+    declared: Declared = DeltaOutput
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, *offsets: int) -> None:
+        self._write(offsets, "append")
+
+    def overwrite(self, *offsets: int) -> None:
+        self._write(offsets, "overwrite")
+
+    def read(self) -> LakeTable:
+        return DeltaTable(self.path)
+
+    def _write(self, offsets: Sequence[int], mode: Any) -> None:
+        deltalake = pytest.importorskip("deltalake")
+        deltalake.write_deltalake(self.path, rows(offsets), mode=mode)
+
+
+class Iceberg:
+    """By a catalog in memory; its metadata get the names that a Hadoop catalog gives."""
+
+    declared: Declared = IcebergOutput
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._table: Any = None
+        self._versions = 0
+
+    def append(self, *offsets: int) -> None:
+        self._written().append(rows(offsets))
+        self._publish()
+
+    def overwrite(self, *offsets: int) -> None:
+        self._written().overwrite(rows(offsets))
+        self._publish()
+
+    def read(self) -> LakeTable:
+        return IcebergTable(self.path)
+
+    def _written(self) -> Any:
+        if self._table is None or not self.path.exists():
+            catalogs = pytest.importorskip("pyiceberg.catalog.memory")
+            catalog = catalogs.InMemoryCatalog("lake", warehouse=str(self.path.parent))
+            catalog.create_namespace("shop")
+            self._table = catalog.create_table("shop.orders", rows([]).schema, location=f"file://{self.path}")
+            self._versions = 0
+        return self._table
+
+    def _publish(self) -> None:
+        self._versions += 1
+        written = self._table.metadata_location.removeprefix("file://")
+        partial = self.path / "metadata" / "partial"
+        shutil.copy(written, partial)
+        partial.rename(partial.with_name(f"v{self._versions}.metadata.json"))
+
+
+@pytest.fixture(params=[Delta, Iceberg])
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
+    make: Callable[[Path], Writer] = request.param
+    return make(tmp_path / "orders")
+
+
+def looking(table: Writer, folder: Path, **declared: Any) -> TableLook:
+    kept = folder / "kept"
+    kept.mkdir()
+    return TableLook(table.read(), table.declared(path=str(table.path), **declared), COLUMNS, KeptRows(kept))
+
+
+def counts(events: Sequence[Event]) -> list[int]:
+    assert all(isinstance(event, RowsVisible) for event in events)
+    return [event.records for event in events if isinstance(event, RowsVisible)]
+
+
+def test_each_version_that_is_appended_is_a_unit_of_its_own(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path)
+    assert look.poll() == []
+    table.append(0, 1)
+    table.append(1)
+    first, again = look.poll()
+    assert counts([first, again]) == [2, 1]
+    assert isinstance(first, RowsVisible)
+    assert isinstance(again, RowsVisible)
+    assert first.poll < again.poll
+    assert first.name != again.name
+    assert look.poll() == []
+    table.append(2)
+    assert counts(look.poll()) == [1]
+    assert look.poll(final=True) == []
+
+
+def test_a_row_that_an_appended_table_lost_is_named_though_it_came_back(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path)
+    table.append(0, 1)
+    look.poll()
+    table.overwrite(0)
+    table.append(1)
+    gone, *back = look.poll()
+    assert isinstance(gone, RowsChanged)
+    assert gone.gone == ("(0, 1)",)
+    assert counts(back) == [1]
+
+
+def test_of_a_table_that_is_overwritten_the_last_content_counts(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path, contract=OutputMode.OVERWRITE)
+    table.append(0, 1)
+    assert counts(look.poll()) == [2]
+    table.overwrite(1, 2, 3)
+    [changed] = look.poll()
+    assert isinstance(changed, RowsChanged)
+    assert (changed.records, changed.gone, changed.vanished) == (3, (), False)
+
+
+def test_an_upserted_table_names_a_key_that_vanished(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path, key=("offset",))
+    table.append(0, 1)
+    look.poll()
+    table.overwrite(1)
+    [changed] = look.poll()
+    assert isinstance(changed, RowsChanged)
+    assert changed.gone == ("offset=0",)
+
+
+def test_a_table_that_is_made_anew_is_read_from_its_first_version(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path)
+    table.append(0)
+    table.append(1)
+    look.poll()
+    shutil.rmtree(table.path)
+    [vanished] = look.poll()
+    assert isinstance(vanished, RowsChanged)
+    assert vanished.vanished
+    table.append(0)
+    assert counts(look.poll()) == [1]
+
+
+def test_a_version_that_cannot_be_read_is_looked_at_again(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path)
+    table.append(0)
+    [data] = [path for path in table.path.rglob("*.parquet") if "_" not in path.parent.name]
+    content = data.read_bytes()
+    data.unlink()
+    assert look.poll() == []
+    assert (look.polls, look.blind_ns > 0) == (0, True)
+    with pytest.raises(OSError, match="cannot be read"):
+        look.poll(final=True)
+    data.write_bytes(content)
+    assert counts(look.poll()) == [1]
+
+
+def test_a_version_that_was_cleaned_up_before_the_look_is_left_out(table: Writer, tmp_path: Path) -> None:
+    look = looking(table, tmp_path, contract=OutputMode.OVERWRITE)
+    table.append(0, 1)
+    [data] = [path for path in table.path.rglob("*.parquet") if "_" not in path.parent.name]
+    table.overwrite(2)
+    data.unlink()
+    assert counts(look.poll()) == [1]
+
+
+def test_it_says_where_it_looked(table: Writer, tmp_path: Path) -> None:
+    assert table.read().describe().endswith("orders, which is no folder")
+    (table.path / "else").mkdir(parents=True)
+    assert "which has no version in " in table.read().describe()
+    assert table.read().describe().endswith("it has else")
+
+
+def test_nested_values_keep_their_types(tmp_path: Path) -> None:
+    deltalake = pytest.importorskip("deltalake")
+    lines = pa.array([[("a", 1)], [("b", 2)]], pa.map_(pa.string(), pa.int64()))
+    written = pa.table({"partition": [0, 0], "offset": [0, 1], "lines": lines, "at": pa.array([0, 1], pa.date32())})
+    deltalake.write_deltalake(tmp_path / "orders", written)
+    kept = KeptRows(tmp_path)
+    TableLook(DeltaTable(tmp_path / "orders"), DeltaOutput(), (), kept).poll()
+    assert [row["lines"] for row in kept.dicts(0)] == [{"a": 1}, {"b": 2}]
+
+
+def test_the_reader_process_sees_them(table: Writer, tmp_path: Path) -> None:
+    table.append(0, 1)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    declared = table.declared(path=str(table.path))
+    committed = CommittedOutput(InLake(str(table.path), declared), IdentityRows.columns, Recorder(), folder)
+    try:
+        committed.await_start()
+        table.append(1)
+        committed.finish()
+        committed.decode(IdentityRows())
+        assert (committed.problem, committed.nothing) == ("", "")
+        seen = [(row.partition, row.offset) for row in committed.output.rows()]  # type: ignore[union-attr]
+        assert sorted(seen) == [(0, 0), (0, 1), (0, 1)]
+    finally:
+        committed.close()
