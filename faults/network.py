@@ -1,4 +1,4 @@
-"""Faults of a link: between two subtasks, or between the system under test and its storage or broker."""
+"""Faults of a link: between two subtasks, or between the system under test and its storage, broker or database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from holdfast.harness.model.topology import network_channels
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
 
-LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER})
+LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER, Role.SINK_SYSTEM})
 _MILLISECOND_NS = 1_000_000
 _ROUNDING_NS = 1_000
 """Virtual times are fractions of milliseconds, and cut to whole nanoseconds."""
 _DEFAULT_DELAY_MS = 100
 _DEFAULT_KILOBYTES_PER_SECOND = 1
-_OF_SERVICES = {Role.STORAGE: Capability.IMPAIR_STORAGE, Role.BROKER: Capability.IMPAIR_BROKER}
+_OF_SERVICES = {
+    Role.STORAGE: Capability.IMPAIR_STORAGE,
+    Role.BROKER: Capability.IMPAIR_BROKER,
+    Role.SINK_SYSTEM: Capability.IMPAIR_SINK,
+}
 
 
 _LONG_DELAY_INTERVALS = 4

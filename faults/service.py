@@ -13,12 +13,18 @@ from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.controls.service import ServiceControl
 
+_NEEDS: Mapping[Role, Capability] = {
+    Role.BROKER: Capability.STOP_BROKER,
+    Role.STORAGE: Capability.STOP_STORAGE,
+    Role.SINK_SYSTEM: Capability.STOP_SINK,
+}
+
 
 class Outage:
-    """SIGKILL of a broker or of the store; started again when it heals."""
+    """SIGKILL of a broker, of the store, or of the database of a sink; started again when it heals."""
 
     kind = "outage"
-    roles = frozenset({Role.BROKER, Role.STORAGE})
+    roles = frozenset(_NEEDS)
     parameters: Mapping[str, tuple[type, str]] = {}
     colour = "#661100"
     control = ServiceControl
@@ -27,7 +33,7 @@ class Outage:
     lasting = True
 
     def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.STOP_BROKER if spec.target.role is Role.BROKER else Capability.STOP_STORAGE
+        return _NEEDS[spec.target.role]
 
     def inject(self, control: ServiceControl, spec: FaultSpec) -> None:
         control.take_down(spec.target)

@@ -25,7 +25,7 @@ from holdfast.harness.spi.fault import AnyFault
 
 POINTS = 200
 """How many points a curve has at most."""
-SERVICES = (Role.BROKER.value, Role.STORAGE.value)
+SERVICES = (Role.BROKER.value, Role.STORAGE.value, Role.SINK_SYSTEM.value)
 """What the system under test depends on and a fault can end; each is a process of that name."""
 _NANOSECONDS = 1_000_000
 

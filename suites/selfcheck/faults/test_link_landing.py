@@ -114,6 +114,8 @@ class TestOutage:
         (FaultSpec("limit", CHANNEL), Capability.IMPAIR_CHANNEL),
         (FaultSpec("outage", BROKER), Capability.STOP_BROKER),
         (FaultSpec("outage", STORAGE), Capability.STOP_STORAGE),
+        (FaultSpec("cut", Target(Role.SINK_SYSTEM)), Capability.IMPAIR_SINK),
+        (FaultSpec("outage", Target(Role.SINK_SYSTEM)), Capability.STOP_SINK),
         (FaultSpec("kill", Target(Role.WORKER), parameters={"part": "executor"}), Capability.KILL_PART),
     ],
 )

@@ -28,7 +28,7 @@ from holdfast.suites.selfcheck.services.listener import becomes
 KAFKA, OBJECT_STORE, SPARK, TABLES = (
     "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
 )  # fmt: skip
-PARTS = (KAFKA, OBJECT_STORE, SPARK, TABLES)
+PARTS = (KAFKA, OBJECT_STORE, SPARK, TABLES, installation.DATABASE_DRIVER)
 MAVEN = """#!/bin/sh
 for option; do case $option in -DoutputDirectory=*) out=${option#*=}; esac; done
 echo "Copying a.jar"

@@ -1,0 +1,34 @@
+"""A query that ends by its own error: how often it is started again."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from holdfast.fixtures.systems.recorder import Recorder
+from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
+from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start, Started
+from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query
+from holdfast.harness.model.events import JobStatus, JobSwitched
+
+
+def statuses(*, excused: bool) -> list[JobStatus]:
+    """What becomes of a query that fails once more than it may."""
+    recorder = Recorder()
+    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, send=lambda command: None)
+    log: Any = SimpleNamespace(committed=None, restarted=lambda: None)
+    endpoints = Endpoints("in", "out", "state", 1, 1)
+    query = Query(session, Start("query", "module", endpoints), log, "source[0]", recorder)
+    query.excused = lambda: excused
+    for _ in range(FAILURES_IN_A_ROW + 1):
+        query._begin()
+        query._take(Started(query._start.query))
+        query._take(Ended(query._start.query, "connection refused"))
+    return [event.status for event in recorder.happened() if isinstance(event, JobSwitched)]
+
+
+@pytest.mark.parametrize("excused", [False, True])
+def test_what_fails_while_a_service_is_down_does_not_count(excused: bool) -> None:
+    assert (JobStatus.FAILED in statuses(excused=excused)) is not excused
