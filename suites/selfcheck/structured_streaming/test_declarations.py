@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -27,6 +30,7 @@ from holdfast.harness.model.jobs import FORWARD
 BUILD = "def build(spark, endpoints): pass\n"
 ORDERS = BUILD + "SCHEMA = 'order_id string, at timestamp'\n"
 GENERATE = "def generate(number, partition, offset, random): return {'order_id': f'{number}-{random.randrange(9)}'}\n"
+TIMED = f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nTIME = 'at'\n"
 INPUTS = with_markers(Synthetic().generate({"records": 10, "preloaded_percent": 20}, 1), FORWARD)
 
 
@@ -48,7 +52,11 @@ def declared(folder: Path, text: str) -> Declaration:
         (f"{ORDERS}{GENERATE}IDENTITY = 'id'", "IDENTITY of pipeline {} is 'id': use one of the columns order_id."),
         (f"{ORDERS}{GENERATE}TIME = 'when'", "TIME of pipeline {} is 'when', and SCHEMA has no such column"),
         (f"{ORDERS}{GENERATE}SAMPLE = 'a.csv'", "SAMPLE and generate of pipeline {} are both given"),
-        (f"{BUILD}SAMPLE = 'a.csv'", "cannot be read: use a file that ends in .parquet"),
+        (f"{BUILD}SAMPLE = 'a.csv'", "cannot be read: use a file that ends in .parquet, .avro"),
+        (f"{BUILD}LATE = {{}}", "LATE of pipeline {} needs a TIME that the harness fills in"),
+        (f"{ORDERS}{GENERATE}IDENTITY = 'order_id'\nLATE = {{}}", "LATE of pipeline {} needs a TIME"),
+        (f"{TIMED}LATE = {{'share': 0.1}}", "missing required field `at_most_ms`"),
+        (f"{TIMED}LATE = {{'share': 0, 'at_most_ms': 1}}", "share is above 0 and at most 1, at_most_ms at least 1."),
         (f"{BUILD}UNIQUE = 'key'", "UNIQUE of pipeline {} is 'key': use a list of columns."),
         (f"{BUILD}def unique(inputs): pass", "has no columns to go with: name them in UNIQUE."),
         (f"{BUILD}UNIQUE = ['key']\ndef batch(spark, inputs): pass", "has UNIQUE and batch: keep one of them."),
@@ -104,6 +112,74 @@ def test_a_sample_is_scaled_up_with_an_identity_of_its_own_for_each_record(suffi
     records = FedRecords(INPUTS, incoming, 1).all()
     assert records[2] == {"order_id": "a-2", "amount": 1.5}
     assert len({record["order_id"] for record in records}) == INPUTS.total_records
+
+
+def test_a_sample_of_avro_keeps_its_types(tmp_path: Path) -> None:
+    fastavro = pytest.importorskip("fastavro")
+    money = {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}
+    line = {"type": "record", "name": "Line", "fields": [{"name": "count", "type": "int"}]}
+    fields = [
+        {"name": "order_id", "type": "string"},
+        {"name": "amount", "type": money},
+        {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]},
+        {"name": "lines", "type": {"type": "array", "items": line}},
+        {"name": "first", "type": "Line"},
+        {"name": "tags", "type": {"type": "map", "values": "double"}},
+        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["NEW"]}},
+    ]
+    row = {
+        "order_id": "a", "amount": Decimal("1.50"), "at": datetime(2024, 1, 1, tzinfo=UTC), "lines": [{"count": 2}],
+        "first": {"count": 1}, "tags": {"x": 0.5}, "kind": "NEW",
+    }  # fmt: skip
+    with (tmp_path / "orders.avro").open("wb") as file:
+        fastavro.writer(file, {"type": "record", "name": "Order", "fields": fields}, [row])
+    incoming = declared(tmp_path, f"{BUILD}SAMPLE = 'orders.avro'\nIDENTITY = 'order_id'").incoming
+    assert incoming.schema == (
+        "`order_id` string, `amount` decimal(10,2), `at` timestamp, `lines` array<struct<`count`:int>>, "
+        "`first` struct<`count`:int>, `tags` map<string,double>, `kind` string"
+    )
+    first, *_ = FedRecords(INPUTS, incoming, 1).all()
+    assert first == {**row, "order_id": "a-0"}
+    assert json.loads(line_of(first))["amount"] == 1.5
+
+
+def test_a_sample_of_avro_that_cannot_be_used_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fastavro = pytest.importorskip("fastavro")
+    text = f"{BUILD}SAMPLE = 'orders.avro'\nIDENTITY = 'order_id'"
+    for schema, rows, sentence in (
+        ({"type": "record", "name": "a", "fields": [{"name": "b", "type": ["int", "string"]}]}, [], "has no such type"),
+        ("long", [1], "have no columns"),
+    ):
+        with (tmp_path / "orders.avro").open("wb") as file:
+            fastavro.writer(file, schema, rows)
+        with pytest.raises(ValueError, match=sentence):
+            declared(tmp_path, text)
+    (tmp_path / "orders.avro").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match="cannot be read"):
+        declared(tmp_path, text)
+    monkeypatch.setitem(sys.modules, "fastavro", None)
+    with pytest.raises(ValueError, match=r"package 'fastavro' is not installed: install holdfast\[avro\]\."):
+        declared(tmp_path, text)
+
+
+def test_a_share_of_records_is_late_within_its_bound(tmp_path: Path) -> None:
+    many = with_markers(Synthetic().generate({"records": 4_000, "preloaded_percent": 20}, 1), FORWARD)
+    text = f"{TIMED}LATE = {{'share': 0.2, 'at_most_ms': 500}}"
+    late = FedRecords(many, declared(tmp_path, text).incoming, 1)
+    even = FedRecords(many, declared(tmp_path, TIMED).incoming, 1)
+    behind = np.concatenate([even.times_us(n, 0, 2_001) - late.times_us(n, 0, 2_001) for n in (0, 1)])
+    assert 0.17 < np.count_nonzero(behind) / len(behind) < 0.23
+    assert behind.min() == 0
+    assert 450_000 < behind.max() <= 500_000
+    assert np.median(behind[behind > 0]) < 150_000
+    assert behind[2_000] == behind[4_001] == 0, "a marker is late"
+    assert late.all() == FedRecords(many, late.incoming, 1).all() != FedRecords(many, late.incoming, 2).all()
+
+
+def test_a_record_may_lack_columns_that_its_schema_has(tmp_path: Path) -> None:
+    generate = "def generate(number, *any): return {'order_id': str(number), **({'at': None} if number > 5 else {})}\n"
+    records = FedRecords(INPUTS, declared(tmp_path, f"{ORDERS}{generate}IDENTITY = 'order_id'").incoming, 1).all()
+    assert [set(record) for record in records[:7:6]] == [{"order_id"}, {"order_id", "at"}]
 
 
 def test_a_unique_key_is_due_once_for_each_of_the_input(tmp_path: Path) -> None:
