@@ -9,6 +9,51 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 
+class Login(msgspec.Struct, frozen=True, kw_only=True):
+    """How brokers let clients in. Empty: whoever comes.
+
+    Attributes:
+        protocol: as Kafka names it: `SSL`, `SASL_SSL`, `SASL_PLAINTEXT`.
+        mechanism: of SASL, such as `SCRAM-SHA-512` or `PLAIN`.
+        username, password: for it; the password is never shown.
+        authority: path of a PEM file with the certificates that are trusted; empty: those of the machine.
+        certificate, key: paths of PEM files by which a client proves who it is; empty: it does not.
+    """
+
+    protocol: str = ""
+    mechanism: str = ""
+    username: str = ""
+    password: str = ""
+    authority: str = ""
+    certificate: str = ""
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Login(protocol={self.protocol!r}, ***)"
+
+
+NO_LOGIN = Login()
+
+
+class StoreLocation(msgspec.Struct, frozen=True, kw_only=True):
+    """Where in an object store runs have their objects, and how they are addressed.
+
+    Attributes:
+        bucket: exists already; empty: one of ours, which is made.
+        prefix: what all names begin with; empty, or ends with a slash.
+        region: that requests are signed for.
+        virtual_hosts: the bucket is part of the host name, and not of the path.
+    """
+
+    bucket: str = ""
+    prefix: str = ""
+    region: str = "us-east-1"
+    virtual_hosts: bool = False
+
+
+OUR_LOCATION = StoreLocation()
+
+
 class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     """What the user says about the place where systems run. Empty: containers of our own.
 
@@ -16,6 +61,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
         kafka_bootstrap: address of brokers that exist already, `host:port`.
         s3_endpoint: URL of an object store that exists already.
         s3_access_key, s3_secret_key: for it; never shown.
+        kafka_login: for the brokers.
+        s3_location: in the store.
         spark_master: URL of a Spark cluster that exists already, `spark://host:port`.
         images: by name of an image (`kafka`, `object-store`, `toxiproxy`, `spark`), the one to use in its place.
         allow_faults_on: names of existing services that faults may act on (`kafka`, `object-store`, `spark`).
@@ -25,14 +72,19 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
     s3_endpoint: str = ""
     s3_access_key: str = ""
     s3_secret_key: str = ""
+    kafka_login: Login = NO_LOGIN
+    s3_location: StoreLocation = OUR_LOCATION
     spark_master: str = ""
     images: Mapping[str, str] = {}
     allow_faults_on: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Without the keys."""
-        shown = ("kafka_bootstrap", "s3_endpoint", "spark_master", "images", "allow_faults_on")
-        return f"Site({', '.join(f'{name}={getattr(self, name)!r}' for name in shown if getattr(self, name))})"
+        shown = ("kafka_bootstrap", "s3_endpoint", "s3_location", "spark_master", "images", "allow_faults_on")
+        return f"Site({', '.join(f'{name}={getattr(self, name)!r}' for name in shown if self._said(name))})"
+
+    def _said(self, name: str) -> bool:
+        return getattr(self, name) not in ("", {}, frozenset(), OUR_LOCATION)
 
 
 class Services(Protocol):

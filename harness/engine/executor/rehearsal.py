@@ -34,7 +34,7 @@ def rehearsed(end: RunEnd, recording: Recording, inputs: InputLog, *, shows_rows
         return msgspec.structs.replace(
             end, problem=f"without a fault, {_in_one_line(end.reason)}", settled=False
         ), recording
-    due = (recording.owed or inputs).total_records
+    due = (recording.expected or inputs).total_records
     if shows_rows and due and not any(len(unit.rows) for unit in recording.output.units):
         problem = f"no output was seen, and {plural(due, 'row is', 'rows are')} due without a fault"
         return end, msgspec.structs.replace(recording, problem=problem)

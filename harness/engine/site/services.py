@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.spi.service import Services, Site
+from holdfast.harness.engine.site.access import location_of, login_of
+from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, Services, Site
 
 ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
 """Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
@@ -21,7 +22,7 @@ _services: Services | None = None
 def site_of(
     kafka_bootstrap: str, s3_endpoint: str, spark_master: str, images: Iterable[str], allow_faults_on: Iterable[str]
 ) -> Site:
-    """A site from what was typed; the keys of an object store come from the environment.
+    """A site from what was typed; what lets us in at brokers and stores comes from the environment.
 
     Raises:
         UsageError: one sentence.
@@ -41,6 +42,8 @@ def site_of(
         s3_endpoint=s3_endpoint,
         s3_access_key=keys[ACCESS_KEY] if s3_endpoint else "",
         s3_secret_key=keys[SECRET_KEY] if s3_endpoint else "",
+        kafka_login=login_of(os.environ) if kafka_bootstrap else NO_LOGIN,  # noqa: TID251 - the edge
+        s3_location=location_of(os.environ) if s3_endpoint else OUR_LOCATION,  # noqa: TID251 - the edge
         spark_master=spark_master,
         images=named,
         allow_faults_on=frozenset(allow_faults_on),

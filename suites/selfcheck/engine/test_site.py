@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import services
+from holdfast.harness.engine.site.access import location_of, login_of
 from holdfast.harness.engine.site.services import ACCESS_KEY, SECRET_KEY, site_of
-from holdfast.harness.spi.service import Services, Site
+from holdfast.harness.spi.service import Login, Services, Site, StoreLocation
 
 
 class Opened:
@@ -108,3 +110,51 @@ def test_a_store_without_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_image_without_name_or_tag_is_refused(image: str) -> None:
     with pytest.raises(UsageError, match="NAME=IMAGE"):
         site_of("", "", "", [image], ())
+
+
+LOGIN = {"HOLDFAST_KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "HOLDFAST_KAFKA_USERNAME": "a", "HOLDFAST_KAFKA_PASSWORD": "b"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"HOLDFAST_KAFKA_SECURITY_PROTOCOL": "TLS"}, "is 'TLS': use one of PLAINTEXT, SSL, SASL_SSL"),
+        ({**LOGIN, "HOLDFAST_KAFKA_PASSWORD": ""}, "HOLDFAST_KAFKA_PASSWORD is not set: export it."),
+        ({**LOGIN, "HOLDFAST_KAFKA_SASL_MECHANISM": "GSSAPI"}, "use one of SCRAM-SHA-512, SCRAM-SHA-256, PLAIN."),
+        ({**LOGIN, "HOLDFAST_KAFKA_CA": "/none.pem"}, "HOLDFAST_KAFKA_CA is '/none.pem', and there is no such file"),
+        (
+            {**LOGIN, "HOLDFAST_KAFKA_KEY": __file__},
+            "HOLDFAST_KAFKA_CERTIFICATE and HOLDFAST_KAFKA_KEY belong together",
+        ),
+    ],
+)
+def test_a_login_that_cannot_be_used_is_refused(environment: dict[str, str], sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        login_of(environment)
+    assert sentence in str(refused.value)
+
+
+def test_a_login_comes_from_the_environment() -> None:
+    assert login_of({}) == login_of({"HOLDFAST_KAFKA_PASSWORD": "unused"}) == Login()
+    expected = Login(
+        protocol="SASL_SSL", mechanism="SCRAM-SHA-512", username="a", password="b", authority=os.path.abspath(__file__)
+    )
+    assert login_of({**LOGIN, "HOLDFAST_KAFKA_CA": __file__}) == expected
+
+
+def test_the_place_in_a_store_comes_from_the_environment() -> None:
+    assert location_of({}) == StoreLocation()
+    named = {"BUCKET": "team", "PREFIX": "/tests/streams", "REGION": "eu-west-1", "STYLE": "virtual-host"}
+    found = location_of({f"HOLDFAST_S3_{name}": value for name, value in named.items()})
+    assert found == StoreLocation(bucket="team", prefix="tests/streams/", region="eu-west-1", virtual_hosts=True)
+    for name, value in (("STYLE", "dns"), ("BUCKET", "team/tests")):
+        with pytest.raises(UsageError, match=f"HOLDFAST_S3_{name} is '{value}'"):
+            location_of({f"HOLDFAST_S3_{name}": value})
+
+
+def test_only_services_that_are_named_need_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**LOGIN, ACCESS_KEY: "a", SECRET_KEY: "b", "HOLDFAST_S3_BUCKET": "team"}.items():
+        monkeypatch.setenv(name, value)
+    assert site_of("", "", "", (), ()) == Site()
+    made = site_of("theirs:9093", "http://store:9000", "", (), ())
+    assert (made.kafka_login.password, made.s3_location.bucket) == ("b", "team")

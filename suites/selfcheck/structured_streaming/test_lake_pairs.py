@@ -12,8 +12,9 @@ from holdfast.fixtures.systems.structured_streaming import additions, lake_table
 from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, FilesOutput, IcebergOutput, LakeOutput
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.structured_streaming import pipelines
-from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, judged_as_said
+from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, executed, judged_as_said
 
 DECLARED: tuple[LakeOutput, ...] = (DeltaOutput(), IcebergOutput())
 PAIRS = (("delta_appended", "delta_transactions"), ("iceberg_appended", "iceberg_sink"))
@@ -49,3 +50,11 @@ def test_a_package_that_is_not_there_is_named(declared: LakeOutput, monkeypatch:
     monkeypatch.setattr(lake_table, "find_spec", lambda name: None)
     with pytest.raises(OSError, match=r"package '(deltalake|pyiceberg)' is not installed.*holdfast\[tables\]\.$"):
         lake_table.require_package(declared)
+
+
+@pytest.mark.tier("spark")
+def test_a_run_without_the_package_is_inconclusive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(lake_table, "find_spec", lambda name: None)
+    run = executed("delta_transactions", Tier.SPARK, tmp_path)
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert "package 'deltalake' is not installed" in run.reason

@@ -1,0 +1,197 @@
+"""Services of others that want to know who comes: brokers with TLS and SASL, a given bucket and prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.services.kafka_login import client_settings, java_settings, secrets_of
+from holdfast.fixtures.services.processes.installation import SPARK_CONNECTORS, missing, wrong_spark
+from holdfast.fixtures.services.provider import SiteServices
+from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
+from holdfast.fixtures.systems.reference import ReferenceSystem
+from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
+from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site.registry import toolbox
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.service import Login, Site, StoreLocation
+from holdfast.suites.conformance.plans import plan
+
+for client in ("confluent_kafka", "minio"):
+    pytest.importorskip(client)
+
+from holdfast.fixtures.services.kafka import GivenKafka, answers  # noqa: E402 - needs the clients
+from holdfast.fixtures.services.object_client import object_client  # noqa: E402
+from holdfast.fixtures.services.object_store import GivenObjectStore  # noqa: E402
+from holdfast.fixtures.services.ports import LOOPBACK, free_port  # noqa: E402
+from holdfast.fixtures.services.processes.session import Session  # noqa: E402
+from holdfast.fixtures.services.processes.store import StoreProcess  # noqa: E402
+from holdfast.suites.selfcheck.services.secured_broker import PASSWORD, SecuredBroker  # noqa: E402
+
+NO_BROKER = missing(KAFKA)
+NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
+BUCKET, PREFIX, OTHER, REGION = "team-data", "tests/streams/", "theirs/report.csv", "eu-central-1"
+ANSWER_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+    with closing(Session()) as session:
+        made = SecuredBroker(session, tmp_path_factory.mktemp("certificates"))
+        made.start()
+        yield made
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+@pytest.mark.skipif(bool(NO_BROKER), reason=NO_BROKER or "-")
+def test_a_broker_lets_in_who_knows_the_password_and_trusts_its_authority(broker: SecuredBroker) -> None:
+    right = broker.access()
+    assert answers(broker.secured, ANSWER_S, client_settings(right))
+    assert GivenKafka(broker.secured, right).login == right
+    for wrong in (broker.access("another"), replace(right, authority=""), Login()):
+        with pytest.raises(OSError, match="but no broker answers there: start it") as refused:
+            GivenKafka(broker.secured, wrong)
+        assert PASSWORD not in str(refused.value)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+@pytest.mark.skipif(bool(NO_BROKER), reason=NO_BROKER or "-")
+def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) -> None:
+    from confluent_kafka import Producer
+
+    from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
+    from holdfast.fixtures.systems.structured_streaming.outgoing import TopicOutput
+    from holdfast.fixtures.systems.structured_streaming.topic_output import TopicLook
+    from holdfast.fixtures.systems.structured_streaming.topics import create_topic, delete_topic
+
+    login = client_settings(broker.access())
+    create_topic(broker.secured, "holdfast-secured", 1, login)
+    producer = Producer({**login, "bootstrap.servers": broker.secured, "log_level": 0})
+    producer.produce("holdfast-secured", b'{"partition": 0, "offset": 0}')
+    assert not producer.flush(ANSWER_S)
+    with closing(TopicLook(broker.secured, "holdfast-secured", TopicOutput(), (), KeptRows(tmp_path), login)) as look:
+        assert look.poll(final=True)
+    delete_topic(broker.secured, "holdfast-secured", login)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("spark")
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(bool(NO_SPARK), reason=NO_SPARK or "-")
+def test_a_pipeline_runs_from_there_into_a_bucket_of_others(broker: SecuredBroker, tmp_path: Path) -> None:
+    from io import BytesIO
+
+    from holdfast.suites.selfcheck.services.test_spark_beside_services import PLANS
+
+    with closing(Session()) as session:
+        store = StoreProcess(session, port := free_port(), f"{LOOPBACK}:{port}")
+        store.location = StoreLocation(region=REGION)
+        store.process._environment["VGW_REGION"] = REGION
+        store.start()
+        store.client().make_bucket(BUCKET)
+        store.client().put_object(BUCKET, OTHER, BytesIO(b"a"), 1)
+        site = Site(
+            kafka_bootstrap=broker.secured,
+            kafka_login=broker.access(),
+            s3_endpoint=store.external,
+            s3_access_key=store.keys.access_key,
+            s3_secret_key=store.keys.secret_key,
+            s3_location=StoreLocation(bucket=BUCKET, prefix=PREFIX, region=REGION),
+        )
+        chosen = PLANS["chaos/spark-kafka-sink"]
+        chosen = replace(chosen, options={**chosen.options, "source.connector": "kafka"})
+        with closing(SiteServices(site)) as services:
+            system = StructuredStreaming()
+            system.attach(lambda: services)
+            judged = run_plan(chosen, system, toolbox(), Tier.SPARK, tmp_path)
+            secrets = services.processes.secrets
+        left = [each.object_name for each in store.client().list_objects(BUCKET, recursive=True)]
+        buckets = [each.name for each in store.client().list_buckets()]
+    assert (judged.outcome, judged.reason) == (Outcome.PASS, "")
+    assert judged.history.output.units
+    assert (left, buckets) == ([OTHER], [BUCKET])
+    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [secret for secret in secrets if any(secret.encode() in content for content in kept)]
+
+
+def test_java_is_told_the_same_and_finds_the_certificates_in_it(tmp_path: Path) -> None:
+    for name in ("ca", "crt", "key"):
+        (tmp_path / name).write_text(f"-----{name}-----")
+    login = Login(
+        protocol="SASL_SSL",
+        mechanism="PLAIN",
+        username="team",
+        password='a"b\\c',
+        authority=str(tmp_path / "ca"),
+        certificate=str(tmp_path / "crt"),
+        key=str(tmp_path / "key"),
+    )
+    told = java_settings(login)
+    assert told["sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        r'username="team" password="a\"b\\c";'
+    )
+    assert told["ssl.truststore.certificates"] == "-----ca-----"
+    assert told["ssl.keystore.key"] == "-----key-----"
+    assert client_settings(login)["sasl.password"] == 'a"b\\c'
+    assert secrets_of(login) == {'a"b\\c', r"a\"b\\c", "-----key-----"}
+    assert java_settings(Login()) == client_settings(Login()) == {}
+
+
+def test_nothing_that_is_shown_has_the_password() -> None:
+    login = Login(protocol="SASL_SSL", mechanism="PLAIN", username="team", password="hidden")
+    site = Site(kafka_bootstrap="theirs:9092", kafka_login=login, s3_location=StoreLocation(bucket="b"))
+    endpoints = Endpoints("in", "out", "state", 1, 1, "theirs:9092", java_settings(login))
+    shown = f"{site!r} {login!r} {endpoints!r}"
+    assert "hidden" not in shown
+    assert "theirs:9092" in shown
+    assert "bucket='b'" in shown
+    assert endpoints.kafka_options["kafka.security.protocol"] == "SASL_SSL"
+    assert "hidden" in endpoints.kafka_options["kafka.sasl.jaas.config"]
+
+
+@pytest.mark.parametrize(
+    ("location", "start"),
+    [
+        (StoreLocation(), "http://store.example:9000/team-data/a?"),
+        (StoreLocation(virtual_hosts=True), "http://team-data.store.example:9000/a?"),
+    ],
+)
+def test_a_bucket_is_in_the_path_or_in_the_host(location: StoreLocation, start: str) -> None:
+    client = object_client("http://store.example:9000", "key", "words", location=replace(location, region="eu-west-1"))
+    url = client.presigned_get_object(BUCKET, "a")
+    assert url.startswith(start)
+    assert "eu-west-1" in url
+
+
+def test_a_given_bucket_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    from holdfast.fixtures.services import object_store
+
+    made: list[str] = []
+    monkeypatch.setattr(object_store, "_complaint", lambda *any: "")
+    monkeypatch.setattr(object_store, "_create_bucket", lambda client, name: made.append(name))
+    store = GivenObjectStore("http://store:9000", object_store.Keys("a", "b"), location=StoreLocation(bucket=BUCKET))
+    store.create_bucket(BUCKET)
+    store.create_bucket("holdfast")
+    assert made == ["holdfast"]
+
+
+@pytest.mark.parametrize(
+    ("site", "sentence"),
+    [
+        (Site(kafka_bootstrap="a:1", kafka_login=Login(protocol="SSL")), "reaches brokers without SSL"),
+        (Site(s3_endpoint="http://a", s3_location=StoreLocation(prefix="a/")), "keeps checkpoints in bucket holdfast"),
+    ],
+)
+def test_the_reference_says_that_it_is_not_let_in(site: Site, sentence: str) -> None:
+    system = ReferenceSystem()
+    system.attach(lambda: SiteServices(site))
+    assert sentence in system.objection(plan(), Tier.CONTAINERS)
