@@ -120,7 +120,8 @@ class _Timeout:
         if waiting is None or not self.steady:
             return
         sent, batches = waiting
-        if (event.attempt, event.channel.partition("->")[2], sent.checkpoint) in self.aborted:
+        # Neither side lets a barrier overtake of which it knows that it was given up.
+        if any((event.attempt, side, sent.checkpoint) in self.aborted for side in event.channel.split("->")):
             return
         triggered = self.triggered[sent.attempt, sent.checkpoint]
         if (

@@ -164,7 +164,7 @@ class _Lifecycle:
 
     def _judge_end(self, checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> None:
         self.findings.check("two-ends")
-        if checkpoint.ended is not None:
+        if checkpoint.ended is not None and not _drawn_again(checkpoint, event):
             message = f"checkpoint {event.checkpoint} ends twice"
             self.findings.violated("two-ends", message, checkpoint.ended, event)
 
@@ -278,6 +278,13 @@ class _Lifecycle:
                 f"{event.subtask} restores {_restored_name(event)}, attempt {event.attempt} {_restored_name(attempt)}"
             )
             self.findings.violated("tasks-restored-differently", message, attempt, event)
+
+
+def _drawn_again(checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> bool:
+    """Whether both ends are of an id that was never triggered, each by another coordinator: what the first one could
+    not store its successor does not know, and draws again."""
+    given_up = isinstance(checkpoint.ended, CheckpointAborted) and isinstance(event, CheckpointAborted)
+    return given_up and checkpoint.triggered is None and checkpoint.ended.node != event.node
 
 
 def _restored_name(event: AttemptStarted | TaskStarted) -> str:

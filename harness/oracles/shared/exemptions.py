@@ -146,11 +146,13 @@ class Exemptions:
         ]
 
     def paused_workers(self) -> list[tuple[FaultInjected, int]]:
-        """Each pause of a worker, with when it ended, in nanoseconds."""
+        """Each pause of a worker, with when it ended, in nanoseconds: a process goes on at the first end of any pause
+        of it, though another one lasts."""
+        pauses = [each for each in self.acted(Consequence.PAUSES_PROCESS) if each.target.startswith(Role.WORKER)]
+        ends_ns = [(each.target, self._healed_ns.get(each.fault, self._ended_ns)) for each in pauses]
         return [
-            (event, self._healed_ns.get(event.fault, self._ended_ns))
-            for event in self.acted(Consequence.PAUSES_PROCESS)
-            if event.target.startswith(Role.WORKER)
+            (pause, min(end for target, end in ends_ns if target == pause.target and end >= pause.time_ns))
+            for pause in pauses
         ]
 
     # --- messages ---

@@ -106,9 +106,9 @@ def queue_is_processed_in_time() -> History:
     return _queue(*_processed(2, 3, 4, 5), WAITED_MS, BarrierReceived(channel=CHANNEL, checkpoint=1))
 
 
-def _aborted(checkpoint: int) -> History:
-    """The receiver hears of an aborted checkpoint, and then goes on with the queue in front of the barrier."""
-    heard = NotificationReceived(checkpoint=checkpoint, subtask=CHANNEL.partition("->")[2], completed=False)
+def _aborted(checkpoint: int, side: int = 1) -> History:
+    """One side hears of an aborted checkpoint; then the queue in front of the barrier is worked off."""
+    heard = NotificationReceived(checkpoint=checkpoint, subtask=CHANNEL.split("->")[side], completed=False)
     return _queue(heard, WAITED_MS, *_processed(2, 3, 4, 5), BarrierReceived(channel=CHANNEL, checkpoint=1))
 
 
@@ -120,6 +120,16 @@ def barrier_waits_though_another_checkpoint_was_aborted() -> History:
 @near("barrier-waits")
 def barrier_of_an_aborted_checkpoint_keeps_its_place() -> History:
     return _aborted(1)
+
+
+@near("barrier-waits")
+def whoever_sent_the_barrier_hears_that_it_was_given_up() -> History:
+    return _aborted(1, side=0)
+
+
+@bad("barrier-waits")
+def whoever_sent_the_barrier_hears_of_another() -> History:
+    return _aborted(2, side=0)
 
 
 @near("aligned-too-long")

@@ -207,6 +207,23 @@ def the_next_job_gives_up_an_id_of_the_former() -> History:
     return _refused_untriggered(1)
 
 
+def _given_up_untriggered_again(node: str) -> History:
+    """An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again."""
+    first = at("", CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
+    again = at(node, CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
+    return story(whole(1), first, again, whole(3))
+
+
+@bad("two-ends")
+def the_same_coordinator_gives_up_an_id_twice() -> History:
+    return _given_up_untriggered_again("")
+
+
+@near("two-ends")
+def a_successor_gives_up_an_id_that_was_never_stored() -> History:
+    return _given_up_untriggered_again("coordinator.1")
+
+
 @bad("completed-without-ack")
 def completed_without_sink() -> History:
     return story(triggered(1), acked(1, *ALL[:2]), published(1), completed(1))

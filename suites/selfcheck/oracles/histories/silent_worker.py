@@ -71,6 +71,16 @@ def the_second_is_back_in_time() -> History:
 
 
 @near("silence-not-noticed")
+def the_end_of_another_pause_wakes_it() -> History:
+    return _after_one(paused(1), 10, paused(2), 100, resumed(2), 500, resumed(1))
+
+
+@bad("silence-not-noticed")
+def the_other_pause_ends_too_late_to_excuse_it() -> History:
+    return _after_one(paused(1), 10, paused(2), 500, resumed(2), 10, resumed(1))
+
+
+@near("silence-not-noticed")
 def the_second_is_killed() -> History:
     return _after_one(paused(1), 300, NodeDied(dead_node="worker-1", cause="kill"), 200)
 
