@@ -283,8 +283,9 @@ class _Lifecycle:
 def _drawn_again(checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> bool:
     """Whether both ends are of an id that was never triggered, each by another coordinator: what the first one could
     not store its successor does not know, and draws again."""
-    given_up = isinstance(checkpoint.ended, CheckpointAborted) and isinstance(event, CheckpointAborted)
-    return given_up and checkpoint.triggered is None and checkpoint.ended.node != event.node
+    first = checkpoint.ended
+    given_up = isinstance(first, CheckpointAborted) and isinstance(event, CheckpointAborted)
+    return first is not None and given_up and checkpoint.triggered is None and first.node != event.node
 
 
 def _restored_name(event: AttemptStarted | TaskStarted) -> str:
