@@ -226,6 +226,8 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
         _print_wrapped(console, f"recovery from {group[0].attack} on tier {group[0].tier}: {each}")
     if len(recoveries) > SHOWN_RECOVERIES and not verbose:
         _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
+    for sentence in certificate.versions:
+        _print_wrapped(console, sentence)
     if absent := view.not_applicable(journal):
         _print_wrapped(console, absent)
     for tier in journal.tiers:

@@ -287,6 +287,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         drawn_plans: n of that bound.
         supplied_by_author: parts of the judgement that the author of the system under test supplied, such as a
             CommittedReader.
+        versions: of what the system under test is made on each tier that ran, and where tiers differ; sentences.
         decided: how many rules of its subject runs have decided.
         on_its_word: how many of these rest on the word of the system under test alone.
     """
@@ -299,6 +300,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     failure_bound: float | None
     drawn_plans: int
     supplied_by_author: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
     decided: int = 0
     on_its_word: int = 0
 

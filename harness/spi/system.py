@@ -263,6 +263,15 @@ class Rehearsed(Protocol):
 
 
 @runtime_checkable
+class TellsVersions(Protocol):
+    """What an adapter may have beside System, where what runs on one tier may be of another version than on another."""
+
+    def versions(self, tier: Tier) -> Mapping[str, str]:
+        """By name, what the system under test is made of on a tier, such as `pyspark`; a version that nobody knows
+        before it runs is left out."""
+
+
+@runtime_checkable
 class SuitsPlans(Protocol):
     """What an adapter may have beside System, where plans are to be drawn that suit it better than its capabilities and
     its evidence say."""

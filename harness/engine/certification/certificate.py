@@ -80,6 +80,7 @@ def certificate(
     subject: str,
     supplied_by_author: tuple[str, ...],
     *,
+    versions: tuple[str, ...] = (),
     interrupted: bool = False,
 ) -> Certificate:
     """The card.
@@ -89,6 +90,7 @@ def certificate(
         tallies: of the runs of the system under test.
         subject: of the system under test.
         supplied_by_author: parts of the judgement that its author supplied.
+        versions: of what it is made, sentences.
         interrupted: a signal ended the certification early.
     """
     tallies = tuple(tallies)
@@ -113,6 +115,7 @@ def certificate(
         failure_bound=None if drawn_failed or not drawn else min(1.0, RULE_OF_THREE / drawn),
         drawn_plans=drawn,
         supplied_by_author=supplied_by_author,
+        versions=versions,
         decided=len(decided),
         on_its_word=sum(each.on_its_word for each in decided),
     )

@@ -31,7 +31,7 @@ from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.places import places_of
-from holdfast.harness.engine.site.versions import versions
+from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
@@ -360,6 +360,7 @@ class Certification:
         binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
         self._shrink(findings(binding, results, self._kept(), request.folder.name))
         found = findings(binding, results, self._kept(), request.folder.name)
+        tiers = tuple(self._tier_report(tier) for tier in Tier)
         return Journal(
             command=request.command,
             system=system.name,
@@ -374,7 +375,7 @@ class Certification:
             seed=request.seed,
             plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
             history_digest=_digest_over(each.histories for each in self._entries),
-            tiers=tuple(self._tier_report(tier) for tier in Tier),
+            tiers=tiers,
             cases=tuple(results),
             rules=rules,
             runs=self._kept(),
@@ -384,6 +385,7 @@ class Certification:
                 tallies.values(),
                 subject,
                 system.supplied_by_author,
+                versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
                 interrupted=bool(self._interruption.signal),
             ),
             findings=found,

@@ -214,6 +214,46 @@ def test_what_the_environment_lacks_is_read_off_an_error() -> None:
     assert missing_package("ValueError: No such order") == ""
 
 
+def traceback_of(*frames: str, raised: str) -> str:
+    files = "".join(f'  File "{frame}", line 1, in call\n    call()\n' for frame in frames)
+    return (
+        f"failed: Traceback (most recent call last):\n{files}{raised}\n\n\tat org.apache.spark.Runner(Runner.scala:1)\n"
+    )
+
+
+PYSPARK, PANDAS = "/site-packages/pyspark/sql/pandas/serializers.py", "/site-packages/pandas/core/frame.py"
+SLICE = "TypeError: 'float' object cannot be interpreted as an integer"
+
+
+@pytest.mark.parametrize(
+    ("frames", "raised", "said"),
+    [
+        ((PYSPARK, "pyarrow/table.pxi"), SLICE, f"package 'pyarrow' 26.0.1 does not fit PySpark 4.0.0 ({SLICE})"),
+        (("pyarrow/table.pxi",), SLICE, f"package 'pyarrow' 26.0.1 does not fit PySpark 4.0.0 ({SLICE})"),
+        ((PYSPARK,), "AttributeError: module 'pyarrow' has no attribute 'feather'", "package 'pyarrow' 26.0.1 does"),
+        ((PYSPARK, PANDAS), "AttributeError: 'DataFrame' object has no attribute 'items_'", "package 'pandas' 2 does"),
+        # What the pipeline calls, it may call wrongly; and data that does not fit is no library that does not.
+        ((PYSPARK, "/team/orders.py", "pyarrow/table.pxi"), SLICE, ""),
+        ((PYSPARK, "/team/orders.py"), "AttributeError: module 'pandas' has no attribute 'Tabel'", ""),
+        ((PYSPARK, "/team/orders.py"), SLICE, ""),
+        (("/team/orders.py", "pyarrow/table.pxi"), SLICE, ""),
+        ((PYSPARK, "pyarrow/array.pxi"), "pyarrow.lib.ArrowInvalid: Could not convert 'a'", ""),
+        ((PYSPARK,), "TypeError: first() takes 2 positional arguments", ""),
+    ],
+)
+def test_a_library_that_does_not_fit_is_named(frames: tuple[str, ...], raised: str, said: str) -> None:
+    versions = {"pyarrow": "26.0.1", "pandas": "2", "pyspark": "4.0.0"}
+    found = missing_package(traceback_of(*frames, raised=raised), lambda package: versions.get(package, ""))
+    assert found.startswith(said)
+    assert bool(found) is bool(said)
+
+
+def test_the_worker_of_a_state_that_cannot_start_lacks_protobuf() -> None:
+    crashed = "TransformWithStateInPandas driver worker exited unexpectedly (crashed)"
+    assert missing_package(crashed, lambda package: "").startswith("package 'protobuf' is not installed")
+    assert missing_package(crashed, lambda package: "7") == ""
+
+
 def test_what_a_pipeline_imports_from_its_folder_travels_with_it(tmp_path: Path) -> None:
     (tmp_path / "rates_of_shop.py").write_text("RATE = 2\n")
     (tmp_path / "package_of_shop").mkdir()

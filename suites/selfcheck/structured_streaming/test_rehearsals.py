@@ -78,3 +78,16 @@ def test_a_checkpoint_on_a_local_disk_is_missing_among_containers(tmp_path: Path
         r"no checkpoint was written in s3a://\S+, and the query cannot write one where it wants to .*: it keeps its "
         "checkpoint elsewhere; ",
     )
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize(
+    ("name", "lacking"),
+    [("first_order_right", "package 'pyarrow' "), ("milestones_right", "package 'protobuf' is not installed")],
+)
+def test_what_the_image_lacks_is_named(name: str, lacking: str, tmp_path: Path) -> None:
+    """In the image of today; with one that has what is needed, they pass."""
+    result = rehearsed(name, tmp_path, Tier.CONTAINERS)
+    if not result.runs_passed:
+        said(result, Status.INCONCLUSIVE, f"the environment lacks something: {lacking}")
