@@ -17,7 +17,11 @@ from holdfast.suites.selfcheck.structured_streaming import pipelines
 from holdfast.suites.selfcheck.structured_streaming.test_output_pairs import PLAN, executed, judged_as_said
 
 DECLARED: tuple[LakeOutput, ...] = (DeltaOutput(), IcebergOutput())
-PAIRS = (("delta_appended", "delta_transactions"), ("iceberg_appended", "iceberg_sink"))
+PAIRS = (
+    ("delta_appended", "delta_transactions"),
+    ("delta_overwritten", "delta_totals"),
+    ("iceberg_appended", "iceberg_sink"),
+)
 ABSENT = wrong_spark_for_tables() or missing(SPARK_TABLES)
 
 
@@ -25,7 +29,7 @@ ABSENT = wrong_spark_for_tables() or missing(SPARK_TABLES)
 @pytest.mark.tier("spark")
 @pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
 @pytest.mark.parametrize(("wrong", "right"), PAIRS)
-def test_a_pair_that_appends(wrong: str, right: str, tmp_path: Path) -> None:
+def test_a_pair(wrong: str, right: str, tmp_path: Path) -> None:
     pytest.importorskip("deltalake" if wrong.startswith("delta") else "pyiceberg")
     judged_as_said(wrong, right, Tier.SPARK, tmp_path)
 
