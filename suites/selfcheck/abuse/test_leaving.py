@@ -66,7 +66,7 @@ def test_a_certification_is_in_error(
     said = " ".join("".join(capsys.readouterr()).split())
     assert LEFT in said
     assert "Traceback" not in said
-    if moment not in ("account", "evidence"):  # Without these there is no list of cases, and no report.
+    if moment not in ("account", "objection", "evidence"):  # Without these there is no list of cases, and no report.
         journal = read_journal(tmp_path / "latest" / "results.json")
         assert {result.status for result in journal.cases if result.rules} >= {Status.ERROR}
 
