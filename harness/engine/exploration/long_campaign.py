@@ -106,7 +106,7 @@ class LongCampaign:
         calls = ((self._system.name, self.code, *seeds) for seeds in missing)
         drawn: Iterator[bytes]
         if master:
-            drawn = drawn_on_spark(master, self._system, self._tools, missing, interrupted)
+            drawn = drawn_on_spark(master, self._system, self._tools, self.code, missing, interrupted)
         elif jobs < 2:
             drawn = (draw_chunk(*call, interrupted) for call in calls)
         else:

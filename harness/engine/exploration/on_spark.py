@@ -9,15 +9,15 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from importlib.metadata import distributions
 from itertools import islice
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration import spark_task as shipped
-from holdfast.harness.engine.exploration.fingerprint import fingerprint, packages
+from holdfast.harness.engine.exploration.fingerprint import packages
 from holdfast.harness.engine.exploration.ledger import Seeds
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.engine.site.spark_session import judging_session
@@ -35,7 +35,7 @@ _GROUP = "holdfast campaign"
 
 
 def drawn_on_spark(
-    master: str, system: System, tools: Toolbox, chunks: Sequence[Seeds], interrupted: Callable[[], str]
+    master: str, system: System, tools: Toolbox, code: str, chunks: Sequence[Seeds], interrupted: Callable[[], str]
 ) -> Iterator[bytes]:
     """Each chunk as `draw_chunk` answers it, in order; what is not done at an interruption is lost.
 
@@ -43,6 +43,7 @@ def drawn_on_spark(
         master: of Spark, such as `spark://host:7077` or `local[2]`.
         system: under test.
         tools: that take part.
+        code: fingerprint of all that.
         chunks: first and last seed of each.
         interrupted: the reason to stop, or an empty text.
 
@@ -50,10 +51,10 @@ def drawn_on_spark(
         UsageError: Spark is not there, or its workers cannot run our code.
     """
     with judging_session(master) as spark:
-        code = Code(fingerprint(system, tools), spark.sparkContext.broadcast(archive(system, tools)))
+        sent = Code(code, spark.sparkContext.broadcast(archive(system, tools)))
         waiting = iter(chunks)
         while not interrupted() and (wave := list(islice(waiting, AHEAD * spark.sparkContext.defaultParallelism))):
-            yield from _collected(spark, drawn(spark, system.name, code, wave), interrupted)
+            yield from _collected(spark, drawn(spark, system.name, sent, wave), interrupted)
 
 
 class Code(NamedTuple):
@@ -110,35 +111,26 @@ def archive(system: System, tools: Toolbox) -> bytes:
 
 def _collected(spark: SparkSession, frame: DataFrame, interrupted: Callable[[], str]) -> Iterator[bytes]:
     """Collect in a thread, so that an interruption is heard while executors draw."""
-    from pyspark import InheritableThread
+    from pyspark import inheritable_thread_target
     from pyspark.errors import PySparkException
 
-    answer: SimpleQueue[list[bytes] | Exception] = SimpleQueue()
     context = spark.sparkContext
 
-    def collect() -> None:
+    def collect() -> list[bytes]:
         context.setJobGroup(_GROUP, _GROUP, interruptOnCancel=True)
-        try:
-            answer.put([bytes(row.drawn) for row in frame.select("drawn").collect()])
-        except Exception as error:  # Raised where somebody waits for it.
-            answer.put(error)
+        return [bytes(row.drawn) for row in frame.select("drawn").collect()]
 
-    thread = InheritableThread(target=collect, daemon=True)
-    thread.start()
-    cancelled = False
-    while True:
-        try:
-            found = answer.get(timeout=LISTEN_S)
-            break
-        except Empty:
-            if interrupted() and not cancelled:
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(inheritable_thread_target(spark)(collect))
+        while not wait([waiting], LISTEN_S).done:
+            if interrupted():  # Again each time: the job may not have begun yet.
                 context.cancelJobGroup(_GROUP)
-                cancelled = True
-    thread.join()
-    if isinstance(found, PySparkException) and not cancelled:
-        raise UsageError(f"the workers of {context.master} cannot draw: {shipped.sentence(str(found))}") from found
-    if isinstance(found, Exception):
-        if cancelled:
-            return
-        raise found
-    yield from found
+    error = waiting.exception()
+    if error is None:
+        yield from waiting.result()
+    elif interrupted():
+        return
+    elif isinstance(error, PySparkException):
+        raise UsageError(f"the workers of {context.master} cannot draw: {shipped.sentence(str(error))}") from error
+    else:
+        raise error

@@ -55,13 +55,13 @@ def draw(
     here = fingerprint(registry.system(system), registry.toolbox())
     if here != code:
         raise RuntimeError(f"{_LACKS}the code there has the fingerprint {here}, ours has {code}.")
+    names = [column.split()[0] for column in COLUMNS.split(", ")]
     for batch in batches:
         for number in batch.column("id").to_pylist():
             first, last = chunks[number]
             answer = draw_chunk(system, code, first, last)
             counts = msgspec.json.decode(answer, type=DrawnChunk).chunk.counts
             row = (first, last, counts.passed, counts.failed, counts.inconclusive, answer)
-            names = [column.split()[0] for column in COLUMNS.split(", ")]
             yield pa.RecordBatch.from_pylist([dict(zip(names, row, strict=True))])
 
 

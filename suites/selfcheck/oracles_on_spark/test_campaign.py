@@ -72,7 +72,7 @@ def test_workers_draw_with_the_code_that_was_sent(spark: SparkSession) -> None:
 def test_workers_with_other_code_are_refused(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(on_spark, "fingerprint", lambda *_: "of-tomorrow")
+    monkeypatch.setattr(long_campaign, "fingerprint", lambda *_: "of-tomorrow")
     with pytest.raises(UsageError, match=r"the workers of local\[2\] cannot draw: .*ours has of-tomorrow"):
         campaign(tmp_path, HERE)
 
