@@ -110,7 +110,7 @@ class Submit(UserCommand):
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"
-    may_cause = ANY_FAILURE
+    may_cause = ANY_FAILURE | {Consequence.BEGINS_JOB}
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.RESCALE if PARALLELISM in spec.parameters else Capability.JOB_CONTROL

@@ -35,6 +35,8 @@ class Consequence(StrEnum):
     """A user requests a checkpoint, which must be queued or refused."""
     ENDS_JOB = "ends-job"
     """A user ends the job, which must end."""
+    BEGINS_JOB = "begins-job"
+    """A user submits a job, which must run."""
 
 
 ANY_FAILURE = frozenset(

@@ -88,9 +88,9 @@ def _name_what_is_missing(history: History, findings: Findings) -> None:
 def _not_brought_about(history: History) -> bool:
     """An end that only the faults of the plan lead to is not due where one of them never acted on a job that ran, or
     too late, nor where two kills were one failure to it, since they hit it before it ran again, nor where the
-    coordinator died with the command of the user that ends the job."""
+    coordinator died with the command of the user that ends the job. A job runs without faults, until a user ends it."""
     if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
-        return False
+        return _never_submitted_again(history)
     switched = history.of(JobSwitched)
     if not switched or switched[-1].status is not JobStatus.RUNNING:
         return False
@@ -102,6 +102,18 @@ def _not_brought_about(history: History) -> bool:
     )
     missed = not {FaultFate.NEVER_ACTED, FaultFate.TOO_LATE}.isdisjoint(history.end.fault_fates)
     return as_one or missed or _command_died(history)
+
+
+def _never_submitted_again(history: History) -> bool:
+    """Whether a user ended the job, and the fault that was to submit the next one never acted."""
+    exempt, fates = exemptions(history), history.end.fault_fates
+    ended = [event for event in exempt.acted(Consequence.ENDS_JOB) if fates[event.fault] is FaultFate.LANDED]
+    submitted = exempt.acted(Consequence.BEGINS_JOB)
+    return (
+        FaultFate.NEVER_ACTED in fates
+        and bool(ended)
+        and not any(event.time_ns >= ended[-1].time_ns for event in submitted)
+    )
 
 
 def _command_died(history: History) -> bool:

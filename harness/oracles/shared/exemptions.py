@@ -8,6 +8,7 @@ exempts from follows from what it declares that it may cause (model.consequence)
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import (
@@ -20,11 +21,13 @@ from holdfast.harness.model.events import (
     NodeDied,
     ObjectDamaged,
     ObjectMended,
+    StorageSlowed,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.succession import superseded
 from holdfast.harness.model.target import Role
+from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -55,6 +58,7 @@ class Exemptions:
         self.undisturbed = not self._acted
         self._healed_ns = {event.fault: event.time_ns for event in history.of(FaultHealed)}
         self._died = history.of(NodeDied)
+        self._slowed = history.of(StorageSlowed)
         self._ended_ns = history.end.ended_ns
         self.dead = frozenset(death.dead_node for death in self._died)
         self.real_time = history.end.real_time
@@ -189,6 +193,23 @@ class Exemptions:
     def ever_held(self, path: str) -> bool:
         """Whether the harness ever spoilt an object, or put it back."""
         return path in self._damaged
+
+    @cached_property
+    def deletions_cut_short(self) -> frozenset[str]:
+        """The paths whose deletion the harness was holding up when a user ended the job, or its process died."""
+        if not self.acted(Consequence.SLOWS_STORAGE):
+            return frozenset()
+        ended_ns = [(event.time_ns, "") for event in self.acted(Consequence.ENDS_JOB)]
+        ended_ns += [(death.time_ns, death.dead_node) for death in self._died]
+        return frozenset(
+            slowed.path
+            for slowed in self._slowed
+            if "delete" in slowed.operation
+            and any(
+                slowed.time_ns <= time_ns <= slowed.time_ns + slowed.delay_ms * NS_PER_MS and node in ("", slowed.node)
+                for time_ns, node in ended_ns
+            )
+        )
 
     def metadata_of(self, event: OfCheckpoint) -> str:
         """The path of the metadata of the checkpoint that an event is about; empty where nothing was damaged, or nobody

@@ -211,3 +211,50 @@ def test_a_command_dies_with_its_coordinator() -> None:
 
 def test_it_does_so_while_a_successor_goes_on_with_the_job() -> None:
     assert not clauses(cancelled(completed(SUCCESSOR, 1), completed(SUCCESSOR, 2)))
+
+
+SUSPEND, SUBMIT, KILL = (FaultSpec(kind, Target(Role.COORDINATOR)) for kind in ("suspend", "submit", "kill"))
+SUSPENDED = JobSwitched(status=JobStatus.SUSPENDED)
+
+
+def suspended(*lines: Line, then: FaultSpec, landed: tuple[bool | None, bool | None]) -> History:
+    """A user suspends a job that is expected to run at the end; another fault of the plan comes after that."""
+    end = RunEnd(
+        reached=False,
+        reason=STALLED.reason,
+        ended_ns=10_000 * MS,
+        faults_acted=tuple(each is not None for each in landed),
+        faults_landed=landed,
+    )
+    order = injected("suspend", "coordinator[0]")
+    return story(
+        AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), order, *lines, faults=(SUSPEND, then), end=end
+    )
+
+
+def test_a_job_need_not_run_whose_submission_never_acted() -> None:
+    assert not clauses(suspended(SUSPENDED, then=SUBMIT, landed=(True, None)))
+
+
+def test_a_job_that_was_submitted_again_runs() -> None:
+    again = injected("submit", "coordinator[0]", fault=1)
+    assert "end-not-reached" in clauses(suspended(SUSPENDED, again, then=SUBMIT, landed=(True, True)))
+
+
+def test_it_does_so_though_another_fault_never_acted() -> None:
+    end = suspended(SUSPENDED, injected("submit", "coordinator[0]", fault=1), then=SUBMIT, landed=(True, True)).end
+    late = replace(end, faults_acted=(True, True, False), faults_landed=(True, True, None))
+    again = injected("submit", "coordinator[0]", fault=1)
+    order = injected("suspend", "coordinator[0]")
+    told = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), order, SUSPENDED, again]
+    assert "end-not-reached" in clauses(story(*told, faults=(SUSPEND, SUBMIT, KILL), end=late))
+
+
+def test_a_job_runs_whose_suspension_had_no_effect() -> None:
+    assert "end-not-reached" in clauses(suspended(then=SUBMIT, landed=(False, None)))
+
+
+def test_a_job_that_ends_by_itself_is_not_excused_by_a_fault_that_never_acted() -> None:
+    end = replace(STALLED, faults_acted=(False,), faults_landed=(None,))
+    told = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), SUSPENDED]
+    assert "end-not-reached" in clauses(story(*told, faults=(KILL,), end=end))

@@ -9,7 +9,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from holdfast.harness.model.events import CheckpointStatistics, Event, ObjectDamaged, RowsVisible, SubtaskStatistics
+from holdfast.harness.model.events import (
+    CheckpointStatistics,
+    Event,
+    ObjectDamaged,
+    RowsVisible,
+    StorageSlowed,
+    SubtaskStatistics,
+)
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.records import Output
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -94,10 +101,11 @@ def test_a_legal_run_may_be_cut_off_anywhere() -> None:
 
 def interleaved(history: History, seed: int) -> History:
     """Every process gets a clock of its own: what is left of the order are lives, sequences and message edges. The
-    harness damages objects on its own machine, so it and the coordinator there have one clock."""
+    harness damages objects and slows the storage on its own machine, so it and the coordinator have one clock there."""
     random = np.random.default_rng(seed)
     nodes: dict[str, list[Event]] = {}
-    skews: dict[str, int] = dict.fromkeys(("harness", "coordinator"), 0) if history.of(ObjectDamaged) else {}
+    one_clock = bool(history.of(ObjectDamaged) or history.of(StorageSlowed))
+    skews: dict[str, int] = dict.fromkeys(("harness", "coordinator"), 0) if one_clock else {}
     for event in history.events:
         skew = skews.setdefault(event.node.partition(".")[0], int(random.integers(0, 40)) * MS)
         nodes.setdefault(event.node, []).append(msgspec.structs.replace(event, time_ns=event.time_ns + skew))

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import AckOutcome, AckSent, AttemptStarted, FileReference, NodeDied, StorageListed
+from holdfast.harness.model.events import (
+    AckOutcome,
+    AckSent,
+    AttemptStarted,
+    FileReference,
+    NodeDied,
+    StorageListed,
+    StorageSlowed,
+)
 from holdfast.harness.model.history import History
-from holdfast.suites.selfcheck.oracles.builder import at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
     ALL,
     FILE,
@@ -105,3 +113,39 @@ def state_of_late_ack_left() -> History:
 @near("state-not-discarded")
 def state_of_aborted_checkpoint_discarded() -> History:
     return _discards(aborts=True)
+
+
+def _deletion_held_up(*cut_short: Line, slowed: str = "delete", ended_ms: float = 30) -> History:
+    """The harness holds up an operation for 50 ms, on the source's file of the aborted checkpoint 1. The job
+    completes the next one, and then something cuts it short."""
+    sent = AckSent(subtask=ALL[0], checkpoint=1, files=(FILE,))
+    given_up = [*acked(1, ALL[0]), aborted(1), *told(1, completed=False)]
+    held_up = StorageSlowed(operation=slowed, path=FILE.path, delay_ms=50)
+    slow = injected("slow-storage", "storage[0]")
+    end = [ended_ms, *cut_short, StorageListed(files=(FILE,))]
+    return story(slow, triggered(1), sent, given_up, at("coordinator.0", held_up), whole(2), *end)
+
+
+@near("state-not-discarded")
+def suspended_while_the_deletion_is_held_up() -> History:
+    return _deletion_held_up(injected("suspend", "coordinator[0]", fault=1))
+
+
+@near("state-not-discarded")
+def died_while_the_deletion_is_held_up() -> History:
+    return _deletion_held_up(NodeDied(dead_node="coordinator", cause="killed"))
+
+
+@bad("state-not-discarded")
+def suspended_when_the_deletion_was_due() -> History:
+    return _deletion_held_up(injected("suspend", "coordinator[0]", fault=1), ended_ms=60)
+
+
+@bad("state-not-discarded")
+def suspended_while_another_operation_is_held_up() -> History:
+    return _deletion_held_up(injected("suspend", "coordinator[0]", fault=1), slowed="list")
+
+
+@bad("state-not-discarded")
+def another_process_died_while_the_deletion_is_held_up() -> History:
+    return _deletion_held_up(NodeDied(dead_node="worker-1", cause="killed"))
