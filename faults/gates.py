@@ -6,38 +6,22 @@ the last thing that its node recorded is the step that leads to the effect.
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AcknowledgementHeld,
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    BarrierSent,
-    ChannelStateTaken,
-    CommitTried,
-    Event,
-    FinishReceived,
-    NotificationSent,
-    SnapshotTaken,
-    SplitsLeft,
-    TaskStarted,
-    TaskStopped,
-    TriggerSent,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Gate
 
-LAST_STEPS: dict[str, type[Event] | tuple[type[Event], ...]] = {
-    "send-trigger": TriggerSent,
-    "send-barrier": BarrierSent,
-    "write-state": (SnapshotTaken, ChannelStateTaken),
-    "pre-commit": SnapshotTaken,
-    "acknowledge": (AckSent, AcknowledgementHeld),
-    "publish-metadata": (AckReceived, SplitsLeft),
-    "notify": NotificationSent,
-    "commit": CommitTried,
-    "deploy": (AttemptStarted, FinishReceived),
-    "restored": TaskStarted,
-    "cancelled": TaskStopped,
+LAST_STEPS: dict[str, type[events.Event] | tuple[type[events.Event], ...]] = {
+    "send-trigger": events.TriggerSent,
+    "send-barrier": events.BarrierSent,
+    "write-state": (events.SnapshotTaken, events.ChannelStateTaken),
+    "pre-commit": events.SnapshotTaken,
+    "acknowledge": (events.AckSent, events.AcknowledgementHeld),
+    "publish-metadata": (events.AckReceived, events.SplitsLeft),
+    "notify": events.NotificationSent,
+    "commit": events.CommitTried,
+    "deploy": (events.AttemptStarted, events.FinishReceived),
+    "restored": events.TaskStarted,
+    "cancelled": events.TaskStopped,
 }
 """By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as
 sent before the message leaves. Of an effect that is not named here nothing more can be proved than that the process
@@ -53,7 +37,7 @@ def died_in_window(history: History, node: str, gate: Gate) -> bool:
     return last is not None and isinstance(last, expected) and _of_vertex(last, gate.vertex)
 
 
-def _of_vertex(step: Event, vertex: str) -> bool:
+def _of_vertex(step: events.Event, vertex: str) -> bool:
     """Whether a step is one of a vertex; of any if it is not said, or if the step names none."""
     place = getattr(step, "channel", None) or getattr(step, "subtask", None)
     return not vertex or place is None or place.startswith(f"{vertex}[")

@@ -6,21 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    CommitFailed,
-    CommitTried,
-    Event,
-    FaultHealed,
-    FaultInjected,
-    TransactionCommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import EventKind, History
 from holdfast.harness.model.target import Role
 
@@ -48,9 +34,9 @@ class Crossing(NamedTuple):
     received_ns: int | None
 
 
-def injection(history: History, fault: int) -> FaultInjected | None:
+def injection(history: History, fault: int) -> events.FaultInjected | None:
     """When a fault began to act, if it ever did."""
-    return next((event for event in history.of(FaultInjected) if event.fault == fault), None)
+    return next((event for event in history.of(events.FaultInjected) if event.fault == fault), None)
 
 
 def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind]:
@@ -64,7 +50,7 @@ def window_of(history: History, fault: int) -> Window | None:
     injected = injection(history, fault)
     if injected is None:
         return None
-    healed = next((event.time_ns for event in history.of(FaultHealed) if event.fault == fault), None)
+    healed = next((event.time_ns for event in history.of(events.FaultHealed) if event.fault == fault), None)
     if healed is None:
         healed = max(event.time_ns for event in history.events)
     return Window(injected.time_ns, healed)
@@ -85,18 +71,18 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
     """Everything that was sent through a channel: batches, then barriers."""
     batches = {
         (event.attempt, event.position): event.time_ns
-        for event in history.of(BatchProcessed)
+        for event in history.of(events.BatchProcessed)
         if event.channel == channel
     }
-    for batch in history.of(BatchSent):
+    for batch in history.of(events.BatchSent):
         if batch.channel == channel:
             yield Crossing(batch.time_ns, batches.get((batch.attempt, batch.position)))
     barriers = {
         (event.attempt, event.checkpoint): event.time_ns
-        for event in history.of(BarrierReceived)
+        for event in history.of(events.BarrierReceived)
         if event.channel == channel
     }
-    for barrier in history.of(BarrierSent):
+    for barrier in history.of(events.BarrierSent):
         if barrier.channel == channel:
             yield Crossing(barrier.time_ns, barriers.get((barrier.attempt, barrier.checkpoint)))
 
@@ -104,24 +90,26 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 def operations(history: History, role: Role) -> list[Crossing]:
     """What was asked of a service, until it was done: commits of a broker, where the sink tells of them; else, and of a
     store, checkpoints, which are complete only when everything is stored."""
-    if role is Role.BROKER and history.of(CommitTried):
+    if role is Role.BROKER and history.of(events.CommitTried):
         return _spans(
-            [(each.transaction, each) for each in history.of(CommitTried)],
+            [(each.transaction, each) for each in history.of(events.CommitTried)],
             [
-                *((each.transaction, each) for each in history.of(TransactionCommitted)),
-                *((each.transaction, each) for each in history.of(CommitFailed)),
+                *((each.transaction, each) for each in history.of(events.TransactionCommitted)),
+                *((each.transaction, each) for each in history.of(events.CommitFailed)),
             ],
         )
     return _spans(
-        [(each.checkpoint, each) for each in history.of(CheckpointTriggered)],
+        [(each.checkpoint, each) for each in history.of(events.CheckpointTriggered)],
         [
-            *((each.checkpoint, each) for each in history.of(CheckpointCompleted)),
-            *((each.checkpoint, each) for each in history.of(CheckpointAborted)),
+            *((each.checkpoint, each) for each in history.of(events.CheckpointCompleted)),
+            *((each.checkpoint, each) for each in history.of(events.CheckpointAborted)),
         ],
     )
 
 
-def _spans(begun: Iterable[tuple[object, Event]], ended: Iterable[tuple[object, Event]]) -> list[Crossing]:
+def _spans(
+    begun: Iterable[tuple[object, events.Event]], ended: Iterable[tuple[object, events.Event]]
+) -> list[Crossing]:
     """From each beginning to the first end of the same name that is not earlier."""
     ends: dict[object, list[int]] = {}
     for name, event in ended:

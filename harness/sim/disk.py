@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import zlib
 
+from holdfast.harness.model import storage_steps
 from holdfast.harness.model.events import FileReference
-from holdfast.harness.model.storage_steps import (
-    Append,
-    Create,
-    Exists,
-    FileChange,
-    ListPaths,
-    Read,
-    Remove,
-    Rename,
-    Replace,
-    StorageStep,
-    Sync,
-)
 
 
 class SimulatedDisk:
@@ -40,7 +28,7 @@ class SimulatedDisk:
         other.files = dict(self.files)
         return other
 
-    def take(self, step: StorageStep) -> bytes | bool | list[str] | None:
+    def take(self, step: storage_steps.StorageStep) -> bytes | bool | list[str] | None:
         """Take one step.
 
         Returns:
@@ -52,19 +40,26 @@ class SimulatedDisk:
             TypeError: a disk has no such step.
         """
         match step:
-            case Exists():
+            case storage_steps.Exists():
                 return step.path in self.files
-            case Read():
+            case storage_steps.Read():
                 return self.read(step.path)
-            case ListPaths():
+            case storage_steps.ListPaths():
                 return self.below(step.path)
-            case Create() | Append() | Sync() | Rename() | Replace() | Remove():
+            case (
+                storage_steps.Create()
+                | storage_steps.Append()
+                | storage_steps.Sync()
+                | storage_steps.Rename()
+                | storage_steps.Replace()
+                | storage_steps.Remove()
+            ):
                 self._change(step)
                 return None
             case _:
                 raise TypeError(f"a disk does not take {type(step).__name__}.")
 
-    def apply(self, steps: tuple[FileChange, ...]) -> None:
+    def apply(self, steps: tuple[storage_steps.FileChange, ...]) -> None:
         """Take steps in order.
 
         Raises:
@@ -74,39 +69,39 @@ class SimulatedDisk:
         for step in steps:
             self._change(step)
 
-    def crash(self, steps: tuple[FileChange, ...], share: float) -> None:
+    def crash(self, steps: tuple[storage_steps.FileChange, ...], share: float) -> None:
         """Take a part of the steps, as a process that dies in the middle does.
 
         Args:
             steps: what it was about to do.
             share: how far it came, in [0, 1): measured over the steps, an Append counting by its bytes.
         """
-        lengths = [len(step.content) + 1 if isinstance(step, Append) else 1 for step in steps]
+        lengths = [len(step.content) + 1 if isinstance(step, storage_steps.Append) else 1 for step in steps]
         budget = int(share * (sum(lengths) + 1))
         for step, length in zip(steps, lengths, strict=True):
             if budget >= length:
                 self._change(step)
-            elif budget and isinstance(step, Append):
-                self._change(Append(step.path, step.content[:budget]))
+            elif budget and isinstance(step, storage_steps.Append):
+                self._change(storage_steps.Append(step.path, step.content[:budget]))
             budget = max(budget - length, 0)
             if not budget:
                 return
 
-    def _change(self, step: FileChange) -> None:
+    def _change(self, step: storage_steps.FileChange) -> None:
         files = self.files
         match step:
-            case Append():
+            case storage_steps.Append():
                 files[step.path] = self.read(step.path) + step.content
-            case Create():
+            case storage_steps.Create():
                 if step.path in files:
                     raise FileExistsError(f"{step.path} exists already.")
                 files[step.path] = b""
-            case Sync():
+            case storage_steps.Sync():
                 self.read(step.path)
-            case Remove():
+            case storage_steps.Remove():
                 files.pop(step.path, None)
-            case Rename() | Replace():
-                if isinstance(step, Rename) and step.target in files:
+            case storage_steps.Rename() | storage_steps.Replace():
+                if isinstance(step, storage_steps.Rename) and step.target in files:
                     raise FileExistsError(f"{step.target} exists already.")
                 files[step.target] = self.read(step.path)
                 del files[step.path]

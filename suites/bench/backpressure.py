@@ -28,19 +28,8 @@ from rich.console import Console
 
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.model import events
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BatchProcessed,
-    BatchSent,
-    CheckpointCompleted,
-    CheckpointStatistics,
-    CheckpointStatus,
-    CheckpointTriggered,
-    FaultHealed,
-    FaultInjected,
-    TaskStarted,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
@@ -98,35 +87,39 @@ def checkpoints(mode: str, seconds: int, folder: Path) -> Checkpoints:
     }
     history = _judged(mode, seconds, WorkloadSpec("synthetic", workload), folder, kill)
     begin_ns, end_ns = _slowness(history)
-    killed_ns = [event.time_ns for event in history.of(FaultInjected) if event.fault_kind == kill.kind]
-    restarted = [event for event in history.of(AttemptStarted) if killed_ns and event.time_ns > killed_ns[0]]
+    killed_ns = [event.time_ns for event in history.of(events.FaultInjected) if event.fault_kind == kill.kind]
+    restarted = [event for event in history.of(events.AttemptStarted) if killed_ns and event.time_ns > killed_ns[0]]
     end_ns = min([end_ns, *killed_ns])
     triggered = {
         event.checkpoint: event.time_ns
-        for event in history.of(CheckpointTriggered)
+        for event in history.of(events.CheckpointTriggered)
         if begin_ns + SETTLED_AFTER_S * 1e9 < event.time_ns
     }
     complete = {
         event.checkpoint: event.time_ns
-        for event in history.of(CheckpointCompleted)
+        for event in history.of(events.CheckpointCompleted)
         if event.checkpoint in triggered and event.time_ns < end_ns
     }
-    sent = {(each.attempt, each.channel, each.position): each.time_ns for each in history.of(BatchSent)}
+    sent = {(each.attempt, each.channel, each.position): each.time_ns for each in history.of(events.BatchSent)}
     return Checkpoints(
         [(time_ns - triggered[checkpoint]) / 1e6 for checkpoint, time_ns in complete.items()],
         [
             (each.time_ns - sent[each.attempt, each.channel, each.position]) / 1e6
-            for each in history.of(BatchProcessed)
+            for each in history.of(events.BatchProcessed)
             if begin_ns + SETTLED_AFTER_S * 1e9 < each.time_ns < end_ns
             and (each.attempt, each.channel, each.position) in sent
         ],
         [
             each.full_bytes
-            for each in history.of(CheckpointStatistics)
-            if each.checkpoint in complete and each.status is CheckpointStatus.COMPLETED
+            for each in history.of(events.CheckpointStatistics)
+            if each.checkpoint in complete and each.status is events.CheckpointStatus.COMPLETED
         ],
         [
-            (max(task.time_ns for task in history.of(TaskStarted) if task.attempt == each.attempt) - each.time_ns) / 1e6
+            (
+                max(task.time_ns for task in history.of(events.TaskStarted) if task.attempt == each.attempt)
+                - each.time_ns
+            )
+            / 1e6
             for each in restarted[-1:]
         ],
     )
@@ -157,8 +150,8 @@ def latencies(mode: str, seconds: int, folder: Path) -> list[float]:
 
 def _slowness(history: History) -> tuple[int, int]:
     kind = "slow-task"
-    begun = [event.time_ns for event in history.of(FaultInjected) if event.fault_kind == kind]
-    ended = [event.time_ns for event in history.of(FaultHealed) if event.fault_kind == kind]
+    begun = [event.time_ns for event in history.of(events.FaultInjected) if event.fault_kind == kind]
+    ended = [event.time_ns for event in history.of(events.FaultHealed) if event.fault_kind == kind]
     if len(begun) < len(SUMS) or not ended:
         raise OSError("the sums were not slow for a while, so the run decides nothing.")
     return max(begun), min(ended)

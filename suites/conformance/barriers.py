@@ -15,20 +15,9 @@ from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    AT_LEAST_ONCE,
-    CHECKPOINTING,
-    EVERYWHERE,
-    LATE_CHANNELS,
-    RESTORED,
-    TOLERANT,
-    WORKERS,
-    each_of,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
-LATE = plan(slow(LATE_CHANNELS[0], 15))
+LATE = plans.plan(slow(plans.LATE_CHANNELS[0], 15))
 """The barrier of the second source reaches the first sum 15 ms after that of the first, and records come meanwhile."""
 
 DENSE = {"records": 300, "records_per_second": 400}
@@ -39,20 +28,20 @@ ROOMY = {"taskmanager.network.memory.buffers-per-channel": "64"}
 
 def _worked_example(**options: str) -> Plan:
     """A checkpoint at record 3 and 4; record 4 of the first source overtakes the late barrier of the second."""
-    return plan(
-        slow(LATE_CHANNELS[0], 60),
-        slow(LATE_CHANNELS[1], 60),
-        kill(WORKERS[0], after_checkpoint=1),
+    return plans.plan(
+        slow(plans.LATE_CHANNELS[0], 60),
+        slow(plans.LATE_CHANNELS[1], 60),
+        kill(plans.WORKERS[0], after_checkpoint=1),
         workload=WorkloadSpec("worked-example", {"resumes_ms": 120, "records_per_second": 10}),
-        options={f"{CHECKPOINTING}.interval": "100 ms", **options},
+        options={f"{plans.CHECKPOINTING}.interval": "100 ms", **options},
     )
 
 
-LATE_SOURCE = (slow(LATE_CHANNELS[0], 60, 600), slow(LATE_CHANNELS[1], 60, 600))
-PATIENT = {**TOLERANT, **ROOMY, f"{CHECKPOINTING}.timeout": "150 ms"}
+LATE_SOURCE = (slow(plans.LATE_CHANNELS[0], 60, 600), slow(plans.LATE_CHANNELS[1], 60, 600))
+PATIENT = {**plans.TOLERANT, **ROOMY, f"{plans.CHECKPOINTING}.timeout": "150 ms"}
 DECLINED_AT_ONCE = forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered")
 ONE_BUFFER = {"taskmanager.network.memory.buffers-per-channel": "1", "source.max-batch-records": "2"}
-UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+UNALIGNED = {f"{plans.CHECKPOINTING}.unaligned.enabled": "true"}
 
 
 def _tight(job: Job, options: Mapping[str, str]) -> Plan:
@@ -60,11 +49,11 @@ def _tight(job: Job, options: Mapping[str, str]) -> Plan:
     names = subtasks(job, Topology())
     (sink,) = job.of_kind(VertexKind.SINK)
     meeting = job.inputs_of(sink.name)[0].upstream
-    return plan(
+    return plans.plan(
         slow_task(Target(Role.TASK, names.index(f"{meeting}[0]")), 4, 600),
         forge("decline", f"{sink.name}[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
         job=job,
-        options={**TOLERANT, **ONE_BUFFER, **options},
+        options={**plans.TOLERANT, **ONE_BUFFER, **options},
         records=DENSE,
     )
 
@@ -72,7 +61,7 @@ def _tight(job: Job, options: Mapping[str, str]) -> Plan:
 TIGHT = tuple(_tight(job, options) for job in (DIAMOND, UNION, JOIN, SELF_JOIN) for options in ({}, UNALIGNED))
 
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="barriers/channel-order",
         purpose="Does a barrier keep its place among the records of its channel?",
@@ -109,10 +98,10 @@ CASES = with_needs(
         method="One channel is late, and a checkpoint is declined while its alignment holds records.",
         passes="The first batch processed after each alignment is the first one that it held, and none is left out.",
         decides=(Decision("BAR-04", "CUT", ("held-records",), "drops-held-records"),),
-        plan=plan(
-            slow(LATE_CHANNELS[0], 30),
+        plan=plans.plan(
+            slow(plans.LATE_CHANNELS[0], 30),
             forge("decline", "sink[1]", after_checkpoint=1, at_event="transaction_precommitted"),
-            options={**TOLERANT, **ROOMY},
+            options={**plans.TOLERANT, **ROOMY},
             records=DENSE,
         ),
         pictures=("alignment", "states:subtask-checkpoint"),
@@ -128,7 +117,7 @@ CASES = with_needs(
             Decision("BAR-05", "CUT", ("source-position",), "records-old-position"),
         ),
         plan=LATE,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
         pictures=("trigger-to-complete",),
     ),
     Case(
@@ -141,7 +130,7 @@ CASES = with_needs(
             Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "A3"),
             Decision("BAR-06", "RESTORE", ("position-differs",), "source-skips-one"),
         ),
-        windows=RESTORED,
+        windows=plans.RESTORED,
         plan=_worked_example(),
         pictures=("seven-steps",),
     ),
@@ -151,8 +140,8 @@ CASES = with_needs(
         method="Record 4 of the first source arrives before the barrier of the second; the job restarts from there.",
         passes="The checkpoint holds even 12, record 4 counts twice, and the last row is even 44.",
         decides=(Decision("BAR-06", "GOLDEN", ("checkpoint-value", "final-value"), "blocks-in-at-least-once"),),
-        windows=RESTORED,
-        plan=_worked_example(**AT_LEAST_ONCE),
+        windows=plans.RESTORED,
+        plan=_worked_example(**plans.AT_LEAST_ONCE),
     ),
     Case(
         id="barriers/at-least-once-never-blocks",
@@ -160,7 +149,7 @@ CASES = with_needs(
         method="One channel is late, so that an alignment would have to wait for it.",
         passes="No channel is blocked although barriers of a checkpoint arrive one after the other.",
         decides=(Decision("BAR-07", "CUT", ("blocked-in-at-least-once",), "blocks-in-at-least-once"),),
-        plan=plan(slow(LATE_CHANNELS[0], 15), options=AT_LEAST_ONCE),
+        plan=plans.plan(slow(plans.LATE_CHANNELS[0], 15), options=plans.AT_LEAST_ONCE),
     ),
     Case(
         id="barriers/at-least-once-loses-nothing",
@@ -168,8 +157,10 @@ CASES = with_needs(
         method="One channel is late, and a worker is killed after the second checkpoint.",
         passes="Every record has its effect in the committed output.",
         decides=(Decision("BAR-07", "NOLOSS", ("input-lost",), "source-skips-one"),),
-        windows=RESTORED,
-        plan=plan(slow(LATE_CHANNELS[0], 15), kill(WORKERS[0], after_checkpoint=2), options=AT_LEAST_ONCE),
+        windows=plans.RESTORED,
+        plan=plans.plan(
+            slow(plans.LATE_CHANNELS[0], 15), kill(plans.WORKERS[0], after_checkpoint=2), options=plans.AT_LEAST_ONCE
+        ),
     ),
     Case(
         id="barriers/forward-only",
@@ -178,8 +169,8 @@ CASES = with_needs(
         passes="No record has two rows, and none is missing.",
         decides=(Decision("BAR-08", "EXACT", ("row-repeated", "input-missing"), "source-repeats-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=plan(kill(WORKERS[0], after_checkpoint=2), job=FORWARD, options=AT_LEAST_ONCE),
-        tiers=EVERYWHERE,
+        plan=plans.plan(kill(plans.WORKERS[0], after_checkpoint=2), job=FORWARD, options=plans.AT_LEAST_ONCE),
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="barriers/one-input-never-waits",
@@ -187,7 +178,7 @@ CASES = with_needs(
         method="Sources, maps, flat maps, filters and sinks follow each other, and blocked channels are looked for.",
         passes="There is none.",
         decides=(Decision("BAR-08", "CUT", ("waited-with-one-input",), "waits-with-one-input"),),
-        plan=each_of([plan(job=job) for job in (FORWARD, STEPS)]),
+        plan=plans.each_of([plans.plan(job=job) for job in (FORWARD, STEPS)]),
         runs=2,
     ),
     Case(
@@ -196,7 +187,7 @@ CASES = with_needs(
         method="Maps take whole batches in turn from every source; one channel is late.",
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-08", "CUT", ("processed-while-blocked",), "A3"),),
-        plan=plan(slow(LATE_CHANNELS[0], 15), job=REBALANCE),
+        plan=plans.plan(slow(plans.LATE_CHANNELS[0], 15), job=REBALANCE),
     ),
     Case(
         id="barriers/newer-barrier",
@@ -205,7 +196,9 @@ CASES = with_needs(
         "an older checkpoint is being aligned.",
         passes="Every channel of the older alignment is unblocked before anything else happens.",
         decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "keeps-older-alignment"),),
-        plan=plan(*LATE_SOURCE, forge("trigger", "source[1]", {"checkpoint": 2}, after_checkpoint=1), options=PATIENT),
+        plan=plans.plan(
+            *LATE_SOURCE, forge("trigger", "source[1]", {"checkpoint": 2}, after_checkpoint=1), options=PATIENT
+        ),
     ),
     Case(
         id="barriers/cancellation-marker",
@@ -213,7 +206,9 @@ CASES = with_needs(
         method="A source gets the notice of an abort before the trigger of its checkpoint; the others send barriers.",
         passes="Whatever was blocked for it is unblocked when the marker comes.",
         decides=(Decision("BAR-10", "CUT", ("alignment-outlives",), "ignores-markers"),),
-        plan=plan(*LATE_SOURCE, forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1), options=PATIENT),
+        plan=plans.plan(
+            *LATE_SOURCE, forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1), options=PATIENT
+        ),
     ),
     Case(
         id="barriers/stale-marker",
@@ -222,7 +217,7 @@ CASES = with_needs(
         "of the next one come on the others before.",
         passes="Nothing behind a barrier is processed before the barrier is there on every input.",
         decides=(Decision("BAR-10", "CUT", ("processed-while-blocked",), "obeys-stale-markers"),),
-        plan=plan(
+        plan=plans.plan(
             *LATE_SOURCE,
             forge("abort", "source[1]", {"checkpoint": 1}, after_checkpoint=1),
             DECLINED_AT_ONCE,
@@ -236,7 +231,7 @@ CASES = with_needs(
         method="A checkpoint is declined as soon as it is triggered; its barriers come on late channels afterwards.",
         passes="Nothing is blocked and no snapshot is taken for it any more.",
         decides=(Decision("BAR-10", "CUT", ("stale-acted",), "acts-on-stale-barriers"),),
-        plan=plan(*LATE_SOURCE, DECLINED_AT_ONCE, options=PATIENT),
+        plan=plans.plan(*LATE_SOURCE, DECLINED_AT_ONCE, options=PATIENT),
     ),
     Case(
         id="barriers/no-deadlock",
@@ -247,12 +242,12 @@ CASES = with_needs(
         decides=(
             Decision("BAR-11", "LIVE", ("end-not-reached", "no-new-checkpoints", "input-not-drained"), "stays-blocked"),
         ),
-        plan=each_of(TIGHT),
+        plan=plans.each_of(TIGHT),
         runs=len(TIGHT),
-        mutant_plan=plan(
-            slow(LATE_CHANNELS[0], 60, 1_000),
+        mutant_plan=plans.plan(
+            slow(plans.LATE_CHANNELS[0], 60, 1_000),
             forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
-            options={**TOLERANT, **ONE_BUFFER},
+            options={**plans.TOLERANT, **ONE_BUFFER},
             records=DENSE,
         ),
     ),
@@ -262,8 +257,8 @@ CASES = with_needs(
         method="All input is there from the start, and one channel is late by more than a source needs for a record.",
         passes="A source emits between its barrier and the completion of the checkpoint.",
         decides=(Decision("BAR-09", "CUT", ("source-stalled",), "stops-sources-while-aligning"),),
-        plan=plan(
-            slow(LATE_CHANNELS[0], 30),
+        plan=plans.plan(
+            slow(plans.LATE_CHANNELS[0], 30),
             options={**ROOMY, "source.max-batch-records": "1"},
             records={"records": 400, "preloaded_percent": 100},
         ),

@@ -9,35 +9,23 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.jobs import COMMON_JOBS, FORWARD, REBALANCE
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    AT_LEAST_ONCE,
-    CHECKPOINTING,
-    EVERYWHERE,
-    FAILOVER,
-    LATE_CHANNELS,
-    RESTORED,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
-READ_AHEAD = plan(
-    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+READ_AHEAD = plans.plan(
+    kill(plans.WORKERS[1], after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
     job=FORWARD,
-    options={FAILOVER: "full"},
+    options={plans.FAILOVER: "full"},
 )
 """A worker dies when more was read than any completed checkpoint covers, and both sources go back."""
 FAULTS = (
     storage_error("commit", after_checkpoint=1),
-    kill(WORKERS[0], after_checkpoint=2),
+    kill(plans.WORKERS[0], after_checkpoint=2),
     kill(COORDINATOR, after_checkpoint=3),
 )
 LONGER = {"records": 240}
-OVERLAPPING = {"sink.delivery-guarantee": "at-least-once", f"{CHECKPOINTING}.max-concurrent-checkpoints": "3"}
+OVERLAPPING = {"sink.delivery-guarantee": "at-least-once", f"{plans.CHECKPOINTING}.max-concurrent-checkpoints": "3"}
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="delivery/exactly-once",
         purpose="Is the visible output the expected one, once, after quiescence and after the settle window?",
@@ -45,9 +33,9 @@ CASES = with_needs(
         passes="Every identity is there once, and nothing comes after the settle window.",
         decides=(Decision("E2E-02", "EXACT", ("row-repeated", "input-missing", "late-change"), "source-repeats-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of([plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
+        plan=plans.each_of([plans.plan(*FAULTS, job=job, records=LONGER) for job in (REBALANCE, FORWARD)]),
         runs=2,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="delivery/exactly-once-sums",
@@ -62,8 +50,8 @@ CASES = with_needs(
                 "source-repeats-one",
             ),
         ),
-        windows=RESTORED,
-        plan=plan(*FAULTS, records=LONGER),
+        windows=plans.RESTORED,
+        plan=plans.plan(*FAULTS, records=LONGER),
     ),
     Case(
         id="delivery/stable",
@@ -72,14 +60,14 @@ CASES = with_needs(
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
+        plan=plans.each_of(
             [
-                plan(kill(WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
+                plans.plan(kill(plans.WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)
                 for job in COMMON_JOBS.values()
             ]
         ),
         runs=len(COMMON_JOBS),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="delivery/at-least-once-in-order",
@@ -87,7 +75,7 @@ CASES = with_needs(
         method="Three checkpoints are under way at a time, and an at-least-once sink is slow to write the rows of one.",
         passes="Rows of a later barrier become visible after those of an earlier one: the last of a key is complete.",
         decides=(Decision("E2E-04", "NOLOSS", ("input-lost",), "writes-in-parallel"),),
-        plan=plan(
+        plan=plans.plan(
             slow_storage("pre-commit", delay_ms=150, duration_ms=600, occurrences=1, after_checkpoint=1),
             options=OVERLAPPING,
             records={"records": 40, "records_per_second": 150},
@@ -100,9 +88,9 @@ CASES = with_needs(
         "what it has published, as one does that follows the offsets of its consumer group.",
         passes="No record is lost.",
         decides=(Decision("E2E-07", "NOLOSS", ("input-lost",), "source-follows-published-positions"),),
-        windows=RESTORED,
+        windows=plans.RESTORED,
         plan=READ_AHEAD,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="delivery/at-least-once",
@@ -111,14 +99,14 @@ CASES = with_needs(
         passes="Every record has its effect, and every excess is one of records that were read already.",
         decides=(Decision("E2E-04", "NOLOSS", ("input-lost", "extra-not-a-repeat"), "source-skips-one"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(
+        plan=plans.each_of(
             [
-                plan(slow(LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=AT_LEAST_ONCE)
+                plans.plan(slow(plans.LATE_CHANNELS[0], 15), *FAULTS[1:], job=job, options=plans.AT_LEAST_ONCE)
                 for job in COMMON_JOBS.values()
                 if job is not FORWARD
             ]
         ),
         runs=len(COMMON_JOBS) - 1,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
 )

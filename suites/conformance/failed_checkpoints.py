@@ -10,21 +10,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    INTOLERANT,
-    ONE_TOLERABLE,
-    STATE_IN_FILES,
-    TOLERANT,
-    TWO_AT_ONCE,
-    TWO_RETAINED,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.recovery import ON_COORDINATOR
 
 LONG = {"records": 240, "records_per_second": 200}
@@ -34,7 +20,7 @@ NOT_COUNTED = ("task not ready", "task closing", "end of stream", "cancellation 
 
 def _declined(cause: str = "declined") -> FaultSpec:
     """A source declines a checkpoint that it takes part in, when a task behind it is about to acknowledge."""
-    when = gate("acknowledge", WORKERS[0], "sum")
+    when = plans.gate("acknowledge", plans.WORKERS[0], "sum")
     return forge("decline", "source[1]", {"cause": cause}, after_checkpoint=1, gate=when)
 
 
@@ -43,83 +29,94 @@ def _not_stored(times: int, after: int = 1, **how: int) -> FaultSpec:
     return storage_error("publish-metadata", 400, {"occurrences": times, **how}, after_checkpoint=after)
 
 
-LATE_UPLOAD = plan(
+LATE_UPLOAD = plans.plan(
     slow_storage("write-state", 150, 400, 1, after_checkpoint=1),
-    options={**TWO_AT_ONCE, **STATE_IN_FILES, **INTOLERANT},
+    options={**plans.TWO_AT_ONCE, **plans.STATE_IN_FILES, **plans.INTOLERANT},
     records=LONG,
 )
 """One upload of a checkpoint takes longer than the next checkpoint."""
-LATE_PUBLICATION = plan(
-    slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1), options={**TWO_AT_ONCE, **TOLERANT}, records=LONG
+LATE_PUBLICATION = plans.plan(
+    slow_storage("publish-metadata", 150, 400, 1, after_checkpoint=1),
+    options={**plans.TWO_AT_ONCE, **plans.TOLERANT},
+    records=LONG,
 )
 LOST_NOTICES = (
-    plan(lose_notices(50, 300, after_checkpoint=1), records=LONG),
-    plan(lose_notices(90, 300, after_checkpoint=1), records=LONG),
-    plan(lose_notices(60, 300, after_checkpoint=1), kill(WORKERS[0], after_checkpoint=3), records=LONG),
-    plan(lose_notices(60, 300, after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), records=LONG),
-    plan(
+    plans.plan(lose_notices(50, 300, after_checkpoint=1), records=LONG),
+    plans.plan(lose_notices(90, 300, after_checkpoint=1), records=LONG),
+    plans.plan(lose_notices(60, 300, after_checkpoint=1), kill(plans.WORKERS[0], after_checkpoint=3), records=LONG),
+    plans.plan(lose_notices(60, 300, after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3), records=LONG),
+    plans.plan(
         lose_notices(60, 400, after_checkpoint=1),
         storage_error("write-state", 200, {"occurrences": 3}, after_checkpoint=2),
-        options={**STATE_IN_FILES, **TOLERANT},
+        options={**plans.STATE_IN_FILES, **plans.TOLERANT},
         records=LONG,
     ),
 )
-FAILED_COMMIT = plan(storage_error("commit", after_checkpoint=2), options=TWO_RETAINED)
+FAILED_COMMIT = plans.plan(storage_error("commit", after_checkpoint=2), options=plans.TWO_RETAINED)
 TOO_MANY = (
-    plan(
+    plans.plan(
         storage_error("write-state", 300, {"occurrences": 6}, after_checkpoint=1),
-        options={**STATE_IN_FILES, **ONE_TOLERABLE},
+        options={**plans.STATE_IN_FILES, **plans.ONE_TOLERABLE},
     ),
-    plan(_declined(), options=INTOLERANT),
-    plan(
-        pause(WORKERS[0], 700, after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")),
-        options={f"{CHECKPOINTING}.timeout": "300 ms", **INTOLERANT},
+    plans.plan(_declined(), options=plans.INTOLERANT),
+    plans.plan(
+        pause(plans.WORKERS[0], 700, after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[0], "sum")),
+        options={f"{plans.CHECKPOINTING}.timeout": "300 ms", **plans.INTOLERANT},
     ),
-    plan(
+    plans.plan(
         storage_error("persist-job-record", 300, {"occurrences": 2}, after_checkpoint=1),
-        options=ONE_TOLERABLE,
+        options=plans.ONE_TOLERABLE,
     ),
-    plan(_not_stored(2), options=ONE_TOLERABLE),
+    plans.plan(_not_stored(2), options=plans.ONE_TOLERABLE),
 )
 """One more than tolerable, for each reason that counts: failed uploads, a decline, an expiry, ids that cannot be made
 durable, and metadata that cannot be stored."""
 NO_FAILURES = (
-    *(plan(_declined(cause), options=INTOLERANT) for cause in NOT_COUNTED),
+    *(plans.plan(_declined(cause), options=plans.INTOLERANT) for cause in NOT_COUNTED),
     LATE_UPLOAD,
-    plan(_not_stored(1), options={**INTOLERANT, **VERSION_1_14}),
-    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sum")), options=INTOLERANT),
+    plans.plan(_not_stored(1), options={**plans.INTOLERANT, **VERSION_1_14}),
+    plans.plan(
+        kill(plans.WORKERS[0], after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[0], "sum")),
+        options=plans.INTOLERANT,
+    ),
 )
 """Ends that count for nothing, whatever is tolerable."""
-FORGIVEN = plan(_not_stored(1), _not_stored(1, after=3), options=ONE_TOLERABLE, records=LONG)
-COUNTED_ANEW = plan(_not_stored(3), options=ONE_TOLERABLE, records=LONG)
-OUTDATED = plan(
+FORGIVEN = plans.plan(_not_stored(1), _not_stored(1, after=3), options=plans.ONE_TOLERABLE, records=LONG)
+COUNTED_ANEW = plans.plan(_not_stored(3), options=plans.ONE_TOLERABLE, records=LONG)
+OUTDATED = plans.plan(
     slow_storage("publish-metadata", 60, 60, 1, after_checkpoint=1),
     _not_stored(1, after=2),
-    options={**TWO_AT_ONCE, **INTOLERANT},
+    options={**plans.TWO_AT_ONCE, **plans.INTOLERANT},
     records=LONG,
 )
 """The publication of a checkpoint fails when a later one has completed."""
-REFUSED_BY_STORE = plan(_not_stored(1), options={**STATE_IN_FILES, **TOLERANT})
+REFUSED_BY_STORE = plans.plan(_not_stored(1), options={**plans.STATE_IN_FILES, **plans.TOLERANT})
 
 
 def _unknown(**how: int) -> Plan:
     """A publication fails with an unknown outcome, and the coordinator dies when it goes on."""
-    again = gate("persist-job-record", COORDINATOR, occurrence=2)
-    return plan(_not_stored(1, **how), kill(COORDINATOR, after_checkpoint=1, gate=again), options=STATE_IN_FILES)
+    again = plans.gate("persist-job-record", COORDINATOR, occurrence=2)
+    return plans.plan(
+        _not_stored(1, **how), kill(COORDINATOR, after_checkpoint=1, gate=again), options=plans.STATE_IN_FILES
+    )
 
 
 UNKNOWN = (_unknown(after_effect=1), _unknown(answer_lost=1))
-MID_CHECKPOINT = plan(
-    kill(WORKERS[1], after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sum")), options=TWO_AT_ONCE
+MID_CHECKPOINT = plans.plan(
+    kill(plans.WORKERS[1], after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[1], "sum")),
+    options=plans.TWO_AT_ONCE,
 )
 CRASHES = tuple(
-    plan(kill(COORDINATOR, after_checkpoint=1, gate=gate(effect, COORDINATOR)), options={**STATE_IN_FILES, **kept})
+    plans.plan(
+        kill(COORDINATOR, after_checkpoint=1, gate=plans.gate(effect, COORDINATOR)),
+        options={**plans.STATE_IN_FILES, **kept},
+    )
     for effect in ON_COORDINATOR
-    for kept in ({}, TWO_RETAINED)
+    for kept in ({}, plans.TWO_RETAINED)
     if not (kept and "delete" in effect)
 )
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="failed-checkpoints/subsumed",
         purpose="Does a completed checkpoint end those that began before it and still wait for acknowledgements?",
@@ -127,7 +124,7 @@ CASES = with_needs(
         passes="The older one is aborted as subsumed when the newer completes.",
         decides=(Decision("CRD-05", "COORD", ("not-subsumed", "wrong-reason"), "never-subsumes"),),
         plan=LATE_UPLOAD,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/notices-rise",
@@ -136,7 +133,7 @@ CASES = with_needs(
         passes="No task is notified of an older completion after a newer one.",
         decides=(Decision("CRD-06", "COORD", ("notices-not-increasing",), "completes-late"),),
         plan=LATE_PUBLICATION,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/lost-notices",
@@ -144,9 +141,9 @@ CASES = with_needs(
         method="Half to nine tenths of the notices of completion and abort are lost, with and without kills.",
         passes="The output is the right one, once, and what a completed checkpoint promises is committed.",
         decides=(Decision("CRD-07", "TXN", ("not-committed",), "commits-only-noticed"),),
-        plan=each_of(LOST_NOTICES),
+        plan=plans.each_of(LOST_NOTICES),
         runs=len(LOST_NOTICES),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/failing-notice",
@@ -158,7 +155,7 @@ CASES = with_needs(
             Decision("CRD-08", "COORD", ("restored-not-latest",), "revokes-completed"),
         ),
         plan=FAILED_COMMIT,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/too-many",
@@ -166,9 +163,9 @@ CASES = with_needs(
         method="Each reason that counts is met once more than tolerable.",
         passes="The job fails over then, and its restart strategy decides.",
         decides=(Decision("CRD-09", "COUNT", ("tolerable-exceeded",), "counts-no-abort"),),
-        plan=each_of(TOO_MANY),
+        plan=plans.each_of(TOO_MANY),
         runs=len(TOO_MANY),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/not-counted",
@@ -177,9 +174,9 @@ CASES = with_needs(
         "the job fails over, and, in version 1.14, metadata cannot be stored.",
         passes="The job does not fail over because of a checkpoint.",
         decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable",), "counts-every-abort"),),
-        plan=each_of(NO_FAILURES),
+        plan=plans.each_of(NO_FAILURES),
         runs=len(NO_FAILURES),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/forgiven",
@@ -188,7 +185,7 @@ CASES = with_needs(
         passes="The job does not fail over.",
         decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable",), "never-forgives"),),
         plan=FORGIVEN,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/counted-anew",
@@ -197,7 +194,7 @@ CASES = with_needs(
         passes="The job fails over with the second and not with the third.",
         decides=(Decision("CRD-09", "COUNT", ("failed-below-tolerable", "tolerable-exceeded"), "never-counts-anew"),),
         plan=COUNTED_ANEW,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/outdated",
@@ -214,7 +211,7 @@ CASES = with_needs(
         passes="The checkpoint is aborted, and no file of it is left at the end.",
         decides=(Decision("CRD-11", "COORD", ("state-not-discarded",), "keeps-files-of-failed-store"),),
         plan=REFUSED_BY_STORE,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/perhaps-stored",
@@ -223,10 +220,10 @@ CASES = with_needs(
         passes="Whoever finds the metadata finds every file that it names.",
         decides=(Decision("CRD-11", "REACH", ("file-missing",), "D2"),),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(UNKNOWN),
+        plan=plans.each_of(UNKNOWN),
         runs=len(UNKNOWN),
         mutant_plan=UNKNOWN[0],
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/task-failure",
@@ -235,7 +232,7 @@ CASES = with_needs(
         passes="None of the attempt is pending when the next attempt starts.",
         decides=(Decision("CRD-12", "COORD", ("pending-at-restart",), "forgets-pending"),),
         plan=MID_CHECKPOINT,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="failed-checkpoints/coordinator-crash",
@@ -247,8 +244,8 @@ CASES = with_needs(
             Decision("CRD-13", "TXN", ("recovered-not-committed",), "forgets-recovered-transactions"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(CRASHES),
+        plan=plans.each_of(CRASHES),
         runs=len(CRASHES),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
 )

@@ -10,20 +10,9 @@ from holdfast.faults.process import kill, pause
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    STATE_IN_FILES,
-    TOLERANT,
-    TWO_AT_ONCE,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
-SHORT_TIMEOUT = {**TOLERANT, **STATE_IN_FILES, f"{CHECKPOINTING}.timeout": "100 ms"}
+SHORT_TIMEOUT = {**plans.TOLERANT, **plans.STATE_IN_FILES, f"{plans.CHECKPOINTING}.timeout": "100 ms"}
 LONG = {"records": 240}
 """Records arrive for a second and more."""
 NOTICES_AND_TRIGGERS = "trigger complete abort heartbeat"
@@ -36,71 +25,71 @@ def _declined(**when: Any) -> FaultSpec:
 
 
 LOST_WITH_CONNECTION = tuple(
-    plan(
-        disturb("lose", first, WORKERS[0], after_checkpoint=1),
-        disturb("lose", then, WORKERS[0], after_checkpoint=3),
-        kill(WORKERS[1], after_checkpoint=1),
-        kill(WORKERS[1], after_checkpoint=4),
+    plans.plan(
+        disturb("lose", first, plans.WORKERS[0], after_checkpoint=1),
+        disturb("lose", then, plans.WORKERS[0], after_checkpoint=3),
+        kill(plans.WORKERS[1], after_checkpoint=1),
+        kill(plans.WORKERS[1], after_checkpoint=4),
         options=SHORT_TIMEOUT,
         records=LONG,
     )
     for first, then in (("acknowledge", "deploy"), ("cancel", "task-running"), ("start-source", "cancelled"))
 )
 """The connection of a worker is reset in front of a message; the other worker dies, so that tasks stop and start."""
-DOUBLED_ACKS = plan(
+DOUBLED_ACKS = plans.plan(
     disturb("double", "acknowledge", how={"occurrences": 0, "delay_ms": 1}, after_checkpoint=1),
-    pause(WORKERS[1], 60, after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+    pause(plans.WORKERS[1], 60, after_checkpoint=1, gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
-ACKS_OF_THE_LAST_ATTEMPT = plan(
-    disturb("double", "acknowledge", WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
-    kill(WORKERS[1], after_checkpoint=3),
+ACKS_OF_THE_LAST_ATTEMPT = plans.plan(
+    disturb("double", "acknowledge", plans.WORKERS[0], {"occurrences": 0, "delay_ms": 70}, after_checkpoint=1),
+    kill(plans.WORKERS[1], after_checkpoint=3),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
 """Copies of what the surviving worker acknowledged arrive when the attempt is over, and the checkpoint complete."""
 OLD_TRIGGERS = (
-    plan(
+    plans.plan(
         disturb("double", "trigger", how={"occurrences": 0, "delay_ms": 50}, after_checkpoint=1),
         options=SHORT_TIMEOUT,
         records=LONG,
     ),
-    plan(
+    plans.plan(
         disturb(
             "delay",
             "trigger",
-            WORKERS[0],
+            plans.WORKERS[0],
             {"delay_ms": 130, "overtaken_by": NOTICES_AND_TRIGGERS},
             after_checkpoint=1,
         ),
-        options={**SHORT_TIMEOUT, **TWO_AT_ONCE},
+        options={**SHORT_TIMEOUT, **plans.TWO_AT_ONCE},
         records=LONG,
     ),
 )
-LATE_ABORTS = plan(
+LATE_ABORTS = plans.plan(
     disturb("delay", "abort", how={"delay_ms": 45, "overtaken_by": NOTICES_AND_TRIGGERS, "occurrences": 0}),
     _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
     _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
-LATE_DECLINES = plan(
+LATE_DECLINES = plans.plan(
     disturb("delay", "decline", how={"delay_ms": 60, "overtaken_by": "acknowledge decline heartbeat-answer"}),
-    disturb("lose", "trigger", WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
+    disturb("lose", "trigger", plans.WORKERS[0], {"occurrences": 3}, after_checkpoint=1),
     _declined(after_checkpoint=1, at_event="checkpoint_triggered"),
     _declined(after_checkpoint=2, at_event="checkpoint_triggered"),
-    options={**SHORT_TIMEOUT, f"{CHECKPOINTING}.timeout": "42 ms"},
+    options={**SHORT_TIMEOUT, f"{plans.CHECKPOINTING}.timeout": "42 ms"},
     records=LONG,
 )
 """A decline arrives when its checkpoint has expired, and another is pending; a later one arrives in time."""
-LOST_TRIGGERS = plan(
-    disturb("lose", "trigger", WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
+LOST_TRIGGERS = plans.plan(
+    disturb("lose", "trigger", plans.WORKERS[0], {"occurrences": 2}, after_checkpoint=1),
     options=SHORT_TIMEOUT,
     records=LONG,
 )
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="messages/doubled-acks",
         purpose="Is every acknowledgement counted once, when each of them arrives twice?",
@@ -108,7 +97,7 @@ CASES = with_needs(
         passes="No checkpoint completes without it.",
         decides=(Decision("CRD-02", "COORD", ("ack-counted-wrongly",), "counts-duplicate-acks"),),
         plan=DOUBLED_ACKS,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="messages/late-copies-of-acks",
@@ -118,7 +107,7 @@ CASES = with_needs(
         decides=(Decision("CRD-02", "REACH", ("file-missing",), "discards-counted-acks"),),
         windows=(Window.RESTORED_STATE,),
         plan=ACKS_OF_THE_LAST_ATTEMPT,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="messages/old-triggers",
@@ -126,9 +115,9 @@ CASES = with_needs(
         method="Triggers are doubled, or one is overtaken by the next.",
         passes="No source begins a checkpoint twice, or an older one after a newer.",
         decides=(Decision("BAR-10", "CUT", ("stale-acted",), "takes-older-triggers"),),
-        plan=each_of(OLD_TRIGGERS),
+        plan=plans.each_of(OLD_TRIGGERS),
         runs=len(OLD_TRIGGERS),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="messages/late-aborts",
@@ -156,7 +145,7 @@ CASES = with_needs(
             Decision("CRD-04", "COORD", ("slot-not-freed",), "keeps-slot"),
         ),
         plan=LOST_TRIGGERS,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="messages/lost-with-connection",
@@ -168,8 +157,8 @@ CASES = with_needs(
             Decision("REC-10", "LIVE", ("input-not-drained", "no-new-checkpoints"), "keeps-lost-worker"),
         ),
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
-        plan=each_of(LOST_WITH_CONNECTION),
+        plan=plans.each_of(LOST_WITH_CONNECTION),
         runs=len(LOST_WITH_CONNECTION),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
 )

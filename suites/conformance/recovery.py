@@ -11,20 +11,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.target import COORDINATOR, Target
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    FAILOVER,
-    RESTART,
-    RESTORED,
-    STATE_IN_FILES,
-    TWO_RETAINED,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
 ON_WORKERS = (
     "send-barrier", "write-state", "during-write-state", "pre-commit", "during-pre-commit", "acknowledge", "commit",
@@ -43,95 +30,97 @@ EXACTLY_ONCE = ("row-wrong", "row-repeated", "counts-stepped-back", "input-missi
 
 def _crash(target: Target, effect: str) -> Plan:
     """A process dies in front of, or in the middle of, one of its steps."""
-    return plan(kill(target, after_checkpoint=1, gate=gate(effect, target)), options=STATE_IN_FILES)
+    return plans.plan(kill(target, after_checkpoint=1, gate=plans.gate(effect, target)), options=plans.STATE_IN_FILES)
 
 
 def _crash_again(target: Target, effect: str, times: int = 1) -> Plan:
     """A worker dies, and in the recovery from that a process dies in front of one of its steps."""
-    again = [kill(target, after_checkpoint=2, gate=gate(effect, target)) for _ in range(times)]
-    first = COORDINATOR if effect == "recover" else WORKERS[1]
-    return plan(kill(first, after_checkpoint=2), *again, options={**STATE_IN_FILES, **TWO_RETAINED})
+    again = [kill(target, after_checkpoint=2, gate=plans.gate(effect, target)) for _ in range(times)]
+    first = COORDINATOR if effect == "recover" else plans.WORKERS[1]
+    return plans.plan(kill(first, after_checkpoint=2), *again, options={**plans.STATE_IN_FILES, **plans.TWO_RETAINED})
 
 
 def _crash_early(target: Target, effect: str) -> Plan:
     """A process dies before any checkpoint is complete."""
-    return plan(kill(target, gate=gate(effect, target)), options=STATE_IN_FILES)
+    return plans.plan(kill(target, gate=plans.gate(effect, target)), options=plans.STATE_IN_FILES)
 
 
 CRASHES = (
-    *(_crash(target, effect) for target in WORKERS for effect in ON_WORKERS),
+    *(_crash(target, effect) for target in plans.WORKERS for effect in ON_WORKERS),
     *(_crash(COORDINATOR, effect) for effect in ON_COORDINATOR),
-    *(_crash_again(target, effect) for target in WORKERS for effect in WORKERS_RECOVER),
+    *(_crash_again(target, effect) for target in plans.WORKERS for effect in WORKERS_RECOVER),
     *(_crash_again(COORDINATOR, effect) for effect in COORDINATOR_RECOVERS),
 )
 """Every step of every participant."""
 EARLY_CRASHES = (
-    *(_crash_early(WORKERS[0], effect) for effect in BEFORE_FIRST),
+    *(_crash_early(plans.WORKERS[0], effect) for effect in BEFORE_FIRST),
     *(_crash_early(COORDINATOR, effect) for effect in COORDINATOR_BEFORE_FIRST),
 )
 CRASHES_IN_RECOVERY = (
-    *(_crash_again(WORKERS[0], effect, times=2) for effect in WORKERS_RECOVER),
+    *(_crash_again(plans.WORKERS[0], effect, times=2) for effect in WORKERS_RECOVER),
     *(_crash_again(COORDINATOR, effect, times=2) for effect in COORDINATOR_RECOVERS),
 )
-TWO_KILLS = plan(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=3), options=TWO_RETAINED)
-START_AT_LATEST = plan(
-    kill(COORDINATOR, gate=gate("publish-metadata", COORDINATOR)),
+TWO_KILLS = plans.plan(
+    kill(plans.WORKERS[0], after_checkpoint=2), kill(plans.WORKERS[1], after_checkpoint=3), options=plans.TWO_RETAINED
+)
+START_AT_LATEST = plans.plan(
+    kill(COORDINATOR, gate=plans.gate("publish-metadata", COORDINATOR)),
     options={"scan.startup.mode": "latest-offset"},
     records={"records": 80, "partitions": 1, "idle_partition": 0, "starts_ms": 30},
 )
 """The job starts at the end of an empty partition, and dies when something is there."""
-RECORDED: dict[str, Any] = {"after_checkpoint": 2, "gate": gate("send-trigger", COORDINATOR)}
+RECORDED: dict[str, Any] = {"after_checkpoint": 2, "gate": plans.gate("send-trigger", COORDINATOR)}
 """The id of the next checkpoint is durable, and with it that the newest is complete. The coordinator stands there, so
 none completes before the damage is done."""
 WAYS = ("remove", "truncate", "flip")
 WHO_READS = {
     "metadata": kill(COORDINATOR, **RECORDED),
-    "state": kill(WORKERS[0], after_checkpoint=2, gate=gate("acknowledge", WORKERS[0])),
+    "state": kill(plans.WORKERS[0], after_checkpoint=2, gate=plans.gate("acknowledge", plans.WORKERS[0])),
 }
 """By what is damaged, the death that makes somebody read it, before the next checkpoint can complete."""
 UNREADABLE = tuple(
-    plan(
+    plans.plan(
         damage(part, way, 300, **RECORDED),
         WHO_READS[part],
-        options={**STATE_IN_FILES, **retained},
+        options={**plans.STATE_IN_FILES, **retained},
     )
     for part in ("metadata", "state")
     for way in WAYS
-    for retained in ({}, TWO_RETAINED)
+    for retained in ({}, plans.TWO_RETAINED)
 )
 """A file of the newest checkpoint is spoilt as a process dies that makes somebody read it, and mended after a while."""
 MISSING = UNREADABLE[0]
 NOT_MENDED = tuple(
-    plan(
+    plans.plan(
         damage(part, "remove", **RECORDED),
         WHO_READS[part],
-        options={**STATE_IN_FILES, f"{RESTART}.fixed-delay.attempts": "3"},
+        options={**plans.STATE_IN_FILES, f"{plans.RESTART}.fixed-delay.attempts": "3"},
         expected_end=ExpectedEnd.FAILED,
     )
     for part in ("metadata", "state")
 )
 BACKLOGS = tuple(
-    plan(
+    plans.plan(
         surge(300, 200, after_checkpoint=1),
-        kill(WORKERS[0], after_checkpoint=2),
-        options={f"{RESTART}.fixed-delay.delay": "200 ms"},
+        kill(plans.WORKERS[0], after_checkpoint=2),
+        options={f"{plans.RESTART}.fixed-delay.delay": "200 ms"},
         records={"records": 3 * rate, "records_per_second": rate},
     )
     for rate in (100, 200, 400)
 )
 REREADS = tuple(
-    plan(
-        kill(WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
-        kill(WORKERS[1], after_checkpoint=4, gate=gate("acknowledge", WORKERS[1], "sink")),
-        kill(WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
-        options={**TWO_RETAINED, FAILOVER: "full", f"{CHECKPOINTING}.interval": f"{interval_ms} ms"},
+    plans.plan(
+        kill(plans.WORKERS[0], after_checkpoint=2, at_event="checkpoint_triggered"),
+        kill(plans.WORKERS[1], after_checkpoint=4, gate=plans.gate("acknowledge", plans.WORKERS[1], "sink")),
+        kill(plans.WORKERS[0], after_checkpoint=6, at_event="rows_visible"),
+        options={**plans.TWO_RETAINED, plans.FAILOVER: "full", f"{plans.CHECKPOINTING}.interval": f"{interval_ms} ms"},
         records={"records": 16 * interval_ms // 2, "preloaded_percent": 0},
     )
     for interval_ms in (40, 80, 160)
 )
 """Input arrives for as long as ten checkpoints or more take."""
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="recovery/latest-checkpoint",
         purpose="Do all tasks continue from the latest completed checkpoint, and the sources from its positions?",
@@ -145,7 +134,7 @@ CASES = with_needs(
         ),
         windows=(Window.RESTORED_STATE,),
         plan=TWO_KILLS,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
         pictures=("recovery",),
     ),
     Case(
@@ -155,7 +144,7 @@ CASES = with_needs(
         "from which offset on it hands records to each attempt.",
         passes="The first offset that an attempt is handed is the one that its restored source reports.",
         decides=(Decision("REC-02", "RESTORE", ("read-elsewhere",), "reads-later"),),
-        windows=RESTORED,
+        windows=plans.RESTORED,
         plan=TWO_KILLS,
     ),
     Case(
@@ -164,8 +153,8 @@ CASES = with_needs(
         method="Workers and coordinator are killed at each of their steps in turn, those of a recovery included.",
         passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("REC-03", "EXACT", EXACTLY_ONCE, "source-repeats-one"),),
-        windows=(*RESTORED, Window.TRANSACTION_IN_DOUBT),
-        plan=each_of(CRASHES),
+        windows=(*plans.RESTORED, Window.TRANSACTION_IN_DOUBT),
+        plan=plans.each_of(CRASHES),
         runs=len(CRASHES),
         pictures=("recovery",),
     ),
@@ -176,7 +165,7 @@ CASES = with_needs(
         passes="An attempt that restores nothing starts empty, at the start of its input.",
         decides=(Decision("REC-04", "RESTORE", ("not-initial",), "forgets-start"),),
         windows=(Window.RESTARTED_EMPTY,),
-        plan=each_of((*EARLY_CRASHES, START_AT_LATEST)),
+        plan=plans.each_of((*EARLY_CRASHES, START_AT_LATEST)),
         runs=len(EARLY_CRASHES) + 1,
         mutant_plan=START_AT_LATEST,
     ),
@@ -186,8 +175,8 @@ CASES = with_needs(
         method="A process dies, and dies twice more in the recovery from that; two checkpoints are retained.",
         passes="After a failed restore the same checkpoint is restored again.",
         decides=(Decision("REC-05", "RESTORE", ("recovery-not-repeated",), "falls-back"),),
-        windows=RESTORED,
-        plan=each_of(CRASHES_IN_RECOVERY),
+        windows=plans.RESTORED,
+        plan=plans.each_of(CRASHES_IN_RECOVERY),
         runs=len(CRASHES_IN_RECOVERY),
     ),
     Case(
@@ -201,9 +190,9 @@ CASES = with_needs(
             Decision("REC-08", "EXACT", EXACTLY_ONCE, "starts-empty"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(UNREADABLE),
+        plan=plans.each_of(UNREADABLE),
         runs=len(UNREADABLE),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
         mutant_plan=MISSING,
     ),
     Case(
@@ -212,9 +201,9 @@ CASES = with_needs(
         method="Metadata or a state file of the newest checkpoint is removed for good; three restarts are allowed.",
         passes="The job fails, and reports why.",
         decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "waits-for-lost-checkpoint"),),
-        plan=each_of(NOT_MENDED),
+        plan=plans.each_of(NOT_MENDED),
         runs=len(NOT_MENDED),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
         mutant_plan=NOT_MENDED[0],
     ),
     Case(
@@ -224,8 +213,8 @@ CASES = with_needs(
         "each three times as fast for a while.",
         passes="The last checkpoint covers all input.",
         decides=(Decision("REC-10", "LIVE", ("input-not-drained",), "stops-after-restore"),),
-        windows=RESTORED,
-        plan=each_of(BACKLOGS),
+        windows=plans.RESTORED,
+        plan=plans.each_of(BACKLOGS),
         runs=len(BACKLOGS),
     ),
     Case(
@@ -235,8 +224,8 @@ CASES = with_needs(
         "160 ms. Every run reports how many records were read again.",
         passes="No failure costs more records than arrive in the interval and the time of a checkpoint.",
         decides=(Decision("REC-11", "REREAD", ("too-much",), "restores-older"),),
-        windows=RESTORED,
-        plan=each_of(REREADS),
+        windows=plans.RESTORED,
+        plan=plans.each_of(REREADS),
         runs=len(REREADS),
     ),
 )

@@ -12,22 +12,10 @@ from holdfast.harness.model.jobs import KEYED_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    RESTART,
-    STATE_IN_FILES,
-    TOLERANT,
-    TWO_RETAINED,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
 LONG = {"records": 240, "records_per_second": 200}
-NO_RESTART = {f"{RESTART}.type": "none"}
+NO_RESTART = {f"{plans.RESTART}.type": "none"}
 POLICIES = ("NO_EXTERNALIZED_CHECKPOINTS", "DELETE_ON_CANCELLATION", "RETAIN_ON_CANCELLATION")
 KEPT = frozenset(
     {
@@ -38,19 +26,23 @@ KEPT = frozenset(
     }
 )
 """RULES 1.2."""
-RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+RETAIN = {f"{plans.CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
 
 
 def _ended(policy: str, end: ExpectedEnd) -> Plan:
     """A job that ends so, with two retained: after its third checkpoint, or with its input."""
-    options = {f"{CHECKPOINTING}.externalized-checkpoint-retention": policy, **TWO_RETAINED, **STATE_IN_FILES}
+    options = {
+        f"{plans.CHECKPOINTING}.externalized-checkpoint-retention": policy,
+        **plans.TWO_RETAINED,
+        **plans.STATE_IN_FILES,
+    }
     if end is ExpectedEnd.FINISHED:
-        return plan(job=bounded(KEYED_SUM), options=options, expected_end=end, records=LONG)
+        return plans.plan(job=bounded(KEYED_SUM), options=options, expected_end=end, records=LONG)
     if end is ExpectedEnd.FAILED:
-        ending, options = kill(WORKERS[0], after_checkpoint=3), options | NO_RESTART
+        ending, options = kill(plans.WORKERS[0], after_checkpoint=3), options | NO_RESTART
     else:
         ending = command("cancel" if end is ExpectedEnd.CANCELED else "suspend", after_checkpoint=3)
-    return plan(ending, options=options, expected_end=end, records=LONG)
+    return plans.plan(ending, options=options, expected_end=end, records=LONG)
 
 
 ENDS = (ExpectedEnd.FINISHED, ExpectedEnd.CANCELED, ExpectedEnd.SUSPENDED, ExpectedEnd.FAILED)
@@ -58,17 +50,17 @@ MATRIX = tuple(product(POLICIES, ENDS))
 LEAVES = tuple(_ended(*cell) for cell in MATRIX if cell in KEPT)
 DISCARDS = tuple(_ended(*cell) for cell in MATRIX if cell not in KEPT)
 DURING_END = (
-    plan(
+    plans.plan(
         command("cancel", after_checkpoint=2),
         slow_storage("persist-job-record", 30, 400, after_checkpoint=2),
-        options={**RETAIN, **STATE_IN_FILES},
+        options={**RETAIN, **plans.STATE_IN_FILES},
         expected_end=ExpectedEnd.CANCELED,
         records=LONG,
     ),
-    plan(
+    plans.plan(
         command("cancel", after_checkpoint=2),
-        kill(COORDINATOR, after_checkpoint=2, gate=gate("delete", COORDINATOR)),
-        options=STATE_IN_FILES,
+        kill(COORDINATOR, after_checkpoint=2, gate=plans.gate("delete", COORDINATOR)),
+        options=plans.STATE_IN_FILES,
         expected_end=ExpectedEnd.CANCELED,
         records=LONG,
     ),
@@ -79,42 +71,44 @@ def _again(end: str, *faults: FaultSpec, restore: int = 1, after: int = 3) -> Pl
     """A job ends, and another is submitted, which runs on to the end of the input."""
     ended = command(end, after_checkpoint=after)
     submitted = command("submit", {"restore": restore}, after_checkpoint=after, at_event="checkpoint_retained")
-    return plan(ended, submitted, *faults, options={**RETAIN, **STATE_IN_FILES}, records=LONG)
+    return plans.plan(ended, submitted, *faults, options={**RETAIN, **plans.STATE_IN_FILES}, records=LONG)
 
 
 RESUMED = (
     _again("cancel"),
     _again("suspend"),
-    _again("cancel", kill(WORKERS[0], after_checkpoint=5)),
-    _again("cancel", kill(COORDINATOR, after_checkpoint=4, gate=gate("send-trigger", COORDINATOR))),
-    _again("suspend", kill(WORKERS[1], after_checkpoint=3, gate=gate("read-state", WORKERS[1]))),
+    _again("cancel", kill(plans.WORKERS[0], after_checkpoint=5)),
+    _again("cancel", kill(COORDINATOR, after_checkpoint=4, gate=plans.gate("send-trigger", COORDINATOR))),
+    _again("suspend", kill(plans.WORKERS[1], after_checkpoint=3, gate=plans.gate("read-state", plans.WORKERS[1]))),
 )
 EMPTY = _again("cancel", restore=0)
 """Ends with a checkpoint of its own, beside the one that the first has left."""
 STORED_FIRST = (
-    plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=TOLERANT),
-    plan(
-        kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)),
-        options={**TWO_RETAINED, **STATE_IN_FILES},
+    plans.plan(storage_error("publish-metadata", 300, {"occurrences": 2}, after_checkpoint=2), options=plans.TOLERANT),
+    plans.plan(
+        kill(COORDINATOR, after_checkpoint=2, gate=plans.gate("publish-metadata", COORDINATOR)),
+        options={**plans.TWO_RETAINED, **plans.STATE_IN_FILES},
     ),
-    plan(options=TWO_RETAINED, records=LONG),
+    plans.plan(options=plans.TWO_RETAINED, records=LONG),
 )
 FAILED_DELETIONS = (
-    plan(storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=STATE_IN_FILES, records=LONG),
-    plan(
+    plans.plan(
+        storage_error("delete", 300, {"occurrences": 4}, after_checkpoint=2), options=plans.STATE_IN_FILES, records=LONG
+    ),
+    plans.plan(
         storage_error("delete", 300, {"occurrences": 4, "after_effect": 1}, after_checkpoint=2),
-        options={**STATE_IN_FILES, **TWO_RETAINED},
+        options={**plans.STATE_IN_FILES, **plans.TWO_RETAINED},
         records=LONG,
     ),
 )
-IN_USE = plan(
-    kill(WORKERS[0], after_checkpoint=2),
+IN_USE = plans.plan(
+    kill(plans.WORKERS[0], after_checkpoint=2),
     slow_storage("read-state", 30, 400, after_checkpoint=2),
-    options={**STATE_IN_FILES, **TWO_RETAINED},
+    options={**plans.STATE_IN_FILES, **plans.TWO_RETAINED},
     records=LONG,
 )
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="retention/number",
         purpose="Do as many checkpoints stay as are to be retained, the new one stored before an old one goes?",
@@ -124,9 +118,9 @@ CASES = with_needs(
             Decision("RET-01", "RETAIN", ("too-many-retained",), "retains-one-more"),
             Decision("RET-01", "REACH", ("dropped-too-early",), "drops-before-storing"),
         ),
-        plan=each_of(STORED_FIRST),
+        plan=plans.each_of(STORED_FIRST),
         runs=len(STORED_FIRST),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/leaves",
@@ -134,9 +128,9 @@ CASES = with_needs(
         method="Each policy is combined with each end that keeps.",
         passes="All that were retained are left, with all their files.",
         decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly",), "discards-everything"),),
-        plan=each_of(LEAVES),
+        plan=plans.each_of(LEAVES),
         runs=len(LEAVES),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/discards",
@@ -144,9 +138,9 @@ CASES = with_needs(
         method="Each policy is combined with each end that does not keep.",
         passes="None is left.",
         decides=(Decision("RET-02", "RETAIN", ("kept-wrongly",), "keeps-everything"),),
-        plan=each_of(DISCARDS),
+        plan=plans.each_of(DISCARDS),
         runs=len(DISCARDS),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/struck-end",
@@ -154,7 +148,7 @@ CASES = with_needs(
         method="Its record is slow to be stored, and the coordinator dies in front of a deletion.",
         passes="No coordinator takes the job up again, and its policy decides which checkpoints stay.",
         decides=(Decision("RET-02", "RETAIN", ("discarded-wrongly", "kept-wrongly"), "discards-everything"),),
-        plan=each_of(DURING_END),
+        plan=plans.each_of(DURING_END),
         runs=len(DURING_END),
     ),
     Case(
@@ -168,10 +162,10 @@ CASES = with_needs(
             Decision("RET-04", "RETAIN", ("deleted-after-end",), "claims-restored"),
         ),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(RESUMED),
+        plan=plans.each_of(RESUMED),
         runs=len(RESUMED),
         mutant_plan=RESUMED[0],
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/without-path",
@@ -183,7 +177,7 @@ CASES = with_needs(
             Decision("RET-04", "RETAIN", ("deleted-after-end",), "sweeps-root"),
         ),
         plan=EMPTY,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/failed-deletions",
@@ -191,9 +185,9 @@ CASES = with_needs(
         method="Deletions of dropped checkpoints fail, before or after they took effect.",
         passes="No checkpoint is aborted and no failure counted.",
         decides=(Decision("RET-05", "RETAIN", ("failed-deletion-fails",), "fails-with-deletion"),),
-        plan=each_of(FAILED_DELETIONS),
+        plan=plans.each_of(FAILED_DELETIONS),
         runs=len(FAILED_DELETIONS),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="retention/in-use",
@@ -202,6 +196,6 @@ CASES = with_needs(
         passes="Nothing of the checkpoint is deleted before all tasks run.",
         decides=(Decision("RET-05", "RETAIN", ("deleted-in-use",), "drops-restored"),),
         plan=IN_USE,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
 )

@@ -16,21 +16,9 @@ from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import (
-    CHECKPOINTING,
-    EVERYWHERE,
-    IN_FLIGHT,
-    LATE_CHANNELS,
-    STATE_IN_FILES,
-    TOLERANT,
-    WORKERS,
-    each_of,
-    gate,
-    plan,
-    with_needs,
-)
+from holdfast.suites.conformance import plans
 
-UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+UNALIGNED = {f"{plans.CHECKPOINTING}.unaligned.enabled": "true"}
 FEW_BUFFERS = {"taskmanager.network.memory.buffers-per-channel": "3"}
 """So that records wait at both ends of a channel."""
 BUSY = {"records": 400, "records_per_second": 400}
@@ -40,42 +28,44 @@ EXACTLY_ONCE = ("row-wrong", "counts-stepped-back", "input-missing")
 
 def backlog(*faults: FaultSpec, options: Mapping[str, str] = {}, delay_ms: int = 12) -> Plan:
     """The first sum is slow, so that its inputs, and the outputs above them, are full when a barrier comes."""
-    return plan(
+    return plans.plan(
         slow_task(FIRST_SUM, delay_ms, 1_500), *faults, options={**UNALIGNED, **FEW_BUFFERS, **options}, records=BUSY
     )
 
 
 CRASHES = (
     *(
-        backlog(kill(worker, after_checkpoint=2, gate=gate(effect, worker)), options=STATE_IN_FILES)
-        for worker in WORKERS
+        backlog(kill(worker, after_checkpoint=2, gate=plans.gate(effect, worker)), options=plans.STATE_IN_FILES)
+        for worker in plans.WORKERS
         for effect in ("send-barrier", "write-state", "during-write-state", "acknowledge", "commit")
     ),
     *(
-        backlog(kill(COORDINATOR, after_checkpoint=2, gate=gate(effect, COORDINATOR)), options=STATE_IN_FILES)
+        backlog(
+            kill(COORDINATOR, after_checkpoint=2, gate=plans.gate(effect, COORDINATOR)), options=plans.STATE_IN_FILES
+        )
         for effect in ("send-trigger", "publish-metadata", "during-publish-metadata", "notify")
     ),
-    backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
+    backlog(kill(plans.WORKERS[0], after_checkpoint=2), kill(plans.WORKERS[1], after_checkpoint=4)),
     *(
         backlog(
-            kill(WORKERS[1], after_checkpoint=2),
-            kill(WORKERS[0], after_checkpoint=2, gate=gate(effect, WORKERS[0])),
-            options=STATE_IN_FILES,
+            kill(plans.WORKERS[1], after_checkpoint=2),
+            kill(plans.WORKERS[0], after_checkpoint=2, gate=plans.gate(effect, plans.WORKERS[0])),
+            options=plans.STATE_IN_FILES,
         )
         for effect in ("read-state", "restored")
     ),
 )
 """Every step that concerns what is in flight, and two failures in a row: what was restored is in flight again."""
-RESTORED = backlog(kill(WORKERS[0], after_checkpoint=2))
-STALE_BARRIER = plan(
-    slow(LATE_CHANNELS[0], 60, 1_500),
+RESTORED = backlog(kill(plans.WORKERS[0], after_checkpoint=2))
+STALE_BARRIER = plans.plan(
+    slow(plans.LATE_CHANNELS[0], 60, 1_500),
     forge("decline", "sink[1]", after_checkpoint=1, at_event="checkpoint_triggered"),
-    kill(WORKERS[1], after_checkpoint=2),
-    options={**UNALIGNED, **TOLERANT, "taskmanager.network.memory.buffers-per-channel": "64"},
+    kill(plans.WORKERS[1], after_checkpoint=2),
+    options={**UNALIGNED, **plans.TOLERANT, "taskmanager.network.memory.buffers-per-channel": "64"},
     records=BUSY,
 )
 """A checkpoint is declined at once, and its barrier comes on the late channel while the next one is captured there."""
-TIMEOUT = f"{CHECKPOINTING}.aligned-checkpoint-timeout"
+TIMEOUT = f"{plans.CHECKPOINTING}.aligned-checkpoint-timeout"
 
 
 def buffers(number: int) -> Mapping[str, str]:
@@ -99,8 +89,10 @@ def switching(timeout: str, *faults: FaultSpec) -> Plan:
     return backlog(*faults, options={**LONG_QUEUE, TIMEOUT: timeout})
 
 
-SWITCHED_CRASH = switching("20 ms", kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4))
-SLOW_COPY = plan(
+SWITCHED_CRASH = switching(
+    "20 ms", kill(plans.WORKERS[0], after_checkpoint=2), kill(plans.WORKERS[1], after_checkpoint=4)
+)
+SLOW_COPY = plans.plan(
     slow_task(Target(Role.TASK, subtasks(BROADCAST, Topology()).index("sum[0]")), 20, 1_500),
     job=BROADCAST,
     options={**UNALIGNED, **FEW_BUFFERS},
@@ -108,15 +100,15 @@ SLOW_COPY = plan(
 )
 """So many partitions that keyed records queue in front of the slow sum on processes, too."""
 LATE_GATE = Target(Role.CHANNEL, network_channels(UNION, Topology()).index("right[1]->union[0]"))
-TWO_GATES = plan(
+TWO_GATES = plans.plan(
     slow(LATE_GATE, 40, 1_500),
-    kill(WORKERS[1], after_checkpoint=2),
+    kill(plans.WORKERS[1], after_checkpoint=2),
     job=UNION,
     options={**UNALIGNED, "taskmanager.network.memory.buffers-per-channel": "64"},
     records=BUSY,
 )
 
-CASES = with_needs(
+CASES = plans.with_needs(
     Case(
         id="unaligned/crash-sweep",
         purpose="Does a job stay exactly-once when its checkpoints take along what is in flight?",
@@ -127,8 +119,8 @@ CASES = with_needs(
             Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),
             Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-in-flight-twice"),
         ),
-        windows=IN_FLIGHT,
-        plan=each_of(CRASHES),
+        windows=plans.IN_FLIGHT,
+        plan=plans.each_of(CRASHES),
         runs=len(CRASHES),
         mutant_plan=RESTORED,
     ),
@@ -138,9 +130,9 @@ CASES = with_needs(
         method="A slow task keeps all buffers above it full, and both workers are killed one after the other.",
         passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("UNA-01", "EXACT", EXACTLY_ONCE, "restores-nothing-in-flight"),),
-        windows=IN_FLIGHT,
-        plan=backlog(kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=4)),
-        tiers=EVERYWHERE,
+        windows=plans.IN_FLIGHT,
+        plan=backlog(kill(plans.WORKERS[0], after_checkpoint=2), kill(plans.WORKERS[1], after_checkpoint=4)),
+        tiers=plans.EVERYWHERE,
         mutant_plan=RESTORED,
     ),
     Case(
@@ -154,8 +146,8 @@ CASES = with_needs(
             Decision("UNA-02", "CUT", ("channel-state-extra",), "captures-behind-barrier"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=backlog(slow(LATE_CHANNELS[1], 25, 1_500)),
-        tiers=EVERYWHERE,
+        plan=backlog(slow(plans.LATE_CHANNELS[1], 25, 1_500)),
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/stale-barrier",
@@ -164,7 +156,7 @@ CASES = with_needs(
         "there after the snapshot of the next one.",
         passes="What is stored of that channel is what was in flight at the snapshot of the next one.",
         decides=(Decision("UNA-02", "CUT", ("channel-state-missing",), "B2"),),
-        windows=IN_FLIGHT,
+        windows=plans.IN_FLIGHT,
         plan=STALE_BARRIER,
     ),
     Case(
@@ -175,7 +167,7 @@ CASES = with_needs(
         decides=(Decision("UNA-02", "CUT", ("channel-state-missing",), "B3"),),
         windows=(Window.OVERTAKING,),
         plan=TWO_GATES,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/restored-first",
@@ -188,9 +180,9 @@ CASES = with_needs(
             Decision("UNA-03", "CUT", ("restored-order",), "restores-in-flight-twice"),
             Decision("UNA-03", "RESTORE", ("channel-state-differs",), "restores-nothing-in-flight"),
         ),
-        windows=IN_FLIGHT,
+        windows=plans.IN_FLIGHT,
         plan=RESTORED,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/alignment-timeout",
@@ -206,7 +198,7 @@ CASES = with_needs(
         ),
         windows=(Window.OVERTAKING,),
         plan=replace(switching("30 ms"), run_seed=2),  # in some runs the job ends before an aligned barrier is through
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/around-the-threshold",
@@ -218,7 +210,7 @@ CASES = with_needs(
             Decision("UNA-04", "CUT", ("aligned-too-long",), "starts-aligned"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=each_of([switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")]),
+        plan=plans.each_of([switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")]),
         runs=5,
     ),
     Case(
@@ -227,9 +219,9 @@ CASES = with_needs(
         method="Checkpoints switch under load, and both workers are killed one after the other.",
         passes="The committed output equals that of the oracle's model, once.",
         decides=(Decision("UNA-04", "EXACT", EXACTLY_ONCE, "forgets-on-switch"),),
-        windows=IN_FLIGHT,
+        windows=plans.IN_FLIGHT,
         plan=SWITCHED_CRASH,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/left-out-on-request",
@@ -240,10 +232,10 @@ CASES = with_needs(
         decides=(Decision("UNA-09", "CUT", ("skipped-differs",), "skips-nothing"),),
         windows=(Window.OVERTAKING, Window.RESTORED_STATE),
         plan=backlog(
-            kill(WORKERS[0], after_checkpoint=2),
-            options={f"{CHECKPOINTING}.recover-without-channel-state.checkpoint-id": "2"},
+            kill(plans.WORKERS[0], after_checkpoint=2),
+            options={f"{plans.CHECKPOINTING}.recover-without-channel-state.checkpoint-id": "2"},
         ),
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/pointwise-edges",
@@ -252,8 +244,8 @@ CASES = with_needs(
         passes="No barrier overtakes on it, and nothing of it is stored.",
         decides=(Decision("UNA-06", "CUT", ("overtaken-pointwise",), "overtakes-everywhere"),),
         windows=(Window.OVERTAKING,),
-        plan=plan(slow_task(Target(Role.TASK, 4), 12, 1_500), options={**UNALIGNED, **FEW_BUFFERS}, records=BUSY),
-        tiers=EVERYWHERE,
+        plan=plans.plan(slow_task(Target(Role.TASK, 4), 12, 1_500), options={**UNALIGNED, **FEW_BUFFERS}, records=BUSY),
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/broadcast",
@@ -266,7 +258,7 @@ CASES = with_needs(
         ),
         windows=(Window.OVERTAKING,),
         plan=SLOW_COPY,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/buffer-debloating",
@@ -278,8 +270,8 @@ CASES = with_needs(
             Decision("UNA-08", "QUEUE", ("buffers-outside",), "gives-no-buffer"),
             Decision("UNA-08", "EXACT", EXACTLY_ONCE, "loses-when-resized"),
         ),
-        plan=plan(slow_task(FIRST_SUM, 12, 1_500), options={**LONG_QUEUE, **DEBLOATED}, records=BUSY),
-        tiers=EVERYWHERE,
+        plan=plans.plan(slow_task(FIRST_SUM, 12, 1_500), options={**LONG_QUEUE, **DEBLOATED}, records=BUSY),
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/restore-time",
@@ -287,12 +279,12 @@ CASES = with_needs(
         method="A worker is killed while few, more and many batches are in flight.",
         passes="Each restore is reported with the time from the start of its attempt until the job runs.",
         decides=(Decision("UNA-08", "METRICS", ("restore-duration-wrong",), "reports-restores-of-no-time"),),
-        windows=IN_FLIGHT,
-        plan=each_of(
-            [backlog(kill(WORKERS[0], after_checkpoint=2), options=buffers(number)) for number in (3, 12, 40)]
+        windows=plans.IN_FLIGHT,
+        plan=plans.each_of(
+            [backlog(kill(plans.WORKERS[0], after_checkpoint=2), options=buffers(number)) for number in (3, 12, 40)]
         ),
         runs=3,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="unaligned/whatever-the-backlog",
@@ -304,8 +296,8 @@ CASES = with_needs(
             Decision("UNA-08", "METRICS", ("size-wrong",), "forgets-channel-state"),
         ),
         windows=(Window.OVERTAKING,),
-        plan=each_of([backlog(options=buffers(number)) for number in (3, 12, 40)]),
+        plan=plans.each_of([backlog(options=buffers(number)) for number in (3, 12, 40)]),
         runs=3,
-        tiers=EVERYWHERE,
+        tiers=plans.EVERYWHERE,
     ),
 )

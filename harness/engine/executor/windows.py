@@ -8,26 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    ChannelStateRestored,
-    ChannelStateTaken,
-    CheckpointCompleted,
-    FailureCounted,
-    JobStatus,
-    JobSwitched,
-    NodeDied,
-    SourceEmitted,
-    StateFound,
-    TaskStarted,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.window import Window
 
-_OF_RESTARTS = frozenset({FailureCounted, JobSwitched, NodeDied, AttemptStarted, CheckpointCompleted})
+_OF_RESTARTS = frozenset(
+    {events.FailureCounted, events.JobSwitched, events.NodeDied, events.AttemptStarted, events.CheckpointCompleted}
+)
 
 
 def windows_hit(history: History) -> frozenset[Window]:
@@ -43,9 +30,9 @@ def _found(history: History) -> Iterator[Window]:
     yield from _of_restarts(history)
     if _transaction_in_doubt(history):
         yield Window.TRANSACTION_IN_DOUBT
-    if any(content.batches for event in history.of(ChannelStateTaken) for content in event.channels):
+    if any(content.batches for event in history.of(events.ChannelStateTaken) for content in event.channels):
         yield Window.OVERTAKING
-    restores = (event for event in history.of(ChannelStateRestored) if not event.skipped)
+    restores = (event for event in history.of(events.ChannelStateRestored) if not event.skipped)
     if any(content.batches for event in restores for content in event.channels):
         yield Window.RESTORED_IN_FLIGHT
 
@@ -56,16 +43,16 @@ def _of_restarts(history: History) -> Iterator[Window]:
     restarting = alone = False
     happened = [event for event in history.events if type(event) in _OF_RESTARTS]
     for event in sorted(happened, key=lambda event: event.time_ns):
-        if isinstance(event, NodeDied) and restarting:
+        if isinstance(event, events.NodeDied) and restarting:
             yield Window.RESTART_STRUCK
-        elif isinstance(event, JobSwitched) and event.status is JobStatus.RUNNING:
+        elif isinstance(event, events.JobSwitched) and event.status is events.JobStatus.RUNNING:
             restarting = False
-        elif isinstance(event, CheckpointCompleted):
+        elif isinstance(event, events.CheckpointCompleted):
             alone = False
-        elif isinstance(event, AttemptStarted) and event.subtasks:
+        elif isinstance(event, events.AttemptStarted) and event.subtasks:
             alone = True
             yield Window.REGION_RESTARTED
-        elif isinstance(event, FailureCounted):
+        elif isinstance(event, events.FailureCounted):
             restarting = True
             if alone:
                 yield Window.REGION_STRUCK
@@ -75,25 +62,27 @@ def _restored_attempts(history: History) -> set[int]:
     """The attempts, or lives of a program, that began from persisted state; a task of theirs ran if tasks are seen. A
     checkpoint that completed before anything was read holds none."""
     held = {
-        event.checkpoint for event in history.of(CheckpointCompleted) if any(event.positions) or not event.positions
+        event.checkpoint
+        for event in history.of(events.CheckpointCompleted)
+        if any(event.positions) or not event.positions
     }
-    empty = {event.checkpoint for event in history.of(CheckpointCompleted)} - held
+    empty = {event.checkpoint for event in history.of(events.CheckpointCompleted)} - held
     attempts = {
         event.attempt
-        for event in history.of(AttemptStarted)
+        for event in history.of(events.AttemptStarted)
         if event.restored_checkpoint is not None and event.restored_checkpoint not in empty
     }
-    tasks = history.of(TaskStarted)
+    tasks = history.of(events.TaskStarted)
     if tasks:
         attempts &= {event.attempt for event in tasks if event.restored_checkpoint is not None}
-    return attempts | {event.attempt for event in history.of(StateFound) if any(event.positions)}
+    return attempts | {event.attempt for event in history.of(events.StateFound) if any(event.positions)}
 
 
 def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
     """What was read, and by whom, follows the attempts: one that reads an offset again is not the one that read it."""
-    held = {event.attempt: event.positions for event in history.of(StateFound)}
+    held = {event.attempt: event.positions for event in history.of(events.StateFound)}
     reached: dict[int, tuple[int, int]] = {}
-    for event in history.of(SourceEmitted):
+    for event in history.of(events.SourceEmitted):
         end, reader = reached.get(event.partition, (0, event.attempt))
         if event.attempt != reader and event.first_offset < end:
             yield Window.READ_AGAIN if event.attempt in restored else Window.RESTARTED_EMPTY
@@ -107,9 +96,11 @@ def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
 
 
 def _transaction_in_doubt(history: History) -> bool:
-    dead = {event.dead_node for event in history.of(NodeDied)}
+    dead = {event.dead_node for event in history.of(events.NodeDied)}
     open_transactions = {
-        (event.node, event.transaction) for event in history.of(TransactionPrecommitted) if event.node in dead
+        (event.node, event.transaction) for event in history.of(events.TransactionPrecommitted) if event.node in dead
     }
-    open_transactions -= {(event.node, event.transaction) for event in history.of(TransactionCommitted)}
-    return bool(open_transactions - {(event.node, event.transaction) for event in history.of(TransactionAborted)})
+    open_transactions -= {(event.node, event.transaction) for event in history.of(events.TransactionCommitted)}
+    return bool(
+        open_transactions - {(event.node, event.transaction) for event in history.of(events.TransactionAborted)}
+    )

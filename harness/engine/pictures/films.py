@@ -8,22 +8,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from holdfast.harness.engine.pictures.stage import Stage
-from holdfast.harness.model.events import (
-    AckReceived,
-    AttemptStarted,
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    ChannelBlocked,
-    ChannelUnblocked,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    NotificationSent,
-    SnapshotTaken,
-    TriggerSent,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import Film, Scene
 from holdfast.harness.model.topology import all_channels, channel_ends, subtasks
@@ -51,9 +36,11 @@ class _Places:
     def __init__(self, history: History, checkpoint: int) -> None:
         self.history = history
         self.checkpoint = checkpoint
-        self.attempt = next(each.attempt for each in history.of(CheckpointTriggered) if each.checkpoint == checkpoint)
+        self.attempt = next(
+            each.attempt for each in history.of(events.CheckpointTriggered) if each.checkpoint == checkpoint
+        )
 
-    def of(self, kind: type[Event], subtasks: Container[str] | None = None) -> list[int]:
+    def of(self, kind: type[events.Event], subtasks: Container[str] | None = None) -> list[int]:
         """Places of all events of a kind for this checkpoint, in order; of some subtasks, if any are named."""
         return [
             self.history.position(event)
@@ -66,16 +53,18 @@ class _Places:
 
 def used_channels(history: History) -> set[str]:
     """Channels that carried anything."""
-    return {event.channel for event in history.of(BatchSent)} | {event.channel for event in history.of(BarrierSent)}
+    return {event.channel for event in history.of(events.BatchSent)} | {
+        event.channel for event in history.of(events.BarrierSent)
+    }
 
 
 def longest_alignment(history: History) -> Alignment | None:
     """Of a checkpoint that completed: the one that held most, of these the longest; None: none held anything."""
-    completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
+    completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
     first: dict[tuple[int, str, int], int] = {}
     found: list[Alignment] = []
     for place, event in enumerate(history.events):
-        if isinstance(event, BarrierReceived) and event.checkpoint in completed:
+        if isinstance(event, events.BarrierReceived) and event.checkpoint in completed:
             receiver = channel_ends(event.channel)[1]
             began = first.setdefault((event.attempt, receiver, event.checkpoint), place)
             if event.held_bytes:
@@ -97,8 +86,8 @@ def alignment_film(history: History) -> Film | None:
     inputs = [
         name for name in all_channels(history.plan.job, history.plan.topology) if channel_ends(name)[1] == subtask
     ]
-    unblocked = places.of(ChannelUnblocked, [subtask])
-    snapshot = places.of(SnapshotTaken, [subtask])
+    unblocked = places.of(events.ChannelUnblocked, [subtask])
+    snapshot = places.of(events.SnapshotTaken, [subtask])
     blocked = [channel_ends(name)[0] for name in _blocked(history, alignment)]
     after = _processed_after(history, unblocked[-1] if unblocked else alignment.last, subtask, inputs)
     late = channel_ends(history.events[alignment.last].channel)[0]  # type: ignore[attr-defined]
@@ -136,9 +125,9 @@ def checkpoint_film(history: History) -> Film | None:
         return None
     places = _Places(history, checkpoint)
     columns = _columns(history, subtasks(history.plan.job, history.plan.topology))
-    moments = [(_behind(places.of(TriggerSent)), "1. The coordinator triggers the sources, and nobody else.")]
+    moments = [(_behind(places.of(events.TriggerSent)), "1. The coordinator triggers the sources, and nobody else.")]
     for number, column in enumerate(columns, start=2):
-        done = [*places.of(SnapshotTaken, column), *places.of(BarrierSent, column)]
+        done = [*places.of(events.SnapshotTaken, column), *places.of(events.BarrierSent, column)]
         vertices = sorted({name.partition("[")[0] for name in column})
         if number == 2:
             words = "Sources record their offsets and send the barrier to everyone below."
@@ -149,11 +138,11 @@ def checkpoint_film(history: History) -> Film | None:
         moments.append((_behind(done), f"{number}. {words}"))
     number = len(columns) + 2
     moments.append(
-        (_behind(places.of(AckReceived)), f"{number}. Every subtask has acknowledged; metadata is published.")
+        (_behind(places.of(events.AckReceived)), f"{number}. Every subtask has acknowledged; metadata is published.")
     )
     moments.append(
         (
-            _behind([*places.of(CheckpointCompleted), *places.of(NotificationSent)]),
+            _behind([*places.of(events.CheckpointCompleted), *places.of(events.NotificationSent)]),
             f"{number + 1}. It is complete, and every task is notified.",
         )
     )
@@ -174,13 +163,13 @@ def seven_steps(history: History) -> Film | None:
     inputs = [
         name for name in all_channels(history.plan.job, history.plan.topology) if channel_ends(name)[1] == subtask
     ]
-    snapshots = places.of(SnapshotTaken, sources)
-    sent = places.of(BarrierSent, sources)
-    unblocked = places.of(ChannelUnblocked, [subtask])
+    snapshots = places.of(events.SnapshotTaken, sources)
+    sent = places.of(events.BarrierSent, sources)
+    unblocked = places.of(events.ChannelUnblocked, [subtask])
     moments = (
-        (places.of(CheckpointTriggered)[0], "1. The job runs."),
+        (places.of(events.CheckpointTriggered)[0], "1. The job runs."),
         (
-            _behind(places.of(TriggerSent)),
+            _behind(places.of(events.TriggerSent)),
             f"2. The coordinator starts checkpoint {checkpoint}: a message to each source.",
         ),
         (_behind([*snapshots, *sent]), "3. Sources record their offsets, report, and send barriers to everyone below."),
@@ -190,7 +179,10 @@ def seven_steps(history: History) -> Film | None:
             _processed_after(history, unblocked[-1] if unblocked else alignment.last, subtask, inputs),
             "6. All barriers are there: snapshot, the barrier is sent on, what waited is processed.",
         ),
-        (_behind(places.of(CheckpointCompleted)), "7. The last acknowledgement is in: the checkpoint is complete."),
+        (
+            _behind(places.of(events.CheckpointCompleted)),
+            "7. The last acknowledgement is in: the checkpoint is complete.",
+        ),
     )
     scenes = _scenes(history, checkpoint, moments, focus=subtask)
     columns = _columns(history, subtasks(history.plan.job, history.plan.topology))
@@ -222,7 +214,7 @@ def _blocked(history: History, alignment: Alignment) -> list[str]:
     return [
         event.channel
         for event in history.events[alignment.first : alignment.last]
-        if isinstance(event, ChannelBlocked)
+        if isinstance(event, events.ChannelBlocked)
         and event.checkpoint == alignment.checkpoint
         and channel_ends(event.channel)[1] == alignment.subtask
     ]
@@ -232,15 +224,15 @@ def _processed_after(history: History, place: int, subtask: str, inputs: Sequenc
     """Just after the first batch that a subtask processed behind a place."""
     for number in range(place, len(history.events)):
         event = history.events[number]
-        if isinstance(event, BatchProcessed) and event.channel in inputs:
+        if isinstance(event, events.BatchProcessed) and event.channel in inputs:
             return number + 1
     return place + 1
 
 
 def _whole_checkpoint(history: History) -> int | None:
     """One that completed in the first attempt, with as much under way as any."""
-    first = next((event.attempt for event in history.of(AttemptStarted)), 0)
-    completed = [event.checkpoint for event in history.of(CheckpointCompleted) if event.attempt == first]
+    first = next((event.attempt for event in history.of(events.AttemptStarted)), 0)
+    completed = [event.checkpoint for event in history.of(events.CheckpointCompleted) if event.attempt == first]
     alignment = longest_alignment(history)
     if alignment is not None and alignment.checkpoint in completed:
         return alignment.checkpoint
@@ -260,10 +252,10 @@ def _columns(history: History, shown: Iterable[str]) -> tuple[tuple[str, ...], .
     return tuple(tuple(columns[number]) for number in sorted(columns))
 
 
-def _subtask(event: Event) -> str:
+def _subtask(event: events.Event) -> str:
     """Whom an event is about: who sent the barrier, or whose input is blocked."""
     sender, receiver = channel_ends(getattr(event, "channel", ""))
-    return getattr(event, "subtask", "") or (sender if isinstance(event, BarrierSent) else receiver)
+    return getattr(event, "subtask", "") or (sender if isinstance(event, events.BarrierSent) else receiver)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,19 +10,7 @@ import msgspec
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
 from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BarrierSent,
-    BatchSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    FailureCounted,
-    JobSwitched,
-    SourceEmitted,
-    TaskStarted,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.picture import (
     DrawnMachine,
@@ -44,23 +32,27 @@ _MILLISECOND_NS = 1_000_000
 
 def stream_picture(history: History) -> StreamPicture | None:
     """How the first barriers split the busiest channel of the first attempt."""
-    barriers = [event for event in history.of(BarrierSent) if event.attempt == 1]
+    barriers = [event for event in history.of(events.BarrierSent) if event.attempt == 1]
     counts: dict[str, int] = {}
-    for sent in history.of(BatchSent):
+    for sent in history.of(events.BatchSent):
         if sent.attempt == 1:
             counts[sent.channel] = counts.get(sent.channel, 0) + 1
     if not barriers or not counts:
         return None
-    sources = {event.subtask for event in history.of(SourceEmitted)}
+    sources = {event.subtask for event in history.of(events.SourceEmitted)}
     channel = max(counts, key=lambda name: (name.partition("->")[0] in sources, counts[name]))
     stage = Stage(history)
     stage.use(used_channels(history))
     segments: list[Segment] = []
     elements: list[str] = []
     for place, event in enumerate(history.events):
-        if not isinstance(event, BatchSent | BarrierSent) or event.channel != channel or event.attempt != 1:
+        if (
+            not isinstance(event, events.BatchSent | events.BarrierSent)
+            or event.channel != channel
+            or event.attempt != 1
+        ):
             continue
-        if isinstance(event, BarrierSent):
+        if isinstance(event, events.BarrierSent):
             segments.append(Segment(tuple(elements), event.checkpoint))
             elements = []
             if len(segments) == MOST_SEGMENTS:
@@ -75,12 +67,14 @@ def stream_picture(history: History) -> StreamPicture | None:
 
 def pause_picture(history: History) -> PausePicture | None:
     """How interval and pause space the checkpoints of the first attempt."""
-    ends: dict[int, CheckpointCompleted | CheckpointAborted] = {
-        event.checkpoint: event for event in history.of(CheckpointCompleted)
+    ends: dict[int, events.CheckpointCompleted | events.CheckpointAborted] = {
+        event.checkpoint: event for event in history.of(events.CheckpointCompleted)
     }
-    ends.update((event.checkpoint, event) for event in history.of(CheckpointAborted))
+    ends.update((event.checkpoint, event) for event in history.of(events.CheckpointAborted))
     interval_ms, pause_ms = (_option(history, key) for key in (profile.INTERVAL, profile.MIN_PAUSE))
-    triggered = [each for each in history.of(CheckpointTriggered) if each.attempt == 1 and each.checkpoint in ends]
+    triggered = [
+        each for each in history.of(events.CheckpointTriggered) if each.attempt == 1 and each.checkpoint in ends
+    ]
     if not triggered or not interval_ms:
         return None
     start_ns = min(event.time_ns for event in history.events)
@@ -104,7 +98,7 @@ def _option(history: History, key: str) -> float:
 
 def recovery_picture(history: History) -> RecoveryPicture | None:
     """How far the sources went back for each failure."""
-    attempts = history.of(AttemptStarted)
+    attempts = history.of(events.AttemptStarted)
     if len(attempts) < 2:
         return None
     start_ns = min(event.time_ns for event in history.events)
@@ -113,16 +107,16 @@ def recovery_picture(history: History) -> RecoveryPicture | None:
         return (time_ns - start_ns) / _MILLISECOND_NS
 
     points: dict[tuple[int, int], list[tuple[float, int]]] = {}
-    for event in history.of(TaskStarted):
+    for event in history.of(events.TaskStarted):
         for partition, offset in event.positions:
             points.setdefault((event.attempt, partition), []).append((at_ms(event.time_ns), offset))
-    for emitted in history.of(SourceEmitted):
+    for emitted in history.of(events.SourceEmitted):
         key = emitted.attempt, emitted.partition
         points.setdefault(key, [(at_ms(emitted.time_ns), emitted.first_offset)])
         points[key].append((at_ms(emitted.time_ns), emitted.next_offset))
     last_ms = max(time for line in points.values() for time, _ in line)
     shown_ms = min(at_ms(max(event.time_ns for event in history.events)), last_ms * 1.08)
-    switches = [event for event in history.of(JobSwitched) if at_ms(event.time_ns) <= shown_ms]
+    switches = [event for event in history.of(events.JobSwitched) if at_ms(event.time_ns) <= shown_ms]
     phases = [
         (at_ms(event.time_ns), at_ms(following.time_ns) if following else shown_ms, event.status.value)
         for event, following in zip(switches, [*switches[1:], None], strict=True)
@@ -138,10 +132,10 @@ def recovery_picture(history: History) -> RecoveryPicture | None:
         phases=tuple(phases),
         checkpoints=tuple(
             (event.checkpoint, at_ms(event.time_ns), event.positions)
-            for event in history.of(CheckpointCompleted)
+            for event in history.of(events.CheckpointCompleted)
             if at_ms(event.time_ns) <= shown_ms
         ),
-        failures=tuple((at_ms(event.time_ns), event.cause) for event in history.of(FailureCounted)),
+        failures=tuple((at_ms(event.time_ns), event.cause) for event in history.of(events.FailureCounted)),
         restores=tuple(
             (at_ms(event.time_ns), event.restored_checkpoint)
             for event in attempts

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from holdfast.harness.engine.plans.words import target_in_words
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    FaultHealed,
-    FaultInjected,
-    NodeDied,
-    NodeStarted,
-    RowsVisible,
-    SourceEmitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.journal import Band, Lane, Span, Timeline
 from holdfast.harness.model.target import Role
@@ -50,16 +39,16 @@ def timeline(history: History, faults: Mapping[str, AnyFault], precisions: Mappi
         lanes=_lanes(history, clock),
         checkpoints=_spans(history, clock),
         faults=_bands(history, clock, faults, precisions),
-        restarts_ms=tuple(clock.of(event.time_ns) for event in history.of(AttemptStarted)[1:]),
+        restarts_ms=tuple(clock.of(event.time_ns) for event in history.of(events.AttemptStarted)[1:]),
         healed_ms=history.end.healed_ns / _NANOSECONDS,
-        visible_rows=_visible_rows(history.of(RowsVisible), clock),
-        records=_records_per_second(history.of(SourceEmitted), clock),
+        visible_rows=_visible_rows(history.of(events.RowsVisible), clock),
+        records=_records_per_second(history.of(events.SourceEmitted), clock),
     )
 
 
 def _lanes(history: History, clock: _Clock) -> tuple[Lane, ...]:
-    starts = {event.node: clock.of(event.time_ns) for event in history.of(NodeStarted)}
-    ends = {event.dead_node: clock.of(event.time_ns) for event in history.of(NodeDied)}
+    starts = {event.node: clock.of(event.time_ns) for event in history.of(events.NodeStarted)}
+    ends = {event.dead_node: clock.of(event.time_ns) for event in history.of(events.NodeDied)}
     lives: dict[str, list[tuple[float, float]]] = {}
     for node in dict.fromkeys([*(each for each in ends if process_of(each) in SERVICES), *starts]):
         # A service may have stood before the run began.
@@ -79,17 +68,17 @@ def _lane_order(process: str) -> tuple[int, int] | None:
 
 
 def _spans(history: History, clock: _Clock) -> tuple[Span, ...]:
-    ends: list[CheckpointAborted | CheckpointCompleted] = [
-        *history.of(CheckpointAborted),
-        *history.of(CheckpointCompleted),
+    ends: list[events.CheckpointAborted | events.CheckpointCompleted] = [
+        *history.of(events.CheckpointAborted),
+        *history.of(events.CheckpointCompleted),
     ]
     ended = {event.checkpoint: event for event in ends}
     spans = []
-    for triggered in history.of(CheckpointTriggered):
+    for triggered in history.of(events.CheckpointTriggered):
         start_ms, end = clock.of(triggered.time_ns), ended.get(triggered.checkpoint)
         if end is None:
             spans.append(Span(triggered.checkpoint, start_ms, clock.end_ms, "pending"))
-        elif isinstance(end, CheckpointAborted):
+        elif isinstance(end, events.CheckpointAborted):
             spans.append(Span(triggered.checkpoint, start_ms, clock.of(end.time_ns), "aborted", end.reason))
         else:
             spans.append(Span(triggered.checkpoint, start_ms, clock.of(end.time_ns), "completed"))
@@ -99,9 +88,9 @@ def _spans(history: History, clock: _Clock) -> tuple[Span, ...]:
 def _bands(
     history: History, clock: _Clock, faults: Mapping[str, AnyFault], precisions: Mapping[int, str]
 ) -> tuple[Band, ...]:
-    healed = {event.fault: clock.of(event.time_ns) for event in history.of(FaultHealed)}
+    healed = {event.fault: clock.of(event.time_ns) for event in history.of(events.FaultHealed)}
     bands = []
-    for injected in history.of(FaultInjected):
+    for injected in history.of(events.FaultInjected):
         spec, index = history.plan.faults[injected.fault], injected.fault
         fault = faults[spec.kind]
         start_ms = clock.of(injected.time_ns)
@@ -121,7 +110,7 @@ def _bands(
     return tuple(bands)
 
 
-def _visible_rows(seen: Sequence[RowsVisible], clock: _Clock) -> tuple[tuple[float, int], ...]:
+def _visible_rows(seen: Sequence[events.RowsVisible], clock: _Clock) -> tuple[tuple[float, int], ...]:
     points, total = [], 0
     for event in seen:
         total += event.records
@@ -130,7 +119,7 @@ def _visible_rows(seen: Sequence[RowsVisible], clock: _Clock) -> tuple[tuple[flo
     return tuple(points[::-1][::step][::-1])  # Thinned from the end, so that the total stays.
 
 
-def _records_per_second(emitted: Sequence[SourceEmitted], clock: _Clock) -> tuple[tuple[float, float], ...]:
+def _records_per_second(emitted: Sequence[events.SourceEmitted], clock: _Clock) -> tuple[tuple[float, float], ...]:
     if not emitted or not clock.end_ms:
         return ()
     bins = min(POINTS, max(10, len(emitted) // 3))

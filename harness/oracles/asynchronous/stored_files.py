@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AckReceived,
-    AckSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    CoordinatorClaimed,
-    Event,
-    FileWritten,
-    MetadataPublished,
-    SnapshotTaken,
-    StorageFailed,
-    StorageListed,
-    StorageSlowed,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -28,14 +14,17 @@ deleted then is gone by the second."""
 
 def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     """State files that no checkpoint ever named; None if that cannot be told."""
-    listings = history.of(StorageListed)
-    completed = history.of(CheckpointCompleted)
-    held_up: list[StorageFailed | StorageSlowed] = [*history.of(StorageFailed), *history.of(StorageSlowed)]
+    listings = history.of(events.StorageListed)
+    completed = history.of(events.CheckpointCompleted)
+    held_up: list[events.StorageFailed | events.StorageSlowed] = [
+        *history.of(events.StorageFailed),
+        *history.of(events.StorageSlowed),
+    ]
     if not listings or len(completed) <= SETTLED or any(event.operation == "delete" for event in held_up):
         return None
     settled = history.position(completed[-SETTLED])
-    aborted = history.of(CheckpointAborted)
-    triggered = history.of(CheckpointTriggered)
+    aborted = history.of(events.CheckpointAborted)
+    triggered = history.of(events.CheckpointTriggered)
     job_of = Submissions(history).of
     ended = {(job_of(event), event.checkpoint) for event in completed}
     ended |= {(job_of(event), event.checkpoint) for event in aborted}
@@ -44,11 +33,15 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
         history.position(event) < settled and (job_of(event), event.checkpoint) not in ended for event in triggered
     ):
         return None  # What was given up just now may be on its way out
-    named = {file.path for event in history.of(MetadataPublished) for file in event.files}
+    named = {file.path for event in history.of(events.MetadataPublished) for file in event.files}
     named |= _unheard(history)
-    nodes = {event.node for event in history.of(SnapshotTaken)}
-    written: dict[str, Event] = {event.file.path: event for event in history.of(FileWritten) if event.node in nodes}
-    written |= {event.path: event for event in history.of(StorageFailed) if event.subtask and event.path not in written}
+    nodes = {event.node for event in history.of(events.SnapshotTaken)}
+    written: dict[str, events.Event] = {
+        event.file.path: event for event in history.of(events.FileWritten) if event.node in nodes
+    }
+    written |= {
+        event.path: event for event in history.of(events.StorageFailed) if event.subtask and event.path not in written
+    }
     return [
         file.path
         for file in listings[-1].files
@@ -59,23 +52,23 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     ]
 
 
-def _given_up(history: History, triggered: CheckpointTriggered, settled: int) -> bool:
+def _given_up(history: History, triggered: events.CheckpointTriggered, settled: int) -> bool:
     """Whether another coordinator took over the job by then: what it did not find complete never will be."""
     return any(
         claim.node != triggered.node
         and claim.first_attempt <= triggered.attempt
         and history.position(triggered) < history.position(claim) < settled
-        for claim in history.of(CoordinatorClaimed)
+        for claim in history.of(events.CoordinatorClaimed)
     )
 
 
 def _unheard(history: History) -> set[str]:
     """Files of acks that never arrived, because the coordinator had given up the connection: it does not know of them,
     and who sent them must not delete what may belong to a completed checkpoint."""
-    heard = {(event.subtask, event.attempt, event.checkpoint) for event in history.of(AckReceived)}
+    heard = {(event.subtask, event.attempt, event.checkpoint) for event in history.of(events.AckReceived)}
     return {
         file.path
-        for event in history.of(AckSent)
+        for event in history.of(events.AckSent)
         if event.files and (event.subtask, event.attempt, event.checkpoint) not in heard
         for file in event.files
     }

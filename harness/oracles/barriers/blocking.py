@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BatchProcessed,
-    CancellationReceived,
-    ChannelBlocked,
-    ChannelUnblocked,
-    Event,
-    NotificationReceived,
-    SnapshotTaken,
-    SourceEmitted,
-    SubtaskFinished,
-    TaskStopped,
-    TriggerReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
 
@@ -40,7 +27,7 @@ class _Subtask:
 
     def __init__(self) -> None:
         self.blocked: dict[str, int] = {}
-        self.ending: tuple[Event, int] | None = None
+        self.ending: tuple[events.Event, int] | None = None
         self.done = -1
         self.stale = False
 
@@ -51,25 +38,25 @@ class Blocking:
     def __init__(self, history: History, findings: Findings) -> None:
         self._findings = findings
         self._subtasks: dict[tuple[int, str], _Subtask] = {}
-        self._gone: dict[tuple[int, str], SubtaskFinished | TaskStopped] = {}
+        self._gone: dict[tuple[int, str], events.SubtaskFinished | events.TaskStopped] = {}
         replay(
             history,
             {
-                ChannelBlocked: self._blocked,
-                ChannelUnblocked: self._unblocked,
-                BarrierReceived: self._barrier,
-                CancellationReceived: self._barrier,
-                NotificationReceived: self._notified,
-                SnapshotTaken: self._snapshot,
-                BatchProcessed: self._processed,
-                TaskStopped: self._stopped,
-                SubtaskFinished: self._finished,
-                TriggerReceived: self._triggered,
-                SourceEmitted: lambda event: self._lives(event, event.subtask),
+                events.ChannelBlocked: self._blocked,
+                events.ChannelUnblocked: self._unblocked,
+                events.BarrierReceived: self._barrier,
+                events.CancellationReceived: self._barrier,
+                events.NotificationReceived: self._notified,
+                events.SnapshotTaken: self._snapshot,
+                events.BatchProcessed: self._processed,
+                events.TaskStopped: self._stopped,
+                events.SubtaskFinished: self._finished,
+                events.TriggerReceived: self._triggered,
+                events.SourceEmitted: lambda event: self._lives(event, event.subtask),
             },
         )
 
-    def _of(self, event: Event, subtask: str) -> _Subtask:
+    def _of(self, event: events.Event, subtask: str) -> _Subtask:
         key = event.attempt, subtask
         known = self._subtasks.get(key)
         if known is None:
@@ -88,7 +75,7 @@ class Blocking:
             message = f"{', '.join(left)} stays blocked for a checkpoint up to {checkpoint}, which was given up"
             self._findings.violated("alignment-outlives", message, event)
 
-    def _lives(self, event: Event, subtask: str) -> None:
+    def _lives(self, event: events.Event, subtask: str) -> None:
         """Who has stopped in an attempt does nothing more in it."""
         if not self._gone:
             return
@@ -97,14 +84,14 @@ class Blocking:
         if stopped is not None:
             self._findings.violated("acts-after-stop", f"{subtask} continues after its end", stopped, event)
 
-    def _finished(self, event: SubtaskFinished) -> None:
+    def _finished(self, event: events.SubtaskFinished) -> None:
         self._gone[event.attempt, event.subtask] = event
 
-    def _barrier(self, event: BarrierReceived | CancellationReceived) -> None:
+    def _barrier(self, event: events.BarrierReceived | events.CancellationReceived) -> None:
         self._lives(event, event.channel.partition("->")[2])
         subtask = self._of(event, event.channel.partition("->")[2])
         self._settle(subtask)
-        marker = isinstance(event, CancellationReceived)
+        marker = isinstance(event, events.CancellationReceived)
         if event.checkpoint <= subtask.done:
             subtask.stale = True
             self._findings.check("stale-acted")
@@ -115,12 +102,12 @@ class Blocking:
         if marker and not any(of > ended for of in subtask.blocked.values()):
             subtask.done = max(subtask.done, ended)
 
-    def _triggered(self, event: TriggerReceived) -> None:
+    def _triggered(self, event: events.TriggerReceived) -> None:
         self._lives(event, event.subtask)
         if event.checkpoint <= self._of(event, event.subtask).done:
             self._findings.check("stale-acted")
 
-    def _notified(self, event: NotificationReceived) -> None:
+    def _notified(self, event: events.NotificationReceived) -> None:
         self._lives(event, event.subtask)
         subtask = self._of(event, event.subtask)
         self._settle(subtask)
@@ -130,17 +117,17 @@ class Blocking:
             subtask.ending = event, event.checkpoint
         subtask.done = max(subtask.done, event.checkpoint)
 
-    def _blocked(self, event: ChannelBlocked) -> None:
+    def _blocked(self, event: events.ChannelBlocked) -> None:
         subtask = self._of(event, event.channel.partition("->")[2])
         if event.checkpoint <= subtask.done:
             message = f"{event.channel} is blocked for checkpoint {event.checkpoint}, which its receiver had done with"
             self._findings.violated("stale-acted", message, event)
         subtask.blocked[event.channel] = event.checkpoint
 
-    def _unblocked(self, event: ChannelUnblocked) -> None:
+    def _unblocked(self, event: events.ChannelUnblocked) -> None:
         self._of(event, event.channel.partition("->")[2]).blocked.pop(event.channel, None)
 
-    def _snapshot(self, event: SnapshotTaken) -> None:
+    def _snapshot(self, event: events.SnapshotTaken) -> None:
         self._lives(event, event.subtask)
         subtask = self._of(event, event.subtask)
         if event.checkpoint <= subtask.done:
@@ -148,12 +135,12 @@ class Blocking:
             self._findings.violated("stale-acted", message, event)
         subtask.done = max(subtask.done, event.checkpoint)
 
-    def _processed(self, event: BatchProcessed) -> None:
+    def _processed(self, event: events.BatchProcessed) -> None:
         self._lives(event, event.channel.partition("->")[2])
         subtask = self._subtasks.get((event.attempt, event.channel.partition("->")[2]))
         if subtask is not None and subtask.ending is not None:
             self._settle(subtask)
 
-    def _stopped(self, event: TaskStopped) -> None:
+    def _stopped(self, event: events.TaskStopped) -> None:
         self._gone[event.attempt, event.subtask] = event
         self._subtasks.pop((event.attempt, event.subtask), None)

@@ -5,26 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    CheckpointCompleted,
-    Event,
-    MetadataPublished,
-    SnapshotTaken,
-    SourceEmitted,
-    SubtaskFinished,
-    TaskStopped,
-    TriggerReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.layout import Layout, Layouts, widest_layout
 
-Crossing = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
+Crossing = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived
 
 
 class ChainOracle:
@@ -40,7 +27,12 @@ class ChainOracle:
         "snapshot-twice": "an operator takes two snapshots for one checkpoint",
         "operator-missing": "a completed checkpoint does not hold the state of every operator",
     }
-    evidence: tuple[type[Event], ...] = (SnapshotTaken, BarrierReceived, BatchProcessed, MetadataPublished)
+    evidence: tuple[type[events.Event], ...] = (
+        events.SnapshotTaken,
+        events.BarrierReceived,
+        events.BatchProcessed,
+        events.MetadataPublished,
+    )
 
     def applies(self, history: History) -> bool:
         return True
@@ -49,8 +41,8 @@ class ChainOracle:
         findings = Findings(self.name, self.clauses)
         layouts = Layouts(history)
         _Trace(history, widest_layout(history.plan), findings)
-        completed = {event.checkpoint for event in history.of(CheckpointCompleted)}
-        for published in history.of(MetadataPublished):
+        completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
+        for published in history.of(events.MetadataPublished):
             if published.checkpoint in completed:
                 findings.check("operator-missing")
                 operators = len(layouts.of(published).subtasks)
@@ -76,7 +68,7 @@ class _Chain:
 
     def __init__(self, members: tuple[str, ...]) -> None:
         self.members = set(members)
-        self.taken: list[SnapshotTaken] = []
+        self.taken: list[events.SnapshotTaken] = []
         self.broken = False
 
 
@@ -91,19 +83,19 @@ class _Trace:
         self.called.difference_update(layout.sources)
         self.chains: dict[tuple[int, str], _Chain] = {}
         self.barriers: set[tuple[int, str, int]] = set()
-        self.snapshots: dict[tuple[int, str, int], SnapshotTaken] = {}
+        self.snapshots: dict[tuple[int, str, int], events.SnapshotTaken] = {}
         replay(
             history,
             {
-                SnapshotTaken: self._snapshot_taken,
-                SourceEmitted: self._source_emitted,
-                BatchSent: self._left,
-                BatchProcessed: self._arrived,
-                BarrierSent: self._crossed,
-                BarrierReceived: self._barrier_received,
-                TriggerReceived: self._trigger_received,
-                SubtaskFinished: self._finished,
-                TaskStopped: self._task_stopped,
+                events.SnapshotTaken: self._snapshot_taken,
+                events.SourceEmitted: self._source_emitted,
+                events.BatchSent: self._left,
+                events.BatchProcessed: self._arrived,
+                events.BarrierSent: self._crossed,
+                events.BarrierReceived: self._barrier_received,
+                events.TriggerReceived: self._trigger_received,
+                events.SubtaskFinished: self._finished,
+                events.TaskStopped: self._task_stopped,
             },
         )
 
@@ -116,7 +108,7 @@ class _Trace:
             known = self.chains[attempt, members[0]] = _Chain(members)
         return known
 
-    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+    def _snapshot_taken(self, event: events.SnapshotTaken) -> None:
         findings, place = self.findings, (event.attempt, event.subtask, event.checkpoint)
         findings.check("snapshot-twice")
         if place in self.snapshots:
@@ -140,34 +132,34 @@ class _Trace:
             findings.check("snapshot-apart")
             chain.taken = []
 
-    def _accuse(self, chain: _Chain, event: Event) -> None:
+    def _accuse(self, chain: _Chain, event: events.Event) -> None:
         """The chain goes on although some of its operators owe a snapshot."""
         owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
         message = f"the chain continues before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
         self.findings.violated("snapshot-apart", message, *chain.taken, event)
         chain.taken = []
 
-    def _goes_on(self, subtask: str, event: Event) -> None:
+    def _goes_on(self, subtask: str, event: events.Event) -> None:
         chain = self._chain(event.attempt, subtask)
         if chain is not None and chain.taken and not chain.broken:
             self._accuse(chain, event)
 
-    def _source_emitted(self, event: SourceEmitted) -> None:
+    def _source_emitted(self, event: events.SourceEmitted) -> None:
         self._goes_on(event.subtask, event)
 
-    def _left(self, event: BatchSent) -> None:
+    def _left(self, event: events.BatchSent) -> None:
         self._crossed(event)
         self._goes_on(event.channel.partition("->")[0], event)
 
-    def _arrived(self, event: BatchProcessed) -> None:
+    def _arrived(self, event: events.BatchProcessed) -> None:
         self._crossed(event)
         self._goes_on(event.channel.partition("->")[2], event)
 
-    def _barrier_received(self, event: BarrierReceived) -> None:
+    def _barrier_received(self, event: events.BarrierReceived) -> None:
         self._crossed(event)
         self.barriers.add((event.attempt, event.channel.partition("->")[2], event.checkpoint))
 
-    def _trigger_received(self, event: TriggerReceived) -> None:
+    def _trigger_received(self, event: events.TriggerReceived) -> None:
         self.barriers.add((event.attempt, event.subtask, event.checkpoint))
 
     def _crossed(self, event: Crossing) -> None:
@@ -175,12 +167,12 @@ class _Trace:
             message = f"{event.channel} is inside a chain, and something goes through it"
             self.findings.violated("crossed", message, event)
 
-    def _finished(self, event: SubtaskFinished) -> None:
+    def _finished(self, event: events.SubtaskFinished) -> None:
         chain = self._chain(event.attempt, event.subtask)
         if chain is not None:
             chain.members.discard(event.subtask)
 
-    def _task_stopped(self, event: TaskStopped) -> None:
+    def _task_stopped(self, event: events.TaskStopped) -> None:
         chain = self._chain(event.attempt, event.subtask)
         if chain is not None:
             chain.broken = True

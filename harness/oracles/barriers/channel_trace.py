@@ -8,21 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    CancellationReceived,
-    ChannelStateRestored,
-    ChannelStateTaken,
-    DeclineSent,
-    EndOfPartitionReceived,
-    NotificationReceived,
-    SnapshotTaken,
-    SourceEmitted,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.shared.layout import Layout, Layouts
@@ -105,9 +91,9 @@ class Subtask:
         self.arrived: list[tuple[Channel, int]] = []
         self.closed: set[str] = set()
         self.next_offsets: dict[int, int] = {}
-        self.snapshots: list[tuple[SnapshotTaken, list[int]]] = []
-        self.windows: dict[int, tuple[SnapshotTaken, dict[int, int], int]] = {}
-        self.in_flight: dict[int, ChannelStateTaken] = {}
+        self.snapshots: list[tuple[events.SnapshotTaken, list[int]]] = []
+        self.windows: dict[int, tuple[events.SnapshotTaken, dict[int, int], int]] = {}
+        self.in_flight: dict[int, events.ChannelStateTaken] = {}
 
 
 class Attempt:
@@ -187,26 +173,26 @@ class ChannelTrace:
         self.attempts = Attempts(Layouts(history))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
-        self.misplaced: list[tuple[SnapshotTaken, dict[int, int]]] = []
+        self.misplaced: list[tuple[events.SnapshotTaken, dict[int, int]]] = []
         self.placed = 0
         self.windows: list[SourceWindow] = []
         self.longest_gap_ns = 0
         replay(
             history,
             {
-                BatchSent: self._batch_sent,
-                BatchProcessed: self._batch_processed,
-                BarrierSent: self._barrier_sent,
-                BarrierReceived: self._barrier_received,
-                EndOfPartitionReceived: self._end_of_partition_received,
-                SnapshotTaken: self._snapshot_taken,
-                TaskStarted: self._task_started,
-                SourceEmitted: self._source_emitted,
-                NotificationReceived: self._notification_received,
-                DeclineSent: self._decline_sent,
-                CancellationReceived: self._cancellation_received,
-                ChannelStateTaken: self._channel_state_taken,
-                ChannelStateRestored: self._channel_state_restored,
+                events.BatchSent: self._batch_sent,
+                events.BatchProcessed: self._batch_processed,
+                events.BarrierSent: self._barrier_sent,
+                events.BarrierReceived: self._barrier_received,
+                events.EndOfPartitionReceived: self._end_of_partition_received,
+                events.SnapshotTaken: self._snapshot_taken,
+                events.TaskStarted: self._task_started,
+                events.SourceEmitted: self._source_emitted,
+                events.NotificationReceived: self._notification_received,
+                events.DeclineSent: self._decline_sent,
+                events.CancellationReceived: self._cancellation_received,
+                events.ChannelStateTaken: self._channel_state_taken,
+                events.ChannelStateRestored: self._channel_state_restored,
             },
         )
         for attempt in self.attempts.values():
@@ -214,12 +200,12 @@ class ChannelTrace:
                 if subtask.aligning >= 0:
                     self._end(subtask)
 
-    def _batch_sent(self, event: BatchSent) -> None:
+    def _batch_sent(self, event: events.BatchSent) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.sent.append(event.position)
 
-    def _batch_processed(self, event: BatchProcessed) -> None:
+    def _batch_processed(self, event: events.BatchProcessed) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.received.append(
@@ -227,12 +213,12 @@ class ChannelTrace:
             )
             channel.receiver.processed += 1
 
-    def _barrier_sent(self, event: BarrierSent) -> None:
+    def _barrier_sent(self, event: events.BarrierSent) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.sent.append(~event.checkpoint)
 
-    def _barrier_received(self, event: BarrierReceived) -> None:
+    def _barrier_received(self, event: events.BarrierReceived) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is None:
             return
@@ -256,7 +242,7 @@ class ChannelTrace:
         subtask.arrived.append((channel, len(channel.received)))
         self._end_when_complete(subtask)
 
-    def _end_of_partition_received(self, event: EndOfPartitionReceived) -> None:
+    def _end_of_partition_received(self, event: events.EndOfPartitionReceived) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None:
             channel.receiver.closed.add(event.channel)
@@ -290,7 +276,7 @@ class ChannelTrace:
             self._end(subtask)
         subtask.settled = max(subtask.settled, checkpoint)
 
-    def _notification_received(self, event: NotificationReceived) -> None:
+    def _notification_received(self, event: events.NotificationReceived) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is None:
             return
@@ -301,17 +287,17 @@ class ChannelTrace:
             emissions = subtask.emissions - before
             self.windows.append(SourceWindow(event.checkpoint, snapshot.time_ns, event.time_ns, reached, emissions))
 
-    def _cancellation_received(self, event: CancellationReceived) -> None:
+    def _cancellation_received(self, event: events.CancellationReceived) -> None:
         channel = self.attempts[event.attempt].channels.get(event.channel)
         if channel is not None and event.checkpoint >= channel.receiver.aligning:
             self._give_up(channel.receiver, event.checkpoint)
 
-    def _decline_sent(self, event: DeclineSent) -> None:
+    def _decline_sent(self, event: events.DeclineSent) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is not None:
             self._give_up(subtask, event.checkpoint)
 
-    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+    def _snapshot_taken(self, event: events.SnapshotTaken) -> None:
         attempt = self.attempts[event.attempt]
         subtask = attempt.subtasks.get(event.subtask)
         if subtask is None:
@@ -330,7 +316,7 @@ class ChannelTrace:
         subtask.windows[event.checkpoint] = (event, reached, subtask.emissions)
         subtask.last_ns = 0
 
-    def _unaligned_snapshot(self, subtask: Subtask, event: SnapshotTaken) -> None:
+    def _unaligned_snapshot(self, subtask: Subtask, event: events.SnapshotTaken) -> None:
         """It ends the alignment, if there is one: whatever is not processed by now is in flight."""
         if subtask.aligning == event.checkpoint:
             self._end(subtask)
@@ -341,7 +327,7 @@ class ChannelTrace:
             channel = channels[name]
             channel.processed[event.checkpoint] = sum(element >= 0 for element in channel.received)
 
-    def _channel_state_taken(self, event: ChannelStateTaken) -> None:
+    def _channel_state_taken(self, event: events.ChannelStateTaken) -> None:
         attempt = self.attempts[event.attempt]
         if event.subtask not in attempt.subtasks:
             return
@@ -352,19 +338,19 @@ class ChannelTrace:
                 stored = channel.stored.setdefault(event.checkpoint, ([], []))
                 stored[content.output].extend(channel.element(*batch) for batch in content.batches)
 
-    def _channel_state_restored(self, event: ChannelStateRestored) -> None:
+    def _channel_state_restored(self, event: events.ChannelStateRestored) -> None:
         channels = self.attempts[event.attempt].channels
         for content in event.channels:
             channel = channels.get(content.channel)
             if channel is not None:
                 channel.restored[content.output].extend(channel.element(*batch) for batch in content.batches)
 
-    def _task_started(self, event: TaskStarted) -> None:
+    def _task_started(self, event: events.TaskStarted) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is not None:
             subtask.next_offsets = dict(event.positions)
 
-    def _source_emitted(self, event: SourceEmitted) -> None:
+    def _source_emitted(self, event: events.SourceEmitted) -> None:
         subtask = self.attempts[event.attempt].subtasks.get(event.subtask)
         if subtask is None:
             return
@@ -375,7 +361,7 @@ class ChannelTrace:
         subtask.last_ns = event.time_ns
 
 
-ChannelEvent = BatchSent | BatchProcessed | BarrierSent | BarrierReceived
+ChannelEvent = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived
 
 
 def elements(history: History, channel: Channel, *kinds: type[ChannelEvent]) -> list[ChannelEvent]:

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    ChannelBlocked,
-    Event,
-    SnapshotTaken,
-    SourceEmitted,
-    StateSummary,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.verdict import Verdict
@@ -76,8 +65,9 @@ class CutOracle:
         "waited-with-one-input": "a subtask with a single input channel blocks it",
         "source-stalled": "sources with input to read never emit between their barrier and its completion",
     }
-    evidence: tuple[type[Event], ...] = (
-        TaskStarted, SourceEmitted, BatchSent, BatchProcessed, BarrierSent, BarrierReceived, SnapshotTaken,
+    evidence: tuple[type[events.Event], ...] = (
+        events.TaskStarted, events.SourceEmitted, events.BatchSent, events.BatchProcessed, events.BarrierSent,
+        events.BarrierReceived, events.SnapshotTaken,
     )  # fmt: skip
 
     def applies(self, history: History) -> bool:
@@ -125,7 +115,7 @@ def _judge_order(history: History, channel: Channel, findings: Findings, aligned
     clause = "held-records" if any(start <= place < end for start, end in held) else "channel-order"
     wanted = named(sent[place]) if place < len(sent) else "nothing"
     again = " again" if received[place] in received[:place] else ""
-    witness = elements(history, channel, BatchProcessed, BarrierReceived)[max(place - 1, 0) : place + 1]
+    witness = elements(history, channel, events.BatchProcessed, events.BarrierReceived)[max(place - 1, 0) : place + 1]
     message = f"{channel.name} in attempt {channel.attempt} delivers {named(received[place])}{again}, {wanted} is next"
     findings.violated(clause, message, *witness)
 
@@ -152,15 +142,15 @@ def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> N
             repeated = next(element for element in barriers if barriers.count(element) > 1)
             message = f"{subtask.name} sends barrier {~repeated} {barriers.count(repeated)} times on {channel.name}"
             places = [place for place, element in enumerate(channel.sent) if element == repeated]
-            sent = elements(history, channel, BatchSent, BarrierSent)
+            sent = elements(history, channel, events.BatchSent, events.BarrierSent)
             findings.violated("barrier-once", message, *(sent[place] for place in places))
 
 
 def _accuse_emission(
-    history: History, snapshot: SnapshotTaken, channel: Channel, mark: int, findings: Findings
+    history: History, snapshot: events.SnapshotTaken, channel: Channel, mark: int, findings: Findings
 ) -> None:
     first, last = sorted((mark, channel.sent.index(~snapshot.checkpoint)))
-    between = elements(history, channel, BatchSent, BarrierSent)[first : last + 1]
+    between = elements(history, channel, events.BatchSent, events.BarrierSent)[first : last + 1]
     message = f"{snapshot.subtask} sends a batch on {channel.name} between snapshot and barrier {snapshot.checkpoint}"
     findings.violated("emission-after-snapshot", message, snapshot, *between)
 
@@ -181,7 +171,7 @@ def _judge_alignment(history: History, alignment: Alignment, findings: Findings)
         if not leaked:
             continue
         place = leaked[0]
-        witness = elements(history, channel, BatchProcessed, BarrierReceived)[place - 1 : place + 1]
+        witness = elements(history, channel, events.BatchProcessed, events.BarrierReceived)[place - 1 : place + 1]
         message = (
             f"{channel.receiver.name} processes {named(channel.received[place])} of {channel.name} behind barrier "
             f"{alignment.checkpoint}, which is not there on every input"
@@ -201,7 +191,7 @@ def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, a
         if channel.receiver.input_count == 1
     ]
     findings.check("waited-with-one-input", sum(element < 0 for channel in lone for element in channel.received))
-    for event in history.of(ChannelBlocked):
+    for event in history.of(events.ChannelBlocked):
         receiver = event.channel.partition("->")[2]
         if not aligned_mode:
             message = f"{event.channel} is blocked for checkpoint {event.checkpoint} in at-least-once mode"
@@ -277,7 +267,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
         layout = attempt.layout
         needed = layout.sources + layout.buffers + layout.sums
         holding = len(layout.buffers) + len(layout.sums)
-        taken: dict[int, list[SnapshotTaken]] = {}
+        taken: dict[int, list[events.SnapshotTaken]] = {}
         for name in needed:
             for snapshot, _ in attempt.subtasks[name].snapshots:
                 taken.setdefault(snapshot.checkpoint, []).append(snapshot)
@@ -299,9 +289,9 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
 def _judge_state(
     history: History,
     fold: StateFold,
-    snapshots: list[SnapshotTaken],
+    snapshots: list[events.SnapshotTaken],
     holding: int,
-    in_flight: list[StateSummary],
+    in_flight: list[events.StateSummary],
     findings: Findings,
 ) -> None:
     """One checkpoint. More than the model is judged by NO_DUPLICATE, less by NO_LOSS, as many but others by both."""

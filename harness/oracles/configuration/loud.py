@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    RecoveryFailed,
-    SnapshotTaken,
-    StorageFailed,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.plural import plural
@@ -48,7 +35,12 @@ class LoudOracle:
         "directory-not-named": "a worker cannot reach the checkpoint directory, and no end of the job names both",
         "refused-good-option": "a job is refused although its options are good",
     }
-    evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, CheckpointCompleted, MetadataPublished)
+    evidence: tuple[type[events.Event], ...] = (
+        events.AttemptStarted,
+        events.TaskStarted,
+        events.CheckpointCompleted,
+        events.MetadataPublished,
+    )
 
     def applies(self, history: History) -> bool:
         return True
@@ -60,13 +52,13 @@ class LoudOracle:
         replay(
             history,
             {
-                JobSubmitted: starts.submitted,
-                CheckpointTriggered: starts.triggered,
-                CheckpointCompleted: starts.completed,
-                MetadataPublished: starts.published,
-                RecoveryFailed: starts.recovery_failed,
-                JobSwitched: starts.switched,
-                AttemptStarted: starts.attempt_started,
+                events.JobSubmitted: starts.submitted,
+                events.CheckpointTriggered: starts.triggered,
+                events.CheckpointCompleted: starts.completed,
+                events.MetadataPublished: starts.published,
+                events.RecoveryFailed: starts.recovery_failed,
+                events.JobSwitched: starts.switched,
+                events.AttemptStarted: starts.attempt_started,
             },
         )
         _judge_subtasks(history, findings)
@@ -77,11 +69,11 @@ class LoudOracle:
 def _judge_directories(history: History, findings: Findings) -> None:
     """A worker that lives to tell that it does not reach the directory is the end of the job."""
     dead = exemptions(history).dead
-    for failed in history.of(StorageFailed):
+    for failed in history.of(events.StorageFailed):
         if failed.operation != REACH_DIRECTORY or failed.node in dead or history.end.problem:
             continue
         findings.check("directory-not-named")
-        reasons = [event.reason for event in history.of(JobSwitched) if event.status is JobStatus.FAILED]
+        reasons = [event.reason for event in history.of(events.JobSwitched) if event.status is events.JobStatus.FAILED]
         if not any(failed.path in reason and process_of(failed.node) in reason for reason in reasons):
             message = f"{failed.node} cannot reach {failed.path}, and no end of the job names both"
             findings.violated("directory-not-named", message, failed)
@@ -95,8 +87,8 @@ def _judge_options(history: History, findings: Findings) -> None:
             findings.violated("refused-good-option", f"the job is {end.reason}")
         return
     findings.check("accepted-bad-option")
-    running = [event for event in history.of(JobSwitched) if event.status is JobStatus.RUNNING]
-    started: list[Event] = [*history.of(AttemptStarted)[:1], *running[:1]]
+    running = [event for event in history.of(events.JobSwitched) if event.status is events.JobStatus.RUNNING]
+    started: list[events.Event] = [*history.of(events.AttemptStarted)[:1], *running[:1]]
     if started or not (end.reached or end.problem):
         message = "the job starts although its options must be refused" if started else end.reason
         findings.violated("accepted-bad-option", message, *started)
@@ -108,15 +100,15 @@ class _Starts:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.participants: dict[int, int] = {}
-        self.latest: CheckpointCompleted | None = None
+        self.latest: events.CheckpointCompleted | None = None
         self.whole: set[int] = set()
-        self.partial: dict[int, MetadataPublished] = {}
-        self.published_at: dict[str, MetadataPublished | None] = {}
+        self.partial: dict[int, events.MetadataPublished] = {}
+        self.published_at: dict[str, events.MetadataPublished | None] = {}
         """By path, of all jobs; None where it is whole."""
-        self.said: RecoveryFailed | None = None
+        self.said: events.RecoveryFailed | None = None
         self.given_up = False
 
-    def submitted(self, event: JobSubmitted) -> None:
+    def submitted(self, event: events.JobSubmitted) -> None:
         """A new job that was given no checkpoint starts empty, and has said so. Any other restores the one that it was
         given, which need not be of the last job."""
         self.latest = self.said = None
@@ -129,15 +121,15 @@ class _Starts:
             self.whole = {event.checkpoint} if partial is None else set()
             self.partial = {} if partial is None else {event.checkpoint: partial}
 
-    def triggered(self, event: CheckpointTriggered) -> None:
+    def triggered(self, event: events.CheckpointTriggered) -> None:
         self.participants[event.checkpoint] = len(event.participants)
 
-    def completed(self, event: CheckpointCompleted) -> None:
+    def completed(self, event: events.CheckpointCompleted) -> None:
         self.whole.add(event.checkpoint)
         if self.latest is None or event.checkpoint > self.latest.checkpoint:
             self.latest = event
 
-    def published(self, event: MetadataPublished) -> None:
+    def published(self, event: events.MetadataPublished) -> None:
         """Metadata that counts its states must hold one of every participant."""
         partial = 0 < event.states < self.participants.get(event.checkpoint, 0)
         if partial:
@@ -147,14 +139,14 @@ class _Starts:
         if event.path:
             self.published_at.setdefault(event.path, event if partial else None)
 
-    def recovery_failed(self, event: RecoveryFailed) -> None:
+    def recovery_failed(self, event: events.RecoveryFailed) -> None:
         self.said = event
 
-    def switched(self, event: JobSwitched) -> None:
+    def switched(self, event: events.JobSwitched) -> None:
         """A job that failed because its checkpoint is unusable has said so: who starts it again knows."""
-        self.given_up = self.given_up or (self.said is not None and event.status is JobStatus.FAILED)
+        self.given_up = self.given_up or (self.said is not None and event.status is events.JobStatus.FAILED)
 
-    def attempt_started(self, event: AttemptStarted) -> None:
+    def attempt_started(self, event: events.AttemptStarted) -> None:
         checkpoint, latest = event.restored_checkpoint, self.latest
         if checkpoint is not None:
             self.findings.check("partial-metadata")
@@ -177,12 +169,12 @@ def _judge_subtasks(history: History, findings: Findings) -> None:
     """Subtasks whose restored checkpoint held state. Where parallelism changed it may be another's now: RESTORE decides
     that of all of them together."""
     layouts = Layouts(history)
-    recorded: Recorded[SnapshotTaken] | None = None
-    for started in history.of(TaskStarted):
+    recorded: Recorded[events.SnapshotTaken] | None = None
+    for started in history.of(events.TaskStarted):
         if started.restored_checkpoint is None or started.state is None:
             continue
         if recorded is None:
-            recorded = Recorded(history, SnapshotTaken)
+            recorded = Recorded(history, events.SnapshotTaken)
         snapshot = recorded.of(started, started.restored_checkpoint, started.subtask)
         if snapshot is None or snapshot.state is None or not snapshot.state.records:
             continue

@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from holdfast.harness.model import profile
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    BarrierReceived,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    MetadataPublished,
-    NotificationSent,
-    SnapshotTaken,
-    StorageFailed,
-    StorageListed,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.coordinator_model import CoordinatorModel
@@ -75,9 +59,9 @@ class CoordOracle:
         **OF_SPLITS,
         "started-late-attempt": "an attempt starts under a number that is not above all earlier ones",
     }
-    evidence: tuple[type[Event], ...] = (
-        AttemptStarted, CheckpointTriggered, AckReceived, MetadataPublished, CheckpointCompleted, CheckpointAborted,
-        NotificationSent,
+    evidence: tuple[type[events.Event], ...] = (
+        events.AttemptStarted, events.CheckpointTriggered, events.AckReceived, events.MetadataPublished,
+        events.CheckpointCompleted, events.CheckpointAborted, events.NotificationSent,
     )  # fmt: skip
     observed = frozenset({*PUBLISHED, "state-not-discarded"})
 
@@ -131,7 +115,7 @@ def _judge_expiry(history: History, coordinator: CoordinatorModel, exempt: Exemp
         findings.violated("not-expired", message, triggered, *([ended] if ended else []))
 
 
-def _stood_still(history: History, triggered: Event, timeout_ns: int, lasted_ns: int, *, over: bool) -> bool:
+def _stood_still(history: History, triggered: events.Event, timeout_ns: int, lasted_ns: int, *, over: bool) -> bool:
     """Whether, on a machine that others use too, the coordinator had no whole turn from the timeout to the turn in
     which it ended the checkpoint late, or to the end of the run, if it is `over` soon. What it did in one turn may
     itself stand still before the timer has its say, so only a second turn shows that the first one was over."""
@@ -158,25 +142,25 @@ def _judge_slot(history: History, coordinator: CoordinatorModel, exempt: Exempti
 
 def _judge_discards(history: History, coordinator: CoordinatorModel, exempt: Exemptions, findings: Findings) -> None:
     """State of acks that count for nothing is gone, once the same coordinator has completed a later checkpoint."""
-    listings = history.of(StorageListed)
-    if not listings or any("delete" in failure.operation for failure in history.of(StorageFailed)):
+    listings = history.of(events.StorageListed)
+    if not listings or any("delete" in failure.operation for failure in history.of(events.StorageFailed)):
         return
-    named = {file.path for metadata in history.of(MetadataPublished) for file in metadata.files}
+    named = {file.path for metadata in history.of(events.MetadataPublished) for file in metadata.files}
     left = {file.path for file in listings[-1].files if not exempt.ever_held(file.path)} - named
     left -= exempt.deletions_cut_short
-    sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(AckSent) if ack.files}
-    for ack in history.of(AckReceived):
+    sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack.files for ack in history.of(events.AckSent) if ack.files}
+    for ack in history.of(events.AckReceived):
         files = sent.get((ack.attempt, ack.checkpoint, ack.subtask))
         checkpoint = coordinator.known(ack, ack.checkpoint)
         if not files or checkpoint is None:
             continue
-        if ack.outcome is AckOutcome.DUPLICATE:
+        if ack.outcome is events.AckOutcome.DUPLICATE:
             continue
-        since: Event = ack
-        if ack.outcome is AckOutcome.SUCCESS:
+        since: events.Event = ack
+        if ack.outcome is events.AckOutcome.SUCCESS:
             # With all acks in, the publication failed: while its outcome is unknown, the files stay on purpose (CRD-11)
             ended = checkpoint.ended
-            if not isinstance(ended, CheckpointAborted):
+            if not isinstance(ended, events.CheckpointAborted):
                 continue
             if checkpoint.full_ns is not None and ended.reason != FailureReason.FINALIZATION:
                 continue
@@ -195,8 +179,8 @@ def _judge_spoilt_restores(history: History, exempt: Exemptions, findings: Findi
     if not exempt.damaged:
         return
     lives = {event.node: event for event in reversed(history.events)}
-    published = {(exempt.job_of(event), event.checkpoint): event for event in history.of(MetadataPublished)}
-    for started in history.of(AttemptStarted):
+    published = {(exempt.job_of(event), event.checkpoint): event for event in history.of(events.MetadataPublished)}
+    for started in history.of(events.AttemptStarted):
         job, restored = exempt.job_of(started), started.restored_checkpoint or 0
         metadata = published.get((job, restored))
         if metadata is None or not exempt.hold(lives[started.node], metadata.path):
@@ -216,9 +200,10 @@ def _judge_beginnings(history: History, findings: Findings) -> None:
     """Only a source begins by itself. Both events are of the subtask's own node; one that no barrier ever reaches has
     no channels of its own."""
     snapshots = {
-        (event.node, event.attempt, event.subtask, event.checkpoint): event for event in history.of(SnapshotTaken)
+        (event.node, event.attempt, event.subtask, event.checkpoint): event
+        for event in history.of(events.SnapshotTaken)
     }
-    for barrier in history.of(BarrierReceived):
+    for barrier in history.of(events.BarrierReceived):
         receiver = barrier.channel.partition("->")[2]
         snapshot = snapshots.pop((barrier.node, barrier.attempt, receiver, barrier.checkpoint), None)
         if snapshot is None:

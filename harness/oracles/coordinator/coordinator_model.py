@@ -6,23 +6,7 @@ although their nodes differ.
 
 from __future__ import annotations
 
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointTriggered,
-    DeclineReceived,
-    Event,
-    FinishReceived,
-    JobSubmitted,
-    MetadataPublished,
-    OperatorFinished,
-    TriggerSent,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.attempt_trace import AttemptTrace
 from holdfast.harness.oracles.coordinator.notice_trace import NoticeTrace
@@ -48,13 +32,13 @@ class Checkpoint:
 
     __slots__ = ("acked", "declined", "durable", "ended", "full_ns", "triggered")
 
-    def __init__(self, triggered: CheckpointTriggered | None) -> None:
+    def __init__(self, triggered: events.CheckpointTriggered | None) -> None:
         self.triggered = triggered
         self.acked: set[str] = set()
         self.full_ns: int | None = None
-        self.declined: DeclineReceived | None = None
+        self.declined: events.DeclineReceived | None = None
         self.durable = False
-        self.ended: CheckpointCompleted | CheckpointAborted | None = None
+        self.ended: events.CheckpointCompleted | events.CheckpointAborted | None = None
 
 
 class CoordinatorModel:
@@ -89,23 +73,23 @@ class CoordinatorModel:
         self.ending = False
         self.checkpoints: dict[tuple[int, int], Checkpoint] = {}
         self.node = ""
-        self.highest: CheckpointTriggered | None = None
+        self.highest: events.CheckpointTriggered | None = None
         self.pending: set[int] = set()
         self.failing = False
         self.notices = NoticeTrace()
         self.attempts = AttemptTrace(self._layouts)
-        self.slot_awaits: CheckpointAborted | None = None
-        self.to_subsume: dict[int, CheckpointCompleted] = {}
-        self.restored: JobSubmitted | None = None
+        self.slot_awaits: events.CheckpointAborted | None = None
+        self.to_subsume: dict[int, events.CheckpointCompleted] = {}
+        self.restored: events.JobSubmitted | None = None
         self.latest = NOTHING
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
 
-    def known(self, event: Event, checkpoint: int) -> Checkpoint | None:
+    def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""
         return self.checkpoints.get((self._job_of(event), checkpoint))
 
-    def of(self, event: MetadataPublished | CheckpointCompleted | CheckpointAborted) -> Checkpoint:
+    def of(self, event: events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAborted) -> Checkpoint:
         """What is known of the checkpoint of an event."""
         key = self._job_of(event), event.checkpoint
         known = self.checkpoints.get(key)
@@ -115,11 +99,11 @@ class CoordinatorModel:
 
     # --- checkpoints ---
 
-    def drawn(self, event: CheckpointDrawn) -> None:
+    def drawn(self, event: events.CheckpointDrawn) -> None:
         """The first id of a job is drawn, or another one."""
         self.restored = None
 
-    def triggered(self, event: CheckpointTriggered) -> None:
+    def triggered(self, event: events.CheckpointTriggered) -> None:
         """A checkpoint begins, and uses a slot."""
         self.to_subsume.clear()
         self.node = event.node
@@ -129,34 +113,34 @@ class CoordinatorModel:
         self.pending.add(event.checkpoint)
         self.slot_awaits = None
 
-    def may_begin(self, event: TriggerSent) -> bool:
+    def may_begin(self, event: events.TriggerSent) -> bool:
         """Whether a subtask begins checkpoints by itself: nothing that runs sends to it."""
         return self._layouts.of(event).upstream.get(event.subtask, set()) <= self.finished
 
-    def operator_finished(self, event: OperatorFinished) -> None:
+    def operator_finished(self, event: events.OperatorFinished) -> None:
         """The job comes to its end."""
         self.ending = True
 
-    def finish_received(self, event: FinishReceived) -> None:
+    def finish_received(self, event: events.FinishReceived) -> None:
         """The coordinator hears that a subtask has finished."""
         self.finished.add(event.subtask)
         if not self.goes_on:
             self.slot_awaits = None
 
-    def acknowledged(self, event: AckReceived) -> str:
+    def acknowledged(self, event: events.AckReceived) -> str:
         """An ack arrives; why it must not be counted, empty if it must."""
         self.went_on(event)
         checkpoint = self.known(event, event.checkpoint)
         objection = self._objection(checkpoint, event)
         if objection or checkpoint is None or checkpoint.triggered is None:
             return objection
-        if event.outcome is AckOutcome.SUCCESS:
+        if event.outcome is events.AckOutcome.SUCCESS:
             checkpoint.acked.add(event.subtask)
             if len(checkpoint.acked) == len(checkpoint.triggered.participants):
                 checkpoint.full_ns = event.time_ns
         return ""
 
-    def declined(self, event: DeclineReceived) -> None:
+    def declined(self, event: events.DeclineReceived) -> None:
         """A decline arrives, which counts while acks are missing."""
         self.went_on(event)
         checkpoint = self.known(event, event.checkpoint)
@@ -166,12 +150,12 @@ class CoordinatorModel:
         if triggered is not None and self.attempts.present(triggered, event.subtask) == event.attempt:
             checkpoint.declined = checkpoint.declined or event
 
-    def published(self, event: MetadataPublished) -> None:
+    def published(self, event: events.MetadataPublished) -> None:
         """A checkpoint is durable."""
         self.of(event).durable = True
         self.durable.add(event.checkpoint)
 
-    def completed(self, event: CheckpointCompleted) -> None:
+    def completed(self, event: events.CheckpointCompleted) -> None:
         """A checkpoint completes: those before it that wait for acks are over."""
         self.went_on(event)
         self._end(event)
@@ -182,7 +166,7 @@ class CoordinatorModel:
         self.latest = max(self.latest, event.checkpoint)
         self.completions[event.node] = event.sequence
 
-    def aborted(self, event: CheckpointAborted) -> None:
+    def aborted(self, event: events.CheckpointAborted) -> None:
         """A checkpoint is given up: an attempt that runs on hears of it, and has a slot again."""
         checkpoint = self.of(event)
         self.to_subsume.pop(event.checkpoint, None)
@@ -193,7 +177,7 @@ class CoordinatorModel:
         if checkpoint.full_ns is None and (self.goes_on or not self.finished):
             self.slot_awaits = event
 
-    def _end(self, event: CheckpointCompleted | CheckpointAborted) -> bool:
+    def _end(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> bool:
         """Whether this is the first end of the checkpoint."""
         checkpoint = self.of(event)
         self.pending.discard(event.checkpoint)
@@ -202,12 +186,12 @@ class CoordinatorModel:
         checkpoint.ended = event
         return True
 
-    def went_on(self, event: Event) -> None:
+    def went_on(self, event: events.Event) -> None:
         """The coordinator reacts to something: whatever it did before is done."""
         self.to_subsume.clear()
         self.notices.went_on(event)
 
-    def _objection(self, checkpoint: Checkpoint | None, ack: AckReceived) -> str:
+    def _objection(self, checkpoint: Checkpoint | None, ack: events.AckReceived) -> str:
         """Why an ack must not be counted; empty if it must."""
         if checkpoint is None or checkpoint.triggered is None:
             return "which was never triggered"
@@ -221,7 +205,7 @@ class CoordinatorModel:
 
     # --- attempts ---
 
-    def submitted(self, event: JobSubmitted) -> None:
+    def submitted(self, event: events.JobSubmitted) -> None:
         """A new job knows no checkpoint but the one that it restores. Its coordinator may say it twice."""
         self.failed_over()
         self.to_subsume.clear()
@@ -236,7 +220,7 @@ class CoordinatorModel:
         self.failing = True
         self.slot_awaits = None
 
-    def attempt_started(self, event: AttemptStarted) -> None:
+    def attempt_started(self, event: events.AttemptStarted) -> None:
         """The next attempt begins, with no checkpoint pending."""
         self.to_subsume.clear()
         self.failed_over()
@@ -247,13 +231,13 @@ class CoordinatorModel:
         self.finished.difference_update(self.attempts.members(event))
         self.latest = max(self.latest, restored_id(event))
 
-    def may_restore(self, event: AttemptStarted) -> bool:
+    def may_restore(self, event: events.AttemptStarted) -> bool:
         """Whether an attempt restores the latest completed checkpoint. What was published without having completed,
         since the coordinator died in between, may be restored."""
         restored = restored_id(event)
         return restored == self.latest or (restored > self.latest and restored in self.durable)
 
 
-def restored_id(event: AttemptStarted) -> int:
+def restored_id(event: events.AttemptStarted) -> int:
     """The checkpoint that an attempt restores, or NOTHING."""
     return NOTHING if event.restored_checkpoint is None else event.restored_checkpoint

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointDropped,
-    CheckpointTriggered,
-    CoordinatorClaimed,
-    CoordinatorSuperseded,
-    Event,
-    FileDeleted,
-    FileWritten,
-    MetadataPublished,
-    NotificationReceived,
-    NotificationSent,
-    TriggerReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import sayings_of_superseded
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 
-_DEEDS = (AttemptStarted, FileWritten)
+_DEEDS = (events.AttemptStarted, events.FileWritten)
 """What a coordinator does to a job that others can see. A trigger counts if somebody hears it: the last that was drawn
 before the successor came may still go out, to subtasks that are gone."""
 
@@ -44,7 +30,7 @@ class FenceOracle:
         "superseded-deleted": "a superseded coordinator deletes what a checkpoint needs that its successor found",
         "superseded-notified": "a superseded coordinator notifies a task of the end of a checkpoint that is not lost",
     }
-    evidence: tuple[type[Event], ...] = (CoordinatorClaimed, CoordinatorSuperseded)
+    evidence: tuple[type[events.Event], ...] = (events.CoordinatorClaimed, events.CoordinatorSuperseded)
     sees_superseded = True
 
     def applies(self, history: History) -> bool:
@@ -53,32 +39,32 @@ class FenceOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         _judge_epochs(history, findings)
-        tells_of_deletions = bool(history.of(FileDeleted))
-        found = {(each.node, each.checkpoint) for each in history.of(MetadataPublished)}
+        tells_of_deletions = bool(history.of(events.FileDeleted))
+        found = {(each.node, each.checkpoint) for each in history.of(events.MetadataPublished)}
         heard = {
             (each.attempt, each.subtask, each.checkpoint, each.completed): each
-            for each in history.of(NotificationReceived)
+            for each in history.of(events.NotificationReceived)
         }
-        triggers = {(each.attempt, each.checkpoint): each for each in history.of(TriggerReceived)}
+        triggers = {(each.attempt, each.checkpoint): each for each in history.of(events.TriggerReceived)}
         for claim, event in sayings_of_superseded(history):
-            if isinstance(event, CoordinatorSuperseded):
+            if isinstance(event, events.CoordinatorSuperseded):
                 for clause in ("superseded-acted", "superseded-completed", "superseded-notified"):
                     findings.check(clause)
                 if tells_of_deletions:
                     findings.check("superseded-deleted")
-            elif isinstance(event, FileDeleted):
+            elif isinstance(event, events.FileDeleted):
                 _judge_deletion(history, claim, event, findings)
             elif isinstance(event, _DEEDS):
                 findings.violated("superseded-acted", f"{event.node} acts after {claim.node} took over", claim, event)
-            elif isinstance(event, CheckpointTriggered):
+            elif isinstance(event, events.CheckpointTriggered):
                 obeyed = triggers.get((event.attempt, event.checkpoint))
                 if obeyed is not None:
                     message = f"{obeyed.subtask} obeys {event.node} after {claim.node} took over"
                     findings.violated("superseded-acted", message, claim, event, obeyed)
-            elif isinstance(event, CheckpointCompleted) and (claim.node, event.checkpoint) not in found:
+            elif isinstance(event, events.CheckpointCompleted) and (claim.node, event.checkpoint) not in found:
                 message = f"{event.node} completes checkpoint {event.checkpoint}, which {claim.node} did not find"
                 findings.violated("superseded-completed", message, claim, event)
-            elif isinstance(event, NotificationSent):
+            elif isinstance(event, events.NotificationSent):
                 received = heard.get((event.attempt, event.subtask, event.checkpoint, event.completed))
                 # What its successor did not find cannot complete any more, whoever says that it is aborted.
                 lost = not event.completed and (claim.node, event.checkpoint) not in found
@@ -88,15 +74,17 @@ class FenceOracle:
         return findings.verdict(history)
 
 
-def _judge_deletion(history: History, claim: CoordinatorClaimed, deleted: FileDeleted, findings: Findings) -> None:
+def _judge_deletion(
+    history: History, claim: events.CoordinatorClaimed, deleted: events.FileDeleted, findings: Findings
+) -> None:
     """What the successor found it needs until it drops it itself."""
     behind = history.position(deleted)
     over = {
         each.checkpoint
-        for each in history.of(CheckpointDropped)
+        for each in history.of(events.CheckpointDropped)
         if each.node == claim.node and history.position(each) < behind
     }
-    for found in history.of(MetadataPublished):
+    for found in history.of(events.MetadataPublished):
         named = any(file.path == deleted.path for file in found.files)
         if found.node == claim.node and named and found.checkpoint not in over:
             message = f"{deleted.node} deletes {deleted.path}, and {claim.node} found checkpoint {found.checkpoint}"
@@ -105,8 +93,8 @@ def _judge_deletion(history: History, claim: CoordinatorClaimed, deleted: FileDe
 
 def _judge_epochs(history: History, findings: Findings) -> None:
     """The claims of one job, in the order in which they were made: each is made in the store before the next is."""
-    highest_of: dict[int, CoordinatorClaimed] = {}
-    for claim in history.of(CoordinatorClaimed):
+    highest_of: dict[int, events.CoordinatorClaimed] = {}
+    for claim in history.of(events.CoordinatorClaimed):
         highest = highest_of.get(claim.first_attempt)
         if highest is not None:
             findings.check("epoch-not-higher")

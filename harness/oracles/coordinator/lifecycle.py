@@ -5,28 +5,8 @@ Every event is held against the state of the model before it, and then taken by 
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointTriggered,
-    DeclineReceived,
-    Event,
-    FailureCounted,
-    FinishReceived,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    NotificationSent,
-    OperatorFinished,
-    TaskStarted,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.coordinator_model import NOTHING, Checkpoint, CoordinatorModel, restored_id
 from holdfast.harness.oracles.findings import Findings, replay
@@ -54,33 +34,33 @@ class _Lifecycle:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.model = CoordinatorModel(history)
-        self.durability_seen = bool(history.of(MetadataPublished))
+        self.durability_seen = bool(history.of(events.MetadataPublished))
         replay(
             history,
             {
-                CheckpointTriggered: self._triggered,
-                TriggerSent: self._trigger_sent,
-                AckReceived: self._acknowledged,
-                DeclineReceived: self._declined,
-                MetadataPublished: self.model.published,
-                CheckpointCompleted: self._completed,
-                CheckpointAborted: self._aborted,
-                NotificationSent: self._notified,
-                FinishReceived: self.model.finish_received,
-                OperatorFinished: self.model.operator_finished,
-                FailureCounted: self._failed_over,
-                JobSubmitted: self._submitted,
-                JobSwitched: self._switched,
-                CheckpointDrawn: self._drawn,
-                AttemptStarted: self._attempt_started,
-                TaskStarted: self._task_started,
+                events.CheckpointTriggered: self._triggered,
+                events.TriggerSent: self._trigger_sent,
+                events.AckReceived: self._acknowledged,
+                events.DeclineReceived: self._declined,
+                events.MetadataPublished: self.model.published,
+                events.CheckpointCompleted: self._completed,
+                events.CheckpointAborted: self._aborted,
+                events.NotificationSent: self._notified,
+                events.FinishReceived: self.model.finish_received,
+                events.OperatorFinished: self.model.operator_finished,
+                events.FailureCounted: self._failed_over,
+                events.JobSubmitted: self._submitted,
+                events.JobSwitched: self._switched,
+                events.CheckpointDrawn: self._drawn,
+                events.AttemptStarted: self._attempt_started,
+                events.TaskStarted: self._task_started,
             },
         )
         self._settle_notices()
 
     # --- checkpoints ---
 
-    def _drawn(self, event: CheckpointDrawn) -> None:
+    def _drawn(self, event: events.CheckpointDrawn) -> None:
         """The first id of a job that restores a checkpoint of an earlier one."""
         restored = self.model.restored
         self.model.drawn(event)
@@ -91,7 +71,7 @@ class _Lifecycle:
             message = f"a job that restores checkpoint {restored.checkpoint} begins with id {event.checkpoint}"
             self.findings.violated("wrong-first-id", message, restored, event)
 
-    def _triggered(self, event: CheckpointTriggered) -> None:
+    def _triggered(self, event: events.CheckpointTriggered) -> None:
         model, findings, checkpoint = self.model, self.findings, event.checkpoint
         self._settle_subsumed(event)
         if model.highest is not None:
@@ -107,26 +87,26 @@ class _Lifecycle:
             message = f"checkpoints {sorted(model.pending)} are pending at once, {model.limit} may be"
             findings.violated("too-many-pending", message, event)
 
-    def _trigger_sent(self, event: TriggerSent) -> None:
+    def _trigger_sent(self, event: events.TriggerSent) -> None:
         self.findings.check("triggered-not-a-source")
         if not self.model.may_begin(event):
             message = f"{event.subtask} gets the trigger of checkpoint {event.checkpoint}, and has inputs"
             self.findings.violated("triggered-not-a-source", message, event)
 
-    def _acknowledged(self, event: AckReceived) -> None:
+    def _acknowledged(self, event: events.AckReceived) -> None:
         self._settle_subsumed(event)
         objection = self.model.acknowledged(event)
         if objection:
             self.findings.check("ack-counted-wrongly")
-            if event.outcome is AckOutcome.SUCCESS:
+            if event.outcome is events.AckOutcome.SUCCESS:
                 message = f"the ack of {event.subtask} for checkpoint {event.checkpoint} is counted, {objection}"
                 self.findings.violated("ack-counted-wrongly", message, event)
 
-    def _declined(self, event: DeclineReceived) -> None:
+    def _declined(self, event: events.DeclineReceived) -> None:
         self._settle_subsumed(event)
         self.model.declined(event)
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         findings = self.findings
         self._settle_subsumed(event)
         checkpoint = self.model.of(event)
@@ -150,7 +130,7 @@ class _Lifecycle:
         self._judge_end(checkpoint, event)
         self.model.completed(event)
 
-    def _aborted(self, event: CheckpointAborted) -> None:
+    def _aborted(self, event: events.CheckpointAborted) -> None:
         checkpoint = self.model.of(event)
         if checkpoint.declined is not None:
             self.findings.check("completed-after-decline")
@@ -162,13 +142,13 @@ class _Lifecycle:
         self._judge_end(checkpoint, event)
         self.model.aborted(event)
 
-    def _judge_end(self, checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> None:
+    def _judge_end(self, checkpoint: Checkpoint, event: events.CheckpointCompleted | events.CheckpointAborted) -> None:
         self.findings.check("two-ends")
         if checkpoint.ended is not None and not _drawn_again(checkpoint, event):
             message = f"checkpoint {event.checkpoint} ends twice"
             self.findings.violated("two-ends", message, checkpoint.ended, event)
 
-    def _judge_reason(self, checkpoint: Checkpoint, event: CheckpointAborted) -> None:
+    def _judge_reason(self, checkpoint: Checkpoint, event: events.CheckpointAborted) -> None:
         """Reasons that leave a trace: a decline, a completion of a later one, a failure of the job."""
         findings, declined = self.findings, checkpoint.declined
         if event.reason in _DECLINES:
@@ -184,7 +164,7 @@ class _Lifecycle:
                 message = f"checkpoint {event.checkpoint} is aborted as subsumed, and no later one has completed"
                 findings.violated("wrong-reason", message, event)
 
-    def _settle_subsumed(self, event: Event) -> None:
+    def _settle_subsumed(self, event: events.Event) -> None:
         """The coordinator goes on: what it had to subsume, it has."""
         for older, newer in self.model.to_subsume.items():
             if newer.node == event.node:
@@ -193,7 +173,7 @@ class _Lifecycle:
 
     # --- notices ---
 
-    def _notified(self, event: NotificationSent) -> None:
+    def _notified(self, event: events.NotificationSent) -> None:
         findings = self.findings
         last = self.model.notices.sent(event)
         if last is not None:
@@ -220,26 +200,26 @@ class _Lifecycle:
 
     # --- attempts ---
 
-    def _submitted(self, event: JobSubmitted) -> None:
+    def _submitted(self, event: events.JobSubmitted) -> None:
         self._settle_notices()
         self.model.submitted(event)
 
-    def _switched(self, event: JobSwitched) -> None:
-        if event.status is not JobStatus.RUNNING:
+    def _switched(self, event: events.JobSwitched) -> None:
+        if event.status is not events.JobStatus.RUNNING:
             self._failed_over(event)
 
-    def _failed_over(self, event: Event) -> None:
+    def _failed_over(self, event: events.Event) -> None:
         self._settle_notices()
         self.model.failed_over()
 
-    def _attempt_started(self, event: AttemptStarted) -> None:
+    def _attempt_started(self, event: events.AttemptStarted) -> None:
         self._judge_pending(event)
         self._settle_notices()
         self._judge_number(event)
         self._judge_restored(event)
         self.model.attempt_started(event)
 
-    def _judge_pending(self, event: AttemptStarted) -> None:
+    def _judge_pending(self, event: events.AttemptStarted) -> None:
         """What the coordinator itself triggered it has ended before it starts the next attempt; a publication may still
         be under way."""
         for pending in self.model.pending:
@@ -249,7 +229,7 @@ class _Lifecycle:
                 message = f"attempt {event.attempt} starts while checkpoint {pending} is pending"
                 self.findings.violated("pending-at-restart", message, triggered, event)
 
-    def _judge_number(self, event: AttemptStarted) -> None:
+    def _judge_number(self, event: events.AttemptStarted) -> None:
         last = self.model.attempts.last
         if last is not None:
             self.findings.check("started-late-attempt")
@@ -257,7 +237,7 @@ class _Lifecycle:
                 message = f"attempt {event.attempt} starts after attempt {last.attempt}"
                 self.findings.violated("started-late-attempt", message, last, event)
 
-    def _judge_restored(self, event: AttemptStarted) -> None:
+    def _judge_restored(self, event: events.AttemptStarted) -> None:
         model = self.model
         empty = not model.durable and model.latest == NOTHING and restored_id(event) == NOTHING
         if model.attempts.last is not None or not empty:
@@ -267,7 +247,7 @@ class _Lifecycle:
             message = f"attempt {event.attempt} restores {_restored_name(event)}, {latest} completed"
             self.findings.violated("restored-not-latest", message, event)
 
-    def _task_started(self, event: TaskStarted) -> None:
+    def _task_started(self, event: events.TaskStarted) -> None:
         """A task restores what its attempt does."""
         attempt = self.model.attempts.by_number.get(event.attempt)
         if attempt is None or (attempt.restored_checkpoint is None and event.restored_checkpoint is None):
@@ -280,14 +260,14 @@ class _Lifecycle:
             self.findings.violated("tasks-restored-differently", message, attempt, event)
 
 
-def _drawn_again(checkpoint: Checkpoint, event: CheckpointCompleted | CheckpointAborted) -> bool:
+def _drawn_again(checkpoint: Checkpoint, event: events.CheckpointCompleted | events.CheckpointAborted) -> bool:
     """Whether both ends are of an id that was never triggered, each by another coordinator: what the first one could
     not store its successor does not know, and draws again."""
     first = checkpoint.ended
-    given_up = isinstance(first, CheckpointAborted) and isinstance(event, CheckpointAborted)
+    given_up = isinstance(first, events.CheckpointAborted) and isinstance(event, events.CheckpointAborted)
     return first is not None and given_up and checkpoint.triggered is None and first.node != event.node
 
 
-def _restored_name(event: AttemptStarted | TaskStarted) -> str:
+def _restored_name(event: events.AttemptStarted | events.TaskStarted) -> str:
     """What is restored, in words."""
     return "nothing" if event.restored_checkpoint is None else f"checkpoint {event.restored_checkpoint}"

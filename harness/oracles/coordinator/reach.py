@@ -5,22 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Mapping
 
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    OVER,
-    AckSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDropped,
-    Event,
-    FileDeleted,
-    FileReference,
-    FileWritten,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    StorageListed,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
@@ -42,7 +27,12 @@ class ReachOracle:
         **NAMED,
         "dropped-too-early": "a checkpoint is dropped although it is one of the newest that must be retained",
     }
-    evidence: tuple[type[Event], ...] = (MetadataPublished, CheckpointCompleted, CheckpointDropped, FileDeleted)
+    evidence: tuple[type[events.Event], ...] = (
+        events.MetadataPublished,
+        events.CheckpointCompleted,
+        events.CheckpointDropped,
+        events.FileDeleted,
+    )
     observed = frozenset({*NAMED, "file-missing", "file-differs"})
 
     def applies(self, history: History) -> bool:
@@ -51,7 +41,7 @@ class ReachOracle:
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
         storage = _Storage(history)
-        for metadata in {event.path: event for event in history.of(MetadataPublished)}.values():
+        for metadata in {event.path: event for event in history.of(events.MetadataPublished)}.values():
             storage.judge(metadata, findings)
         judge_named(history, storage.exempt, findings)
         _Retention(history, findings)
@@ -70,19 +60,21 @@ class _Storage:
     def __init__(self, history: History) -> None:
         self.history = history
         self.exempt = exemptions(history)
-        self.written: dict[str, list[FileWritten]] = {}
-        for written in history.of(FileWritten):
+        self.written: dict[str, list[events.FileWritten]] = {}
+        for written in history.of(events.FileWritten):
             self.written.setdefault(written.file.path, []).append(written)
-        self.deleted = {event.path: event for event in reversed(history.of(FileDeleted))}
+        self.deleted = {event.path: event for event in reversed(history.of(events.FileDeleted))}
         job = self.job_of = Submissions(history).of
-        self.dropped = {(job(event), event.checkpoint): event for event in reversed(history.of(CheckpointDropped))}
-        self.completed = {(job(event), event.checkpoint) for event in history.of(CheckpointCompleted)}
-        coordinators = {event.node for event in history.of(CheckpointCompleted)}
-        self.workers = {event.node for event in history.of(AckSent)} - coordinators
-        listings = history.of(StorageListed)
+        self.dropped = {
+            (job(event), event.checkpoint): event for event in reversed(history.of(events.CheckpointDropped))
+        }
+        self.completed = {(job(event), event.checkpoint) for event in history.of(events.CheckpointCompleted)}
+        coordinators = {event.node for event in history.of(events.CheckpointCompleted)}
+        self.workers = {event.node for event in history.of(events.AckSent)} - coordinators
+        listings = history.of(events.StorageListed)
         self.listed = {file.path: file for file in listings[-1].files} if listings else None
 
-    def judge(self, metadata: MetadataPublished, findings: Findings) -> None:
+    def judge(self, metadata: events.MetadataPublished, findings: Findings) -> None:
         """The files of one checkpoint."""
         checkpoint = metadata.checkpoint
         identity = self.job_of(metadata), checkpoint
@@ -110,7 +102,7 @@ class _Storage:
                     )
                     findings.violated("file-differs", message, *self.written.get(file.path, ()), metadata)
 
-    def _too_early(self, deleted: FileDeleted, allowed: Event | None) -> bool:
+    def _too_early(self, deleted: events.FileDeleted, allowed: events.Event | None) -> bool:
         """Whether a deletion was not covered by the drop of its checkpoint, or by the withdrawal of its metadata.
 
         A coordinator writes the drop before it deletes, and its lives follow each other. No message orders a worker's
@@ -122,7 +114,7 @@ class _Storage:
             return deleted.sequence < allowed.sequence
         return self.history.position(deleted) < self.history.position(allowed)
 
-    def _versions(self, path: str) -> list[tuple[str, FileReference]]:
+    def _versions(self, path: str) -> list[tuple[str, events.FileReference]]:
         """What was seen under a path, and where."""
         found = [("as written", event.file) for event in self.written.get(path, ())]
         if self.listed is not None and path in self.listed and not self.exempt.hold_at_end(path):
@@ -146,48 +138,48 @@ class _Retention:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
-        self.known: dict[int, Event] = {}
+        self.known: dict[int, events.Event] = {}
         self.ids: list[int] = []
         self.over = False
         replay(
             history,
             {
-                JobSubmitted: self._submitted,
-                JobSwitched: self._switched,
-                MetadataPublished: self._published,
-                CheckpointCompleted: self._completed,
-                CheckpointAborted: self._aborted,
-                CheckpointDropped: self._dropped,
+                events.JobSubmitted: self._submitted,
+                events.JobSwitched: self._switched,
+                events.MetadataPublished: self._published,
+                events.CheckpointCompleted: self._completed,
+                events.CheckpointAborted: self._aborted,
+                events.CheckpointDropped: self._dropped,
             },
         )
 
-    def _submitted(self, event: JobSubmitted) -> None:
+    def _submitted(self, event: events.JobSubmitted) -> None:
         """What earlier jobs have left is not this one's to drop."""
         self.known.clear()
         self.ids.clear()
         self.over = False
 
-    def _switched(self, event: JobSwitched) -> None:
-        self.over = event.status in OVER
+    def _switched(self, event: events.JobSwitched) -> None:
+        self.over = event.status in events.OVER
 
-    def _published(self, event: MetadataPublished) -> None:
+    def _published(self, event: events.MetadataPublished) -> None:
         if event.checkpoint not in self.known:
             self._recoverable(event)
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         self._recoverable(event)
 
-    def _recoverable(self, event: MetadataPublished | CheckpointCompleted) -> None:
+    def _recoverable(self, event: events.MetadataPublished | events.CheckpointCompleted) -> None:
         if event.checkpoint not in self.known:
             insort(self.ids, event.checkpoint)
         self.known[event.checkpoint] = event
 
-    def _aborted(self, event: CheckpointAborted) -> None:
-        if isinstance(self.known.get(event.checkpoint), MetadataPublished):
+    def _aborted(self, event: events.CheckpointAborted) -> None:
+        if isinstance(self.known.get(event.checkpoint), events.MetadataPublished):
             del self.known[event.checkpoint]
             self.ids.remove(event.checkpoint)
 
-    def _dropped(self, event: CheckpointDropped) -> None:
+    def _dropped(self, event: events.CheckpointDropped) -> None:
         recoverable = self.known.get(event.checkpoint)
         if recoverable is None or self.over:
             return

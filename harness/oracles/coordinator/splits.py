@@ -11,18 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from holdfast.harness.model.events import (
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    SnapshotTaken,
-    SplitsAssigned,
-    SplitsLeft,
-    SplitsListed,
-    SplitsReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.oracles.findings import Findings
@@ -53,13 +42,13 @@ def judge_assignments(history: History, findings: Findings) -> None:
     An enumerator sends what is not confirmed again, so a few times more are right. A coordinator that died may not have
     written down what it assigned.
     """
-    assigned: dict[tuple[int, str], list[SplitsAssigned]] = {}
-    for each in history.of(SplitsAssigned):
+    assigned: dict[tuple[int, str], list[events.SplitsAssigned]] = {}
+    for each in history.of(events.SplitsAssigned):
         assigned.setdefault((each.attempt, each.subtask), []).append(each)
     exempt = exemptions(history)
-    died = {started.attempt for started in history.of(AttemptStarted) if started.node in exempt.dead}
+    died = {started.attempt for started in history.of(events.AttemptStarted) if started.node in exempt.dead}
     seen: set[tuple[int, str, tuple[int, ...]]] = set()
-    for received in history.of(SplitsReceived):
+    for received in history.of(events.SplitsReceived):
         known = assigned.get((received.attempt, received.subtask), [])
         same = [each for each in known if each.splits == received.splits]
         if not same and received.attempt in died:
@@ -82,20 +71,20 @@ def judge_assignments(history: History, findings: Findings) -> None:
             findings.violated("split-assigned-again", message, received, again[-1])
 
 
-def _known_ns(history: History, received: SplitsReceived) -> int | None:
+def _known_ns(history: History, received: events.SplitsReceived) -> int | None:
     """When, in nanoseconds, the enumerator knows what a reader has: a while later, and once it has taken a message
     that the reader sent since, as an acknowledgement is. None: it took none of those."""
     usual_ns = received.time_ns + KNOWN_NS
     acked = {
         sent.checkpoint
-        for sent in history.of(AckSent)
+        for sent in history.of(events.AckSent)
         if (sent.attempt, sent.subtask) == (received.attempt, received.subtask) and sent.time_ns > received.time_ns
     }
     if not acked:
         return usual_ns
     taken_ns = [
         taken.time_ns
-        for taken in history.of(AckReceived)
+        for taken in history.of(events.AckReceived)
         if (taken.attempt, taken.subtask) == (received.attempt, received.subtask) and taken.checkpoint in acked
     ]
     return max(usual_ns, min(taken_ns)) if taken_ns else None
@@ -105,19 +94,19 @@ def judge_splits(history: History, findings: Findings) -> None:
     """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
     _judge_listings(history, findings)
     job_of = Submissions(history).of
-    left: dict[Key, list[SplitsLeft]] = {}
-    for part in history.of(SplitsLeft):
+    left: dict[Key, list[events.SplitsLeft]] = {}
+    for part in history.of(events.SplitsLeft):
         left.setdefault((job_of(part), part.checkpoint), []).append(part)
     if not left:
         return
     layouts = Layouts(history)
-    taken: dict[Key, list[SnapshotTaken]] = {}
-    for snapshot in history.of(SnapshotTaken):
+    taken: dict[Key, list[events.SnapshotTaken]] = {}
+    for snapshot in history.of(events.SnapshotTaken):
         checkpoint = job_of(snapshot), snapshot.checkpoint
         if snapshot.subtask in layouts.of(snapshot).sources and checkpoint in left:
             taken.setdefault(checkpoint, []).append(snapshot)
     parts: dict[Key, Counter[int]] = {}
-    for completed in history.of(CheckpointCompleted):
+    for completed in history.of(events.CheckpointCompleted):
         checkpoint = job_of(completed), completed.checkpoint
         snapshots = taken.get(checkpoint, [])
         if checkpoint in left and {each.subtask for each in snapshots} == set(layouts.of(completed).sources):
@@ -128,14 +117,14 @@ def judge_splits(history: History, findings: Findings) -> None:
             _judge(completed, left[checkpoint], held, due, findings)
 
 
-def _due(history: History, left: SplitsLeft, job: int, parts: dict[Key, Counter[int]]) -> Collection[int]:
+def _due(history: History, left: events.SplitsLeft, job: int, parts: dict[Key, Counter[int]]) -> Collection[int]:
     """The splits that a checkpoint must hold: all of the input where nobody saw them listed."""
-    listings = history.of(SplitsListed)
+    listings = history.of(events.SplitsListed)
     if not listings:
         return range(len(history.inputs.partitions))
     triggers = [
         event.sequence
-        for event in history.of(CheckpointTriggered)
+        for event in history.of(events.CheckpointTriggered)
         if (event.node, event.checkpoint) == (left.node, left.checkpoint)
     ]
     triggered = min(triggers, default=left.sequence)
@@ -145,15 +134,15 @@ def _due(history: History, left: SplitsLeft, job: int, parts: dict[Key, Counter[
         if listed.node == left.node and listed.sequence < triggered
         for split in listed.splits
     }
-    for started in history.of(AttemptStarted):
+    for started in history.of(events.AttemptStarted):
         if started.node == left.node and started.sequence < left.sequence and not started.subtasks:
             known.update(parts.get((job, started.restored_checkpoint or 0), ()))
     return known
 
 
 def _judge(
-    completed: CheckpointCompleted,
-    left: list[SplitsLeft],
+    completed: events.CheckpointCompleted,
+    left: list[events.SplitsLeft],
     held: Counter[int],
     due: Collection[int],
     findings: Findings,
@@ -172,11 +161,11 @@ def _judge(
 
 def _judge_listings(history: History, findings: Findings) -> None:
     """A job that goes on after the heal has listed every split by the end."""
-    listings, end = history.of(SplitsListed), history.end
+    listings, end = history.of(events.SplitsListed), history.end
     if not listings or end.problem or history.plan.expected_end is not ExpectedEnd.RUNNING:
         return
     findings.check("split-not-listed")
-    after = [event for event in history.of(CheckpointCompleted) if event.time_ns >= end.healed_ns]
+    after = [event for event in history.of(events.CheckpointCompleted) if event.time_ns >= end.healed_ns]
     listed = {split for event in listings for split in event.splits}
     missing = [split for split in range(len(history.inputs.partitions)) if split not in listed]
     if missing and len(after) >= _LISTED_AFTER:

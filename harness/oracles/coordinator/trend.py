@@ -11,18 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import median
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    FileDeleted,
-    FileWritten,
-    SnapshotReleased,
-    SnapshotTaken,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
@@ -54,10 +43,14 @@ class TrendOracle:
         _FILES: "more files are stored in the last third than in the first",
         _VERSIONS: "more versions of state are kept for snapshots in the last third than in the first",
     }
-    evidence: tuple[type[Event], ...] = (CheckpointTriggered, AckReceived, CheckpointCompleted)
+    evidence: tuple[type[events.Event], ...] = (
+        events.CheckpointTriggered,
+        events.AckReceived,
+        events.CheckpointCompleted,
+    )
 
     def applies(self, history: History) -> bool:
-        return not history.plan.faults and len(history.of(CheckpointCompleted)) >= FEWEST
+        return not history.plan.faults and len(history.of(events.CheckpointCompleted)) >= FEWEST
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -108,50 +101,50 @@ class _Measures:
 
     def __init__(self, history: History) -> None:
         self.by_attempt: dict[int, dict[str, list[float]]] = {}
-        self._triggered: dict[int, CheckpointTriggered] = {}
-        self._last_ack: dict[int, AckReceived] = {}
+        self._triggered: dict[int, events.CheckpointTriggered] = {}
+        self._last_ack: dict[int, events.AckReceived] = {}
         self._files: set[str] = set()
         self._versions = 0
         self._over: set[int] = set()
-        self._of_versions = bool(history.of(SnapshotReleased))
-        self._of_files = bool(history.of(FileWritten))
+        self._of_versions = bool(history.of(events.SnapshotReleased))
+        self._of_files = bool(history.of(events.FileWritten))
         replay(
             history,
             {
-                CheckpointTriggered: self._begun,
-                AckReceived: self._acknowledged,
-                CheckpointAborted: self._aborted,
-                CheckpointCompleted: self._completed,
-                FileWritten: self._written,
-                FileDeleted: self._deleted,
-                SnapshotTaken: self._taken,
-                SnapshotReleased: self._released,
+                events.CheckpointTriggered: self._begun,
+                events.AckReceived: self._acknowledged,
+                events.CheckpointAborted: self._aborted,
+                events.CheckpointCompleted: self._completed,
+                events.FileWritten: self._written,
+                events.FileDeleted: self._deleted,
+                events.SnapshotTaken: self._taken,
+                events.SnapshotReleased: self._released,
             },
         )
 
-    def _begun(self, event: CheckpointTriggered) -> None:
+    def _begun(self, event: events.CheckpointTriggered) -> None:
         self._triggered[event.checkpoint] = event
 
-    def _acknowledged(self, event: AckReceived) -> None:
-        if event.outcome is AckOutcome.SUCCESS:
+    def _acknowledged(self, event: events.AckReceived) -> None:
+        if event.outcome is events.AckOutcome.SUCCESS:
             self._last_ack[event.checkpoint] = event
 
-    def _aborted(self, event: CheckpointAborted) -> None:
+    def _aborted(self, event: events.CheckpointAborted) -> None:
         self._over.add(event.attempt)
 
-    def _written(self, event: FileWritten) -> None:
+    def _written(self, event: events.FileWritten) -> None:
         self._files.add(event.file.path)
 
-    def _deleted(self, event: FileDeleted) -> None:
+    def _deleted(self, event: events.FileDeleted) -> None:
         self._files.discard(event.path)
 
-    def _taken(self, event: SnapshotTaken) -> None:
+    def _taken(self, event: events.SnapshotTaken) -> None:
         self._versions += event.state is not None
 
-    def _released(self, event: SnapshotReleased) -> None:
+    def _released(self, event: events.SnapshotReleased) -> None:
         self._versions -= 1
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         triggered = self._triggered.pop(event.checkpoint, None)
         last_ack = self._last_ack.pop(event.checkpoint, None)
         if triggered is None or last_ack is None or event.attempt in self._over or triggered.node != event.node:

@@ -5,26 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    EndOfDataReceived,
-    EndOfDataSent,
-    Event,
-    FinishReceived,
-    JobStatus,
-    JobSwitched,
-    NotificationReceived,
-    OperatorFinished,
-    SnapshotTaken,
-    SourceEmitted,
-    TaskStarted,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.oracles.shared.layout import Layouts
 
 
@@ -45,8 +26,8 @@ class Task:
     __slots__ = ("called", "calls", "ended_inputs", "open", "positions", "started", "taken_after", "told")
 
     def __init__(self) -> None:
-        self.started: TaskStarted | None = None
-        self.called: OperatorFinished | None = None
+        self.started: events.TaskStarted | None = None
+        self.called: events.OperatorFinished | None = None
         self.calls = 0
         self.told = -1
         self.taken_after: int | None = None
@@ -88,32 +69,32 @@ class FinishTrace:
     def __init__(self, layouts: Layouts) -> None:
         self._layouts = layouts
         self.tasks: dict[tuple[int, str], Task] = {}
-        self.ended_channels: dict[tuple[int, str], EndOfDataSent] = {}
+        self.ended_channels: dict[tuple[int, str], events.EndOfDataSent] = {}
         self._attempts: dict[str, int] = {}
         self.running = False
         self.known: set[str] = set()
         self.pending: dict[int, Pending] = {}
-        self.end: JobSwitched | None = None
+        self.end: events.JobSwitched | None = None
         self.ended_attempts: dict[str, int] = {}
 
     @property
-    def handlers(self) -> Mapping[type[Event], Callable[[Any], None]]:
+    def handlers(self) -> Mapping[type[events.Event], Callable[[Any], None]]:
         """By kind of event, who takes it; but for the end of a checkpoint, which `ended` takes."""
         return {
-            TaskStarted: self.task_started,
-            SourceEmitted: self.source_emitted,
-            EndOfDataReceived: self.end_received,
-            EndOfDataSent: self.end_sent,
-            OperatorFinished: self.operator_finished,
-            SnapshotTaken: self.snapshot_taken,
-            NotificationReceived: self.notified,
-            TransactionPrecommitted: self.precommitted,
-            TransactionCommitted: self.settled,
-            TransactionAborted: self.settled,
-            AttemptStarted: self.attempt_started,
-            FinishReceived: self.finish_received,
-            CheckpointTriggered: self.triggered,
-            JobSwitched: self.switched,
+            events.TaskStarted: self.task_started,
+            events.SourceEmitted: self.source_emitted,
+            events.EndOfDataReceived: self.end_received,
+            events.EndOfDataSent: self.end_sent,
+            events.OperatorFinished: self.operator_finished,
+            events.SnapshotTaken: self.snapshot_taken,
+            events.NotificationReceived: self.notified,
+            events.TransactionPrecommitted: self.precommitted,
+            events.TransactionCommitted: self.settled,
+            events.TransactionAborted: self.settled,
+            events.AttemptStarted: self.attempt_started,
+            events.FinishReceived: self.finish_received,
+            events.CheckpointTriggered: self.triggered,
+            events.JobSwitched: self.switched,
         }
 
     def task(self, attempt: int, subtask: str) -> Task:
@@ -125,7 +106,7 @@ class FinishTrace:
 
     # --- tasks ---
 
-    def task_started(self, event: TaskStarted) -> None:
+    def task_started(self, event: events.TaskStarted) -> None:
         """A subtask begins, from what it restores."""
         task = self.task(event.attempt, event.subtask)
         task.started = event
@@ -134,26 +115,26 @@ class FinishTrace:
         if event.restored_checkpoint is not None:
             task.told = event.restored_checkpoint
 
-    def source_emitted(self, event: SourceEmitted) -> None:
+    def source_emitted(self, event: events.SourceEmitted) -> None:
         """A source goes on."""
         self.task(event.attempt, event.subtask).positions[event.partition] = event.next_offset
 
-    def end_received(self, event: EndOfDataReceived) -> None:
+    def end_received(self, event: events.EndOfDataReceived) -> None:
         """The data of an input ends."""
         receiver = event.channel.partition("->")[2]
         self.task(event.attempt, receiver).ended_inputs.add(event.channel)
 
-    def end_sent(self, event: EndOfDataSent) -> None:
+    def end_sent(self, event: events.EndOfDataSent) -> None:
         """The data of an output ends."""
         self.ended_channels[event.attempt, event.channel] = event
 
-    def operator_finished(self, event: OperatorFinished) -> None:
+    def operator_finished(self, event: events.OperatorFinished) -> None:
         """finish() of a subtask is called."""
         task = self.task(event.attempt, event.subtask)
         task.calls += 1
         task.called = task.called or event
 
-    def snapshot_taken(self, event: SnapshotTaken) -> None:
+    def snapshot_taken(self, event: events.SnapshotTaken) -> None:
         """A subtask takes its part of a checkpoint."""
         task = self.task(event.attempt, event.subtask)
         checkpoint = self.pending.get(event.checkpoint)
@@ -162,23 +143,23 @@ class FinishTrace:
         if task.called is not None and task.taken_after is None:
             task.taken_after = event.checkpoint
 
-    def notified(self, event: NotificationReceived) -> None:
+    def notified(self, event: events.NotificationReceived) -> None:
         """A subtask hears how a checkpoint ended."""
         if event.completed:
             task = self.task(event.attempt, event.subtask)
             task.told = max(task.told, event.checkpoint)
 
-    def precommitted(self, event: TransactionPrecommitted) -> None:
+    def precommitted(self, event: events.TransactionPrecommitted) -> None:
         """A sink has a transaction to commit."""
         self.task(event.attempt, event.subtask).open.add(event.transaction)
 
-    def settled(self, event: TransactionCommitted | TransactionAborted) -> None:
+    def settled(self, event: events.TransactionCommitted | events.TransactionAborted) -> None:
         """A transaction is over."""
         self.task(event.attempt, event.subtask).open.discard(event.transaction)
 
     # --- the coordinator ---
 
-    def attempt_started(self, event: AttemptStarted) -> None:
+    def attempt_started(self, event: events.AttemptStarted) -> None:
         """Subtasks begin once more."""
         self.running = False
         self.pending.clear()
@@ -186,19 +167,19 @@ class FinishTrace:
             self._attempts[subtask] = event.attempt
             self.known.discard(subtask)
 
-    def switched(self, event: JobSwitched) -> None:
+    def switched(self, event: events.JobSwitched) -> None:
         """The job has another status."""
-        self.running = event.status is JobStatus.RUNNING
-        if event.status is JobStatus.FINISHED and self.end is None:
+        self.running = event.status is events.JobStatus.RUNNING
+        if event.status is events.JobStatus.FINISHED and self.end is None:
             self.end = event
             self.ended_attempts = dict(self._attempts)
 
-    def finish_received(self, event: FinishReceived) -> None:
+    def finish_received(self, event: events.FinishReceived) -> None:
         """The coordinator hears that a subtask has finished."""
         if event.attempt == self._attempts.get(event.subtask):
             self.known.add(event.subtask)
 
-    def triggered(self, event: CheckpointTriggered) -> None:
+    def triggered(self, event: events.CheckpointTriggered) -> None:
         """A checkpoint begins at the first subtasks that run."""
         layout = self._layouts.of(event)
         first = {
@@ -208,6 +189,6 @@ class FinishTrace:
         }
         self.pending[event.checkpoint] = Pending(first, frozenset(self.known))
 
-    def ended(self, event: CheckpointCompleted | CheckpointAborted) -> Pending | None:
+    def ended(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> Pending | None:
         """A checkpoint is over: what was known of it."""
         return self.pending.pop(event.checkpoint, None)

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import (
-    BatchSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointRefused,
-    CheckpointTriggered,
-    EndOfDataSent,
-    EndOfPartitionReceived,
-    OperatorFinished,
-    SnapshotTaken,
-    SubtaskFinished,
-    TaskStarted,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
@@ -33,18 +20,18 @@ def judge_way_to_the_end(history: History, findings: Findings) -> None:
         history,
         {
             **judge.trace.handlers,
-            TaskStarted: judge.task_started,
-            EndOfDataSent: judge.end_sent,
-            EndOfPartitionReceived: judge.channel_ended,
-            BatchSent: judge.batch_sent,
-            OperatorFinished: judge.operator_finished,
-            SnapshotTaken: judge.snapshot_taken,
-            SubtaskFinished: judge.subtask_finished,
-            CheckpointTriggered: judge.triggered,
-            TriggerSent: judge.trigger_sent,
-            CheckpointRefused: judge.refused,
-            CheckpointCompleted: judge.ended,
-            CheckpointAborted: judge.ended,
+            events.TaskStarted: judge.task_started,
+            events.EndOfDataSent: judge.end_sent,
+            events.EndOfPartitionReceived: judge.channel_ended,
+            events.BatchSent: judge.batch_sent,
+            events.OperatorFinished: judge.operator_finished,
+            events.SnapshotTaken: judge.snapshot_taken,
+            events.SubtaskFinished: judge.subtask_finished,
+            events.CheckpointTriggered: judge.triggered,
+            events.TriggerSent: judge.trigger_sent,
+            events.CheckpointRefused: judge.refused,
+            events.CheckpointCompleted: judge.ended,
+            events.CheckpointAborted: judge.ended,
         },
     )
     judge.close()
@@ -69,7 +56,7 @@ class _Judge:
 
     # --- tasks ---
 
-    def task_started(self, event: TaskStarted) -> None:
+    def task_started(self, event: events.TaskStarted) -> None:
         self.trace.task_started(event)
         layout = self.layout_of(event)
         for subtask in layout.subtasks:
@@ -83,24 +70,24 @@ class _Judge:
                         message = f"{behind.subtask} starts as finished behind {before.subtask}, which runs"
                         self.findings.violated("running-before-finished", message, before, behind)
 
-    def end_sent(self, event: EndOfDataSent) -> None:
+    def end_sent(self, event: events.EndOfDataSent) -> None:
         self.findings.check("emitted-after-end")
         self.trace.end_sent(event)
 
-    def channel_ended(self, event: EndOfPartitionReceived) -> None:
+    def channel_ended(self, event: events.EndOfPartitionReceived) -> None:
         receiver = event.channel.partition("->")[2]
         self.findings.check("channel-ends-early")
         if event.channel not in self.trace.task(event.attempt, receiver).ended_inputs:
             message = f"{event.channel} ends, and the end of its data was not received"
             self.findings.violated("channel-ends-early", message, event)
 
-    def batch_sent(self, event: BatchSent) -> None:
+    def batch_sent(self, event: events.BatchSent) -> None:
         ended = self.trace.ended_channels.get((event.attempt, event.channel))
         if ended is not None:
             message = f"batch {event.position} enters {event.channel} behind the end of its data"
             self.findings.violated("emitted-after-end", message, ended, event)
 
-    def operator_finished(self, event: OperatorFinished) -> None:
+    def operator_finished(self, event: events.OperatorFinished) -> None:
         findings, task = self.findings, self.trace.task(event.attempt, event.subtask)
         before = task.called
         self.trace.operator_finished(event)
@@ -119,7 +106,7 @@ class _Judge:
             what = f"the data of {', '.join(missing)} has not ended" if missing else f"{', '.join(unread)} is next"
             findings.violated("finished-early", f"finish() of {event.subtask} is called, and {what}", event)
 
-    def snapshot_taken(self, event: SnapshotTaken) -> None:
+    def snapshot_taken(self, event: events.SnapshotTaken) -> None:
         self.trace.snapshot_taken(event)
         called = self.trace.task(event.attempt, event.subtask).called
         if called is not None and event.subtask in self.reducing and event.state is not None:
@@ -131,7 +118,7 @@ class _Judge:
                 )
                 self.findings.violated("held-after-finish", message, called, event)
 
-    def subtask_finished(self, event: SubtaskFinished) -> None:
+    def subtask_finished(self, event: events.SubtaskFinished) -> None:
         if not self.goes_on:
             return
         findings, task = self.findings, self.trace.task(event.attempt, event.subtask)
@@ -162,7 +149,7 @@ class _Judge:
 
     # --- checkpoints ---
 
-    def triggered(self, event: CheckpointTriggered) -> None:
+    def triggered(self, event: events.CheckpointTriggered) -> None:
         self.trace.triggered(event)
         findings, known = self.findings, self.trace.known
         if not known:
@@ -178,7 +165,7 @@ class _Judge:
             message = f"checkpoint {event.checkpoint} is wrong about the part of {wrong}"
             findings.violated("wrong-participants", message, event)
 
-    def trigger_sent(self, event: TriggerSent) -> None:
+    def trigger_sent(self, event: events.TriggerSent) -> None:
         checkpoint = self.trace.pending.get(event.checkpoint)
         if checkpoint is None or not checkpoint.absent:
             return
@@ -187,7 +174,7 @@ class _Judge:
             message = f"{event.subtask} is triggered for checkpoint {event.checkpoint}, and is not the first that runs"
             self.findings.violated("triggered-not-first", message, event)
 
-    def refused(self, event: CheckpointRefused) -> None:
+    def refused(self, event: events.CheckpointRefused) -> None:
         known = self.trace.known
         some = 0 < len(known) < len(self.layout_of(event).subtasks)
         if event.reason is not FailureReason.TASKS_NOT_RUNNING or not some or not self.trace.running:
@@ -199,7 +186,7 @@ class _Judge:
         self.findings.check("refused-after-finish")
         self.findings.violated("refused-after-finish", message, event)
 
-    def ended(self, event: CheckpointCompleted | CheckpointAborted) -> None:
+    def ended(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> None:
         checkpoint = self.trace.ended(event)
         if checkpoint is None:
             return
@@ -209,7 +196,7 @@ class _Judge:
             if not subtasks & after:
                 continue
             self.findings.check("partial-union")
-            if isinstance(event, CheckpointCompleted) and subtasks & before:
+            if isinstance(event, events.CheckpointCompleted) and subtasks & before:
                 message = (
                     f"checkpoint {event.checkpoint} completes, which {', '.join(sorted(subtasks & after))} took after "
                     f"finish(), and {', '.join(sorted(subtasks & before))} before"

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    JobStatus,
-    JobSwitched,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 NAMED = 3
 
-Waiting = tuple[str, Event]
+Waiting = tuple[str, events.Event]
 """In words, with its witness."""
 
 
 def status_in_words(history: History) -> str:
     """What the job is at the end, and not what it was expected to be."""
-    switched = history.of(JobSwitched)
+    switched = history.of(events.JobSwitched)
     if not switched:
         return f"the job is not seen to be {history.plan.expected_end}"
     last = switched[-1].status
-    return "the job runs" if last is JobStatus.RUNNING else f"the job is {last}"
+    return "the job runs" if last is events.JobStatus.RUNNING else f"the job is {last}"
 
 
 def waiting_for(history: History) -> list[Waiting]:
@@ -43,10 +31,10 @@ def waiting_for(history: History) -> list[Waiting]:
 def _transactions(history: History) -> Iterator[Waiting]:
     """Those that a completed checkpoint of the same job promises, and nobody committed."""
     job_of = Submissions(history).of
-    completed = {(job_of(event), event.checkpoint) for event in history.of(CheckpointCompleted)}
-    committed = {event.transaction for event in history.of(TransactionCommitted)}
-    aborted = {event.transaction: event for event in history.of(TransactionAborted)}
-    for event in history.of(TransactionPrecommitted):
+    completed = {(job_of(event), event.checkpoint) for event in history.of(events.CheckpointCompleted)}
+    committed = {event.transaction for event in history.of(events.TransactionCommitted)}
+    aborted = {event.transaction: event for event in history.of(events.TransactionAborted)}
+    for event in history.of(events.TransactionPrecommitted):
         name = event.transaction
         if name in committed or (job_of(event), event.checkpoint) not in completed:
             continue
@@ -57,20 +45,20 @@ def _transactions(history: History) -> Iterator[Waiting]:
 
 def _acknowledgements(history: History) -> Iterator[Waiting]:
     """Of the last checkpoint that was triggered, if it has not completed."""
-    triggered = history.of(CheckpointTriggered)
+    triggered = history.of(events.CheckpointTriggered)
     if not triggered:
         return
     last = triggered[-1]
     same = (last.attempt, last.checkpoint)
-    if any((event.attempt, event.checkpoint) == same for event in history.of(CheckpointCompleted)):
+    if any((event.attempt, event.checkpoint) == same for event in history.of(events.CheckpointCompleted)):
         return
     acknowledged = {
         event.subtask
-        for event in history.of(AckReceived)
-        if (event.attempt, event.checkpoint) == same and event.outcome is AckOutcome.SUCCESS
+        for event in history.of(events.AckReceived)
+        if (event.attempt, event.checkpoint) == same and event.outcome is events.AckOutcome.SUCCESS
     }
     missing = [subtask for subtask in last.participants if subtask not in acknowledged]
-    aborted = [event for event in history.of(CheckpointAborted) if (event.attempt, event.checkpoint) == same]
+    aborted = [event for event in history.of(events.CheckpointAborted) if (event.attempt, event.checkpoint) == same]
     if missing:
         lacking = f"the acknowledgement of {', '.join(missing[:NAMED])}"
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""

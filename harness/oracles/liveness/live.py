@@ -5,21 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from holdfast.harness.model import profile
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    ChannelBlocked,
-    ChannelUnblocked,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    JobStatus,
-    JobSwitched,
-    NotificationReceived,
-    TaskStopped,
-)
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
@@ -50,7 +37,7 @@ class LiveOracle:
         "input-not-drained": "the last completed checkpoint of a running job does not cover all input",
         "channel-left-blocked": "a channel stays blocked although its checkpoint is over",
     }
-    evidence: tuple[type[Event], ...] = ()
+    evidence: tuple[type[events.Event], ...] = ()
 
     def applies(self, history: History) -> bool:
         return True
@@ -67,7 +54,7 @@ class LiveOracle:
         for note in own_deaths(history) if history.end.reached else ():
             findings.inform(note)
         if history.plan.expected_end is ExpectedEnd.RUNNING:
-            if profile.INTERVAL in texts(history.plan) and history.of(CheckpointTriggered):
+            if profile.INTERVAL in texts(history.plan) and history.of(events.CheckpointTriggered):
                 _judge_checkpoints(history, findings)
             _judge_channels(history, findings)
         return findings.verdict(history)
@@ -91,10 +78,10 @@ def _not_brought_about(history: History) -> bool:
     coordinator died with the command of the user that ends the job. A job runs without faults, until a user ends it."""
     if history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED):
         return _never_submitted_again(history)
-    switched = history.of(JobSwitched)
-    if not switched or switched[-1].status is not JobStatus.RUNNING:
+    switched = history.of(events.JobSwitched)
+    if not switched or switched[-1].status is not events.JobStatus.RUNNING:
         return False
-    ran_ns = [event.time_ns for event in switched if event.status is JobStatus.RUNNING]
+    ran_ns = [event.time_ns for event in switched if event.status is events.JobStatus.RUNNING]
     kills_ns = sorted(event.time_ns for event in exemptions(history).acted(Consequence.ENDS_PROCESS))
     as_one = any(
         not any(first <= running <= second for running in ran_ns) and second < ran_ns[-1]
@@ -126,11 +113,11 @@ def _command_died(history: History) -> bool:
         for event in exempt.acted(Consequence.ENDS_JOB)
         if fates.get(event.fault) is FaultFate.WITHOUT_EFFECT
     ]
-    coordinators = {event.node for event in history.of(AttemptStarted)}
-    triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(CheckpointTriggered)}
+    coordinators = {event.node for event in history.of(events.AttemptStarted)}
+    triggered_ns = {(event.node, event.checkpoint): event.time_ns for event in history.of(events.CheckpointTriggered)}
     completed = [
         (event.node, triggered_ns.get((event.node, event.checkpoint), 0), event.time_ns)
-        for event in history.of(CheckpointCompleted)
+        for event in history.of(events.CheckpointCompleted)
     ]
     for given in given_ns:
         # A successor may go on with the job while this one, which stood still, is still to learn of it.
@@ -146,7 +133,7 @@ def _command_died(history: History) -> bool:
 
 def _judge_checkpoints(history: History, findings: Findings) -> None:
     """Those since the heal: coordinator and harness share one clock, the simulator's or that of their machine."""
-    completed = history.of(CheckpointCompleted)
+    completed = history.of(events.CheckpointCompleted)
     healed_ns = history.end.healed_ns
     new = sum(event.time_ns >= healed_ns for event in completed)
     findings.check("no-new-checkpoints")
@@ -165,8 +152,8 @@ def _judge_checkpoints(history: History, findings: Findings) -> None:
 def _judge_channels(history: History, findings: Findings) -> None:
     """Channels of the last attempts of the last job, which uses ids of checkpoints again: the alignment of a checkpoint
     that is over has ended everywhere."""
-    blocked = history.of(ChannelBlocked)
-    attempts = history.of(AttemptStarted)
+    blocked = history.of(events.ChannelBlocked)
+    attempts = history.of(events.AttemptStarted)
     if not blocked or not attempts:
         return
     present = newest_attempts(history, attempts)
@@ -174,7 +161,7 @@ def _judge_channels(history: History, findings: Findings) -> None:
     last = job_of(attempts[-1])
     unblocked = {
         (event.channel, event.checkpoint)
-        for event in history.of(ChannelUnblocked)
+        for event in history.of(events.ChannelUnblocked)
         if event.attempt == present[channel_ends(event.channel)[1]]
     }
     stuck = [
@@ -187,14 +174,14 @@ def _judge_channels(history: History, findings: Findings) -> None:
     findings.check("channel-left-blocked", len(unblocked))
     if not stuck:
         return
-    completed = {event.checkpoint for event in history.of(CheckpointCompleted) if job_of(event) == last}
-    aborted = {event.checkpoint for event in history.of(CheckpointAborted) if job_of(event) == last}
+    completed = {event.checkpoint for event in history.of(events.CheckpointCompleted) if job_of(event) == last}
+    aborted = {event.checkpoint for event in history.of(events.CheckpointAborted) if job_of(event) == last}
     newest = max(completed | aborted, default=-1)
     dead = exemptions(history).dead
-    stopped = {event.subtask for event in history.of(TaskStopped) if event.attempt == present[event.subtask]}
+    stopped = {event.subtask for event in history.of(events.TaskStopped) if event.attempt == present[event.subtask]}
     told = {
         (event.subtask, event.checkpoint)
-        for event in history.of(NotificationReceived)
+        for event in history.of(events.NotificationReceived)
         if event.attempt == present[event.subtask] and not event.completed
     }
     for event in stuck:

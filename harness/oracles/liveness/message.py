@@ -7,28 +7,17 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
+from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import (
-    MESSAGE_EDGES,
-    AckSent,
-    AttemptStarted,
-    DeclineSent,
-    Event,
-    MessageDisturbed,
-    NotificationSent,
-    SplitsAssigned,
-    SubtaskFinished,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import of_the_job
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, line
 from holdfast.harness.oracles.liveness.last_state import LastState
 
-TO_TASKS: tuple[type[Event], ...] = (TriggerSent, NotificationSent, SplitsAssigned)
-TO_COORDINATOR: tuple[type[Event], ...] = (AckSent, DeclineSent, SubtaskFinished)
-Key = Callable[[Event], object]
+TO_TASKS: tuple[type[events.Event], ...] = (events.TriggerSent, events.NotificationSent, events.SplitsAssigned)
+TO_COORDINATOR: tuple[type[events.Event], ...] = (events.AckSent, events.DeclineSent, events.SubtaskFinished)
+Key = Callable[[events.Event], object]
 """What a message that was sent, and one that was received, have in common if they are the same."""
 _CHANNEL = "channel"
 """How targets begin that carry records and no control messages."""
@@ -49,7 +38,7 @@ class MessageOracle:
         "taken-twice": "a message is taken more often than it was sent in that attempt, and nothing doubled it",
         "never-received": "a message between processes that live is never taken though its connection is open",
     }
-    evidence: tuple[type[Event], ...] = (AttemptStarted,)
+    evidence: tuple[type[events.Event], ...] = (events.AttemptStarted,)
     sees_superseded = True
 
     def applies(self, history: History) -> bool:
@@ -62,11 +51,11 @@ class MessageOracle:
         standing = all(event.target.startswith(_CHANNEL) for event in disturbing)
         forged = bool(state.exempt.acted(Consequence.FORGES_MESSAGES))
         judged = not (history.end.problem or state.exempt.real_time)
-        for sent, received, fields in MESSAGE_EDGES:
+        for sent, received, fields in events.MESSAGE_EDGES:
             if sent not in TO_TASKS and sent not in TO_COORDINATOR:
                 continue
             key = attrgetter(*fields)
-            if sent is not SubtaskFinished and not forged:
+            if sent is not events.SubtaskFinished and not forged:
                 _judge_receptions(history, state, sent, received, key, findings)
             if judged:
                 _judge_losses(history, state, sent, received, key, findings, standing=standing)
@@ -80,14 +69,14 @@ def _part(event: Any) -> tuple[str, int]:
 
 def _disturbed(history: History) -> set[tuple[str, int]]:
     """What faults delayed, doubled or lost messages of."""
-    return {_part(event) for event in history.of(MessageDisturbed)}
+    return {_part(event) for event in history.of(events.MessageDisturbed)}
 
 
 def _judge_receptions(
     history: History,
     state: LastState,
-    sent: type[Event],
-    received: type[Event],
+    sent: type[events.Event],
+    received: type[events.Event],
     key: Key,
     findings: Findings,
 ) -> None:
@@ -114,8 +103,8 @@ def _judge_receptions(
 def _judge_losses(
     history: History,
     state: LastState,
-    sent: type[Event],
-    received: type[Event],
+    sent: type[events.Event],
+    received: type[events.Event],
     key: Key,
     findings: Findings,
     *,

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    Event,
-    FinishReceived,
-    JobConfigured,
-    JobStatus,
-    JobSwitched,
-    NodeStarted,
-    RestartScheduled,
-    SubtaskFinished,
-    TaskStarted,
-    TaskStopped,
-)
+from holdfast.harness.model import events
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.last_state import LastState
 from holdfast.harness.oracles.shared.options import NS_PER_MS
@@ -34,12 +22,16 @@ CLAUSES: Mapping[str, str] = {
 def judge(state: LastState, findings: Findings) -> None:
     """The first step that is missing; those behind it cannot have been taken."""
     history = state.history
-    findings.check("attempt-not-started", len(history.of(AttemptStarted)))
-    findings.check("task-not-started", len(history.of(TaskStarted)))
+    findings.check("attempt-not-started", len(history.of(events.AttemptStarted)))
+    findings.check("task-not-started", len(history.of(events.TaskStarted)))
     findings.check("task-not-stopped", len(state.stopped))
-    findings.check("stop-not-noticed", len(history.of(TaskStopped)))
-    findings.check("job-not-finished", sum(each.status is JobStatus.FINISHED for each in history.of(JobSwitched)))
-    findings.check("job-not-running", sum(each.status is JobStatus.RUNNING for each in history.of(JobSwitched)))
+    findings.check("stop-not-noticed", len(history.of(events.TaskStopped)))
+    findings.check(
+        "job-not-finished", sum(each.status is events.JobStatus.FINISHED for each in history.of(events.JobSwitched))
+    )
+    findings.check(
+        "job-not-running", sum(each.status is events.JobStatus.RUNNING for each in history.of(events.JobSwitched))
+    )
     if not state.coordinator or state.over:
         return
     if _runs_on(state, findings) or _goes_on_without(state, findings):
@@ -49,7 +41,7 @@ def judge(state: LastState, findings: Findings) -> None:
         return
     if without:
         _judge_start(state, without, findings)
-    elif history.supplies(TaskStarted):
+    elif history.supplies(events.TaskStarted):
         _judge_tasks(state, findings)
 
 
@@ -73,7 +65,7 @@ def _goes_on_without(state: LastState, findings: Findings) -> bool:
     for subtask in state.layout.subtasks:
         attempt = state.present(subtask)
         stopped = state.stopped.get((attempt.attempt, subtask)) if attempt else None
-        if attempt is None or stopped is None or isinstance(stopped, SubtaskFinished):
+        if attempt is None or stopped is None or isinstance(stopped, events.SubtaskFinished):
             continue
         if state.lives(stopped.node) and state.is_due(stopped.time_ns):
             message = f"{subtask} has stopped, and attempt {attempt.attempt} runs on without it"
@@ -90,14 +82,14 @@ def _judge_start(state: LastState, without: list[str], findings: Findings) -> No
         findings.violated("attempt-not-started", message, last[1])
 
 
-def _before_start(state: LastState) -> Iterator[tuple[int, Event]]:
+def _before_start(state: LastState) -> Iterator[tuple[int, events.Event]]:
     """What a coordinator waits for, with the time when it is there."""
     history = state.history
-    for kind in (NodeStarted, JobConfigured):
+    for kind in (events.NodeStarted, events.JobConfigured):
         for event in history.of(kind):
             if event.node == state.coordinator:
                 yield event.time_ns, event
-    for scheduled in history.of(RestartScheduled):
+    for scheduled in history.of(events.RestartScheduled):
         if scheduled.node == state.coordinator:
             yield scheduled.time_ns + scheduled.delay_ms * NS_PER_MS, scheduled
     for stopped in state.stopped.values():
@@ -106,7 +98,7 @@ def _before_start(state: LastState) -> Iterator[tuple[int, Event]]:
 
 def _judge_tasks(state: LastState, findings: Findings) -> None:
     """Every subtask is in an attempt: each must start, and then the job runs."""
-    last: Event | None = None
+    last: events.Event | None = None
     for subtask in state.layout.subtasks:
         attempt = state.present(subtask)
         if attempt is None:
@@ -120,7 +112,7 @@ def _judge_tasks(state: LastState, findings: Findings) -> None:
         if last is None or task.time_ns > last.time_ns:
             last = task
     if state.all_finished:
-        ended = state.history.of(FinishReceived)[-1]
+        ended = state.history.of(events.FinishReceived)[-1]
         if state.is_due(ended.time_ns):
             findings.violated("job-not-finished", "every subtask has ended, and the job does not finish", ended)
     elif last is not None and not state.runs and state.is_due(last.time_ns):

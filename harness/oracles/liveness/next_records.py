@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    ChannelBlocked,
-    ChannelUnblocked,
-    EndOfPartitionReceived,
-    InputRead,
-    OperatorFinished,
-    SourceEmitted,
-    SplitsAssigned,
-    SplitsReceived,
-    SubtaskFinished,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.oracles.findings import Findings
@@ -53,16 +38,19 @@ def _judge_sources(state: LastState, findings: Findings) -> None:
     lengths = history.inputs.lengths()
     switched = state.switched
     since_ns = switched.time_ns if switched is not None else 0
-    reads: list[InputRead | SourceEmitted] = [*history.of(InputRead), *history.of(SourceEmitted)]
+    reads: list[events.InputRead | events.SourceEmitted] = [
+        *history.of(events.InputRead),
+        *history.of(events.SourceEmitted),
+    ]
     read = {(event.attempt, event.subtask) for event in reads}
     findings.check("source-not-reading", len(read))
-    finished = {(event.attempt, event.subtask) for event in history.of(OperatorFinished)}
+    finished = {(event.attempt, event.subtask) for event in history.of(events.OperatorFinished)}
     findings.check("source-not-finished", len(finished))
     at: dict[tuple[int, str], dict[int, int]] = {}
-    for received in history.of(SplitsReceived):
+    for received in history.of(events.SplitsReceived):
         at.setdefault((received.attempt, received.subtask), {}).update(dict.fromkeys(received.splits, 0))
-    last: dict[tuple[int, str], SourceEmitted] = {}
-    for emitted in history.of(SourceEmitted):
+    last: dict[tuple[int, str], events.SourceEmitted] = {}
+    for emitted in history.of(events.SourceEmitted):
         key = emitted.attempt, emitted.subtask
         at.setdefault(key, {})[emitted.partition] = emitted.next_offset
         last[key] = emitted
@@ -85,10 +73,12 @@ def _judge_sources(state: LastState, findings: Findings) -> None:
 def _judge_splits(state: LastState, findings: Findings) -> None:
     """An enumerator sends what is not confirmed again, after the interval of heartbeats."""
     history = state.history
-    received = {(event.attempt, event.subtask, split) for event in history.of(SplitsReceived) for split in event.splits}
+    received = {
+        (event.attempt, event.subtask, split) for event in history.of(events.SplitsReceived) for split in event.splits
+    }
     findings.check("split-not-received", len(received))
     again_ns = milliseconds(history.plan, profile.HEARTBEAT_INTERVAL, HEARTBEAT_MS) * NS_PER_MS
-    for assigned in history.of(SplitsAssigned):
+    for assigned in history.of(events.SplitsAssigned):
         task = state.task(assigned.subtask)
         if task is None or task.attempt != assigned.attempt or not state.is_due(assigned.time_ns + again_ns):
             continue
@@ -98,26 +88,26 @@ def _judge_splits(state: LastState, findings: Findings) -> None:
             findings.violated("split-not-received", message, assigned)
 
 
-def _key(assigned: SplitsAssigned) -> tuple[int, str]:
+def _key(assigned: events.SplitsAssigned) -> tuple[int, str]:
     return assigned.attempt, assigned.subtask
 
 
 def _blocked(state: LastState) -> set[str]:
     """Channels that their receivers take nothing from in their present attempts."""
     blocked: set[str] = set()
-    for event in state.history.of_kinds((ChannelBlocked, ChannelUnblocked)):
-        if isinstance(event, ChannelBlocked):
+    for event in state.history.of_kinds((events.ChannelBlocked, events.ChannelUnblocked)):
+        if isinstance(event, events.ChannelBlocked):
             blocked.add(event.channel)
-        elif isinstance(event, ChannelUnblocked):
+        elif isinstance(event, events.ChannelUnblocked):
             blocked.discard(event.channel)
     return blocked
 
 
 def _judge_ends(state: LastState, blocked: set[str], findings: Findings) -> None:
     history = state.history
-    heard = {(event.attempt, event.channel) for event in history.of(EndOfPartitionReceived)}
+    heard = {(event.attempt, event.channel) for event in history.of(events.EndOfPartitionReceived)}
     findings.check("end-not-passed-on", len(heard))
-    for ended in history.of(SubtaskFinished):
+    for ended in history.of(events.SubtaskFinished):
         attempt = state.present(ended.subtask)
         if attempt is None or attempt.attempt != ended.attempt:
             continue
@@ -133,15 +123,15 @@ def _judge_ends(state: LastState, blocked: set[str], findings: Findings) -> None
 def _judge_channels(state: LastState, blocked: set[str], findings: Findings) -> None:
     """Of a run that stands: the receiver that is nearest to the sinks is who holds up the others."""
     history = state.history
-    waiting: dict[str, dict[tuple[int, int], BatchSent | BarrierSent]] = {}
-    for sent in history.of_kinds((BatchSent, BarrierSent)):
-        if isinstance(sent, BatchSent | BarrierSent):
+    waiting: dict[str, dict[tuple[int, int], events.BatchSent | events.BarrierSent]] = {}
+    for sent in history.of_kinds((events.BatchSent, events.BarrierSent)):
+        if isinstance(sent, events.BatchSent | events.BarrierSent):
             task = state.task(channel_ends(sent.channel)[1])
             if task is not None and task.attempt == sent.attempt:
                 waiting.setdefault(sent.channel, {})[_place(sent)] = sent
     taken_ns: dict[str, int] = {}
-    for taken in history.of_kinds((BatchProcessed, BarrierReceived)):
-        if isinstance(taken, BatchProcessed | BarrierReceived):
+    for taken in history.of_kinds((events.BatchProcessed, events.BarrierReceived)):
+        if isinstance(taken, events.BatchProcessed | events.BarrierReceived):
             waiting.get(taken.channel, {}).pop(_place(taken), None)
             taken_ns[taken.channel] = taken.time_ns
     held_up = {channel for channel, elements in waiting.items() if elements}
@@ -158,8 +148,10 @@ def _judge_channels(state: LastState, blocked: set[str], findings: Findings) -> 
                 return
 
 
-def _place(element: BatchSent | BatchProcessed | BarrierSent | BarrierReceived) -> tuple[int, int]:
+def _place(
+    element: events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived,
+) -> tuple[int, int]:
     """Which batch of its channel it is, counted in which attempt, or with a negative number which barrier."""
-    if isinstance(element, BatchSent | BatchProcessed):
+    if isinstance(element, events.BatchSent | events.BatchProcessed):
         return element.origin or element.attempt, element.position
     return element.attempt, ~element.checkpoint

@@ -8,26 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointCounts,
-    CheckpointDropped,
-    CheckpointStatistics,
-    CheckpointStatus,
-    CheckpointTriggered,
-    Event,
-    JobStatus,
-    JobSwitched,
-    MetadataPublished,
-    RestoreCompleted,
-    RestoreStatistics,
-    SubtaskStatistics,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
@@ -65,13 +46,14 @@ class MetricsOracle:
         "the job runs",
         "idle-gap-wrong": "a reported idle gap is not the time from the last end to the trigger",
     }
-    evidence: tuple[type[Event], ...] = (
-        CheckpointTriggered, AckReceived, CheckpointCompleted, CheckpointAborted, AttemptStarted, CheckpointStatistics,
-        SubtaskStatistics, RestoreStatistics, RestoreCompleted,
+    evidence: tuple[type[events.Event], ...] = (
+        events.CheckpointTriggered, events.AckReceived, events.CheckpointCompleted, events.CheckpointAborted,
+        events.AttemptStarted, events.CheckpointStatistics, events.SubtaskStatistics, events.RestoreStatistics,
+        events.RestoreCompleted,
     )  # fmt: skip
 
     def applies(self, history: History) -> bool:
-        return history.supplies(CheckpointStatistics)
+        return history.supplies(events.CheckpointStatistics)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -95,22 +77,22 @@ class _Reports:
             history,
             {
                 **self.times.handlers,
-                CheckpointTriggered: self._triggered,
-                AckReceived: self._acknowledged,
-                MetadataPublished: self._published,
-                CheckpointDropped: self._dropped,
-                CheckpointCompleted: self._completed,
-                CheckpointAborted: self._aborted,
-                AttemptStarted: self._attempt_started,
-                CheckpointStatistics: self._reported,
-                SubtaskStatistics: self._part_reported,
-                JobSwitched: self._switched,
-                RestoreStatistics: self._restore_reported,
-                RestoreCompleted: self._restore_measured,
+                events.CheckpointTriggered: self._triggered,
+                events.AckReceived: self._acknowledged,
+                events.MetadataPublished: self._published,
+                events.CheckpointDropped: self._dropped,
+                events.CheckpointCompleted: self._completed,
+                events.CheckpointAborted: self._aborted,
+                events.AttemptStarted: self._attempt_started,
+                events.CheckpointStatistics: self._reported,
+                events.SubtaskStatistics: self._part_reported,
+                events.JobSwitched: self._switched,
+                events.RestoreStatistics: self._restore_reported,
+                events.RestoreCompleted: self._restore_measured,
             },
         )
 
-    def _life(self, event: Event) -> Life:
+    def _life(self, event: events.Event) -> Life:
         life = self.lives.get(event.node)
         if life is None:
             life = self.lives[event.node] = Life()
@@ -118,17 +100,21 @@ class _Reports:
 
     # --- facts ---
 
-    def _triggered(self, event: CheckpointTriggered) -> None:
+    def _triggered(self, event: events.CheckpointTriggered) -> None:
         life = self._life(event)
         beside_others = bool(life.ongoing)
         checkpoint = Checkpoint(event, None if beside_others else life.last_end, beside_others=beside_others)
         life.ongoing[event.checkpoint] = checkpoint
-        self._owe(life, event, CheckpointStatus.IN_PROGRESS, checkpoint)
+        self._owe(life, event, events.CheckpointStatus.IN_PROGRESS, checkpoint)
 
-    def _acknowledged(self, event: AckReceived) -> None:
+    def _acknowledged(self, event: events.AckReceived) -> None:
         life = self._life(event)
         checkpoint = life.ongoing.get(event.checkpoint)
-        if event.outcome is not AckOutcome.SUCCESS or checkpoint is None or event.subtask in checkpoint.acknowledged:
+        if (
+            event.outcome is not events.AckOutcome.SUCCESS
+            or checkpoint is None
+            or event.subtask in checkpoint.acknowledged
+        ):
             return
         checkpoint.acknowledged[event.subtask] = event
         part = self.times.of(event.attempt, event.subtask, event.checkpoint)
@@ -139,7 +125,7 @@ class _Reports:
             checkpoint.delta_bytes += delta_bytes
             checkpoint.full_bytes += full_bytes
 
-    def _sizes(self, life: Life, ack: AckSent) -> tuple[int, int]:
+    def _sizes(self, life: Life, ack: events.AckSent) -> tuple[int, int]:
         delta_bytes = full_bytes = ack.inline_bytes
         for file in ack.files:
             full_bytes += file.length
@@ -147,41 +133,41 @@ class _Reports:
                 delta_bytes += file.length
         return delta_bytes, full_bytes
 
-    def _published(self, event: MetadataPublished) -> None:
+    def _published(self, event: events.MetadataPublished) -> None:
         life = self._life(event)
         life.paths[event.checkpoint] = event.path
         life.files[event.checkpoint] = frozenset(file.path for file in event.files)
 
-    def _dropped(self, event: CheckpointDropped) -> None:
+    def _dropped(self, event: events.CheckpointDropped) -> None:
         life = self._life(event)
         life.paths.pop(event.checkpoint, None)
         life.files.pop(event.checkpoint, None)
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         life = self._life(event)
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
             life.completed += 1
-            self._ended(life, event, CheckpointStatus.COMPLETED, checkpoint)
+            self._ended(life, event, events.CheckpointStatus.COMPLETED, checkpoint)
             for subtask, ack in checkpoint.acknowledged.items():
                 self.findings.check("subtask-unreported")
                 if subtask not in checkpoint.reported:
                     message = f"the part of {subtask} in checkpoint {event.checkpoint} is not reported"
                     self.findings.violated("subtask-unreported", message, ack, event)
 
-    def _aborted(self, event: CheckpointAborted) -> None:
+    def _aborted(self, event: events.CheckpointAborted) -> None:
         life = self._life(event)
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
             life.aborted = {event.checkpoint: checkpoint}
             life.failed += 1
-            self._ended(life, event, CheckpointStatus.FAILED, checkpoint)
+            self._ended(life, event, events.CheckpointStatus.FAILED, checkpoint)
 
     def _ended(
         self,
         life: Life,
-        event: CheckpointCompleted | CheckpointAborted,
-        status: CheckpointStatus,
+        event: events.CheckpointCompleted | events.CheckpointAborted,
+        status: events.CheckpointStatus,
         checkpoint: Checkpoint,
     ) -> None:
         life.last_end = event
@@ -190,29 +176,29 @@ class _Reports:
     def _owe(
         self,
         life: Life,
-        event: CheckpointTriggered | CheckpointCompleted | CheckpointAborted,
-        status: CheckpointStatus,
+        event: events.CheckpointTriggered | events.CheckpointCompleted | events.CheckpointAborted,
+        status: events.CheckpointStatus,
         checkpoint: Checkpoint,
     ) -> None:
         acknowledged = len(checkpoint.acknowledged)
         sizes = checkpoint.delta_bytes, checkpoint.full_bytes
         life.due.append(DueReport(event, status, checkpoint, life.counts(), acknowledged, *sizes))
 
-    def _attempt_started(self, event: AttemptStarted) -> None:
+    def _attempt_started(self, event: events.AttemptStarted) -> None:
         life = self._life(event)
         life.restoring, life.running = (None if event.restored_checkpoint is None else event), None
         if event.restored_checkpoint is not None:
             life.restored += 1
             life.restores.append((event, life.counts()))
 
-    def _switched(self, event: JobSwitched) -> None:
-        if event.status is JobStatus.RUNNING:
+    def _switched(self, event: events.JobSwitched) -> None:
+        if event.status is events.JobStatus.RUNNING:
             life = self._life(event)
             life.running = life.running or event
 
     # --- reports ---
 
-    def _reported(self, event: CheckpointStatistics) -> None:
+    def _reported(self, event: events.CheckpointStatistics) -> None:
         life, findings = self._life(event), self.findings
         while life.restores:
             attempt, _ = life.restores.popleft()
@@ -231,10 +217,10 @@ class _Reports:
         findings.check("checkpoint-unreported")
         self._compare(life, due, event)
 
-    def _is_of(self, due: DueReport, event: CheckpointStatistics) -> bool:
+    def _is_of(self, due: DueReport, event: events.CheckpointStatistics) -> bool:
         return (due.cause.checkpoint, due.status) == (event.checkpoint, event.status)
 
-    def _compare(self, life: Life, due: DueReport, event: CheckpointStatistics) -> None:
+    def _compare(self, life: Life, due: DueReport, event: events.CheckpointStatistics) -> None:
         findings, triggered = self.findings, due.checkpoint.triggered
         said = f"checkpoint {event.checkpoint} is reported with"
         findings.check("checkpoint-misreported")
@@ -247,11 +233,11 @@ class _Reports:
                 f"{said} {event.acknowledged} of {event.participants} acks, not {due.acknowledged} of {participants}"
             )
             findings.violated("checkpoint-misreported", message, triggered, event)
-        reason = due.cause.reason if isinstance(due.cause, CheckpointAborted) else ""
+        reason = due.cause.reason if isinstance(due.cause, events.CheckpointAborted) else ""
         if event.failure_reason != reason:
             message = f"{said} failure reason {event.failure_reason!r}, not {reason!r}"
             findings.violated("checkpoint-misreported", message, due.cause, event)
-        path = life.paths.get(event.checkpoint) if event.status is CheckpointStatus.COMPLETED else ""
+        path = life.paths.get(event.checkpoint) if event.status is events.CheckpointStatus.COMPLETED else ""
         if path is not None and event.path != path:
             message = f"{said} path {event.path!r}, not {path!r}"
             findings.violated("checkpoint-misreported", message, due.cause, event)
@@ -261,31 +247,36 @@ class _Reports:
         self._compare_sizes((due.delta_bytes, due.full_bytes), event, due.cause)
         self._compare_idle(due, event)
 
-    def _compare_type(self, due: DueReport, event: CheckpointStatistics) -> None:
+    def _compare_type(self, due: DueReport, event: events.CheckpointStatistics) -> None:
         acks = due.checkpoint.acknowledged
-        if event.status is CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
+        if event.status is events.CheckpointStatus.COMPLETED and self.forged.isdisjoint(acks):
             self.findings.check("type-wrong")
             was = self.types.of((ack.attempt, subtask, event.checkpoint) for subtask, ack in acks.items())
             if event.checkpoint_type is not was:
                 message = f"checkpoint {event.checkpoint} is reported as {event.checkpoint_type}, it was {was}"
                 self.findings.violated("type-wrong", message, due.cause, event)
 
-    def _compare_duration(self, due: DueReport, event: CheckpointStatistics) -> None:
-        if event.status is not CheckpointStatus.IN_PROGRESS:
+    def _compare_duration(self, due: DueReport, event: events.CheckpointStatistics) -> None:
+        if event.status is not events.CheckpointStatus.IN_PROGRESS:
             self.findings.check("duration-wrong")
             if not self.clocks.agree(event.duration_ms, due.checkpoint.triggered, due.cause):
                 lasted = self.clocks.between(due.checkpoint.triggered, due.cause)
                 message = f"checkpoint {event.checkpoint} lasted {lasted}, reported are {event.duration_ms:.3f} ms"
                 self.findings.violated("duration-wrong", message, due.checkpoint.triggered, due.cause, event)
 
-    def _compare_counts(self, counts: CheckpointCounts, said: CheckpointCounts, cause: Event, event: Event) -> None:
+    def _compare_counts(
+        self, counts: events.CheckpointCounts, said: events.CheckpointCounts, cause: events.Event, event: events.Event
+    ) -> None:
         self.findings.check("counts-wrong")
         if said.in_progress + said.completed + said.failed != said.total or said != counts:
             message = f"reported are {_words(said)}; it was {_words(counts)}"
             self.findings.violated("counts-wrong", message, cause, event)
 
     def _compare_sizes(
-        self, sizes: tuple[int | None, int | None], event: CheckpointStatistics | SubtaskStatistics, cause: Event
+        self,
+        sizes: tuple[int | None, int | None],
+        event: events.CheckpointStatistics | events.SubtaskStatistics,
+        cause: events.Event,
     ) -> None:
         if None in sizes:
             return
@@ -297,7 +288,7 @@ class _Reports:
             )
             self.findings.violated("size-wrong", message, cause, event)
 
-    def _compare_idle(self, due: DueReport, event: CheckpointStatistics) -> None:
+    def _compare_idle(self, due: DueReport, event: events.CheckpointStatistics) -> None:
         checkpoint, said = due.checkpoint, event.idle_ms
         since, triggered = checkpoint.idle_since, checkpoint.triggered
         self.findings.check("idle-gap-wrong", since is not None or checkpoint.beside_others)
@@ -311,7 +302,7 @@ class _Reports:
             message = f"before checkpoint {event.checkpoint} nothing was in progress for {idle}, reported: {words}"
             self.findings.violated("idle-gap-wrong", message, triggered, event)
 
-    def _part_reported(self, event: SubtaskStatistics) -> None:
+    def _part_reported(self, event: events.SubtaskStatistics) -> None:
         life = self._life(event)
         checkpoint = life.ongoing.get(event.checkpoint) or life.aborted.get(event.checkpoint)
         ack = checkpoint.acknowledged.get(event.subtask) if checkpoint is not None else None
@@ -339,7 +330,13 @@ class _Reports:
         self._compare_sizes(self._sizes(life, part.acknowledged), event, ack)
 
     def _check_time(
-        self, clause: str, what: str, reported_ms: float, start: Event, end: Event, event: SubtaskStatistics
+        self,
+        clause: str,
+        what: str,
+        reported_ms: float,
+        start: events.Event,
+        end: events.Event,
+        event: events.SubtaskStatistics,
     ) -> None:
         self.findings.check(clause)
         if not self.clocks.agree(reported_ms, start, end):
@@ -347,7 +344,7 @@ class _Reports:
             message = f"{what} of {_place(event)}: it was {lasted}, reported are {reported_ms:.3f} ms"
             self.findings.violated(clause, message, start, end, event)
 
-    def _restore_measured(self, event: RestoreCompleted) -> None:
+    def _restore_measured(self, event: events.RestoreCompleted) -> None:
         life, findings = self._life(event), self.findings
         start, end = life.restoring, life.running
         findings.check("restore-duration-wrong")
@@ -361,7 +358,7 @@ class _Reports:
             )
             findings.violated("restore-duration-wrong", message, start, end, event)
 
-    def _restore_reported(self, event: RestoreStatistics) -> None:
+    def _restore_reported(self, event: events.RestoreStatistics) -> None:
         life, findings = self._life(event), self.findings
         findings.check("restore-misreported")
         if not life.restores:
@@ -378,11 +375,11 @@ class _Reports:
         self._compare_counts(counts, event.counts, attempt, event)
 
 
-def _place(event: SubtaskStatistics) -> str:
+def _place(event: events.SubtaskStatistics) -> str:
     return f"{event.subtask} in checkpoint {event.checkpoint}"
 
 
-def _words(counts: CheckpointCounts) -> str:
+def _words(counts: events.CheckpointCounts) -> str:
     return (
         f"{plural(counts.total, 'checkpoint')} ({counts.in_progress} in progress, {counts.completed} completed, "
         f"{counts.failed} failed), {counts.restored} restored"

@@ -5,21 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    ChannelStateRestored,
-    ChannelStateTaken,
-    CheckpointAudited,
-    CheckpointCompleted,
-    Event,
-    InputRead,
-    MetadataPublished,
-    SnapshotTaken,
-    SourceEmitted,
-    StateSummary,
-    SubtaskAudited,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
@@ -49,7 +35,12 @@ class RestoreOracle:
         "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
         **CLAUSES,
     }
-    evidence: tuple[type[Event], ...] = (AttemptStarted, TaskStarted, SnapshotTaken, SourceEmitted)
+    evidence: tuple[type[events.Event], ...] = (
+        events.AttemptStarted,
+        events.TaskStarted,
+        events.SnapshotTaken,
+        events.SourceEmitted,
+    )
     observed = frozenset({"audit-differs", "audit-failed", "read-elsewhere"})
 
     def applies(self, history: History) -> bool:
@@ -57,8 +48,8 @@ class RestoreOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        snapshots = Recorded(history, SnapshotTaken)
-        in_flight = Recorded(history, ChannelStateTaken)
+        snapshots = Recorded(history, events.SnapshotTaken)
+        in_flight = Recorded(history, events.ChannelStateTaken)
         rescaled = RescaledRestores(history, snapshots, in_flight)
         _judge_starts(history, snapshots, rescaled, findings)
         _judge_reads(history, findings)
@@ -69,7 +60,7 @@ class RestoreOracle:
         return findings.verdict(history)
 
 
-def _differ(one: StateSummary | None, other: StateSummary | None) -> bool:
+def _differ(one: events.StateSummary | None, other: events.StateSummary | None) -> bool:
     """Whether two summaries contradict each other; what only one of them tells does not."""
     if one is None or other is None:
         return False
@@ -80,7 +71,7 @@ def _differ(one: StateSummary | None, other: StateSummary | None) -> bool:
     return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
 
 
-def _summary(state: StateSummary | None) -> str:
+def _summary(state: events.StateSummary | None) -> str:
     if state is None:
         return "nothing"
     return (
@@ -90,13 +81,13 @@ def _summary(state: StateSummary | None) -> str:
 
 
 def _judge_starts(
-    history: History, snapshots: Recorded[SnapshotTaken], rescaled: RescaledRestores, findings: Findings
+    history: History, snapshots: Recorded[events.SnapshotTaken], rescaled: RescaledRestores, findings: Findings
 ) -> None:
     """States and positions of starting subtasks, and where their sources then really go on."""
     firsts = history.inputs.first_offsets or (0,) * len(history.inputs.partitions)
     sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
-    awaited: dict[tuple[int, str, int], tuple[int, TaskStarted]] = {}
-    for started in history.of(TaskStarted):
+    awaited: dict[tuple[int, str, int], tuple[int, events.TaskStarted]] = {}
+    for started in history.of(events.TaskStarted):
         checkpoint = started.restored_checkpoint
         wanted: dict[int, int] = {}
         if checkpoint is None:
@@ -115,7 +106,7 @@ def _judge_starts(
             continue  # It goes on wherever the socket is by then.
         for partition, offset in wanted.items():
             awaited[started.attempt, started.subtask, partition] = (offset, started)
-    for emitted in history.of(SourceEmitted):
+    for emitted in history.of(events.SourceEmitted):
         if not awaited:
             break
         known = awaited.pop((emitted.attempt, emitted.subtask, emitted.partition), None)
@@ -137,10 +128,10 @@ def _judge_reads(history: History, findings: Findings) -> None:
     sockets = {source.name for source in history.plan.job.of_kind(VertexKind.SOURCE) if source.socket}
     starts = {
         (started.attempt, started.subtask): started
-        for started in history.of(TaskStarted)
+        for started in history.of(events.TaskStarted)
         if started.restored_checkpoint is not None and started.subtask.partition("[")[0] not in sockets
     }
-    for read in history.of(InputRead):
+    for read in history.of(events.InputRead):
         started = starts.get((read.attempt, read.subtask))
         position = dict(started.positions).get(read.partition) if started is not None else None
         if started is None or position is None:
@@ -154,7 +145,7 @@ def _judge_reads(history: History, findings: Findings) -> None:
             findings.violated("read-elsewhere", message, started, read)
 
 
-def _judge_initial(started: TaskStarted, wanted: Mapping[int, int], findings: Findings) -> None:
+def _judge_initial(started: events.TaskStarted, wanted: Mapping[int, int], findings: Findings) -> None:
     findings.check("not-initial")
     if started.state is not None and started.state.records:
         message = f"{started.subtask} restores nothing and starts with {_summary(started.state)}"
@@ -167,7 +158,7 @@ def _judge_initial(started: TaskStarted, wanted: Mapping[int, int], findings: Fi
         findings.violated("not-initial", message, started)
 
 
-def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Findings) -> None:
+def _judge_restored(started: events.TaskStarted, snapshot: events.SnapshotTaken, findings: Findings) -> None:
     if started.state is not None and snapshot.state is not None:
         findings.check("state-differs")
         if _differ(started.state, snapshot.state):
@@ -187,13 +178,13 @@ def _judge_restored(started: TaskStarted, snapshot: SnapshotTaken, findings: Fin
 
 
 def _judge_channel_states(
-    history: History, taken: Recorded[ChannelStateTaken], rescaled: RescaledRestores, findings: Findings
+    history: History, taken: Recorded[events.ChannelStateTaken], rescaled: RescaledRestores, findings: Findings
 ) -> None:
     """What was in flight, batch by batch."""
     if not taken:
         return
-    restored = {(event.attempt, event.subtask): event for event in history.of(ChannelStateRestored)}
-    for started in history.of(TaskStarted):
+    restored = {(event.attempt, event.subtask): event for event in history.of(events.ChannelStateRestored)}
+    for started in history.of(events.TaskStarted):
         recorded = taken.of(started, started.restored_checkpoint or 0, started.subtask)
         put_back = restored.get((started.attempt, started.subtask))
         if recorded is None or rescaled.is_rescaled(started, recorded) or (put_back is not None and put_back.skipped):
@@ -217,17 +208,17 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
     )
 
 
-def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
+def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], findings: Findings) -> None:
     """Checkpoints restored once more by the harness, when they had completed and after the run."""
     exempt = exemptions(history)
-    for audit in history.of(CheckpointAudited):
+    for audit in history.of(events.CheckpointAudited):
         if exempt.hold(audit, *exempt.objects_of(audit)):
             continue
         findings.check("audit-failed")
         if audit.problem:
             message = f"checkpoint {audit.checkpoint} cannot be restored by the harness: {audit.problem}"
             findings.violated("audit-failed", message, audit)
-    for subtask in history.of(SubtaskAudited):
+    for subtask in history.of(events.SubtaskAudited):
         snapshot = snapshots.of(subtask, subtask.checkpoint, subtask.subtask)
         if snapshot is None:
             continue
@@ -244,13 +235,13 @@ def _judge_audits(history: History, snapshots: Recorded[SnapshotTaken], findings
 def _judge_repetition(history: History, findings: Findings) -> None:
     """An attempt that fails before all its tasks run is followed by one from the same checkpoint, or a newer one, of
     the same job."""
-    attempts = history.of(AttemptStarted)
+    attempts = history.of(events.AttemptStarted)
     if len(attempts) < 2:
         return
-    recovery_points = {event.checkpoint for event in history.of(MetadataPublished)}
-    recovery_points.update(event.checkpoint for event in history.of(CheckpointCompleted))
+    recovery_points = {event.checkpoint for event in history.of(events.MetadataPublished)}
+    recovery_points.update(event.checkpoint for event in history.of(events.CheckpointCompleted))
     running: dict[int, int] = {}
-    for started in history.of(TaskStarted):
+    for started in history.of(events.TaskStarted):
         running[started.attempt] = running.get(started.attempt, 0) + 1
     job_of = Submissions(history).of
     for attempt, following in pairwise(attempts):

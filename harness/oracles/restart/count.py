@@ -8,21 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    OVER,
-    AttemptStarted,
-    Event,
-    FailureCounted,
-    JobStatus,
-    JobSwitched,
-    NodeDied,
-    RestartRefused,
-    RestartScheduled,
-    SubtaskFinished,
-    TaskStarted,
-    TaskStopped,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
@@ -43,7 +29,7 @@ from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
-_BY_USERS = frozenset({JobStatus.CANCELLING, JobStatus.CANCELED, JobStatus.SUSPENDED})
+_BY_USERS = frozenset({events.JobStatus.CANCELLING, events.JobStatus.CANCELED, events.JobStatus.SUSPENDED})
 
 
 class CountOracle:
@@ -74,7 +60,12 @@ class CountOracle:
         **OF_ERRORS,
         **OF_STATUSES,
     }
-    evidence: tuple[type[Event], ...] = (AttemptStarted, FailureCounted, RestartScheduled, RestartRefused)
+    evidence: tuple[type[events.Event], ...] = (
+        events.AttemptStarted,
+        events.FailureCounted,
+        events.RestartScheduled,
+        events.RestartRefused,
+    )
 
     def applies(self, history: History) -> bool:
         return True
@@ -111,22 +102,22 @@ class _Accounts:
         self.node = ""
         self.paused = exempt.coordinator_paused
         self.strategy = self._fresh()
-        self.failure: FailureCounted | None = None
+        self.failure: events.FailureCounted | None = None
         self.allowed: bool | None = None
         self.history = history
-        self.restarting: list[tuple[FailureCounted, int | None]] = []
+        self.restarting: list[tuple[events.FailureCounted, int | None]] = []
         self.excess = self.strategy.excess
         self.records = FailingRecords(history, findings)
         self.dead = exempt.dead
-        if not history.of(FailureCounted):
+        if not history.of(events.FailureCounted):
             return
         replay(
             history,
             {
-                FailureCounted: self._counted,
-                RestartScheduled: self._scheduled,
-                RestartRefused: self._refused,
-                AttemptStarted: self._started,
+                events.FailureCounted: self._counted,
+                events.RestartScheduled: self._scheduled,
+                events.RestartRefused: self._refused,
+                events.AttemptStarted: self._started,
             },
         )
 
@@ -146,7 +137,7 @@ class _Accounts:
         message = f"the strategy allows a restart after {failure.cause}, and the coordinator decides nothing"
         self.findings.violated("restart-missing", message, failure)
 
-    def _same_life(self, event: Event) -> bool:
+    def _same_life(self, event: events.Event) -> bool:
         """Whether the coordinator that wrote the last event still lives; a new one begins with a fresh strategy."""
         if event.node == self.node:
             return True
@@ -168,7 +159,7 @@ class _Accounts:
             message = f"{len(self.strategy.drawn)} delays are exactly those of the row, and none is drawn"
             self.findings.violated("without-jitter", message)
 
-    def _counted(self, event: FailureCounted) -> None:
+    def _counted(self, event: events.FailureCounted) -> None:
         self._same_life(event)
         self.failure = event
         self._ends(event)
@@ -180,7 +171,7 @@ class _Accounts:
             self.allowed = False
             self.excess = "restarted-after-unrecoverable"
 
-    def _scheduled(self, event: RestartScheduled) -> None:
+    def _scheduled(self, event: events.RestartScheduled) -> None:
         if not self._same_life(event) or self.failure is None:
             return
         self._restarts(self.failure, event)
@@ -197,14 +188,16 @@ class _Accounts:
         self.restarting.append((self.failure, delay_ms))
         self.failure = None
 
-    def _ends(self, event: FailureCounted | AttemptStarted) -> list[tuple[FailureCounted, int | None]]:
+    def _ends(
+        self, event: events.FailureCounted | events.AttemptStarted
+    ) -> list[tuple[events.FailureCounted, int | None]]:
         """Failures that are awaited no longer: their subtasks were started again, or failed once more."""
         touched = set(members(self.history, event))
         over = [each for each in self.restarting if touched.intersection(members(self.history, each[0]))]
         self.restarting = [each for each in self.restarting if each not in over]
         return over
 
-    def _restarts(self, failure: FailureCounted, event: Event) -> None:
+    def _restarts(self, failure: events.FailureCounted, event: events.Event) -> None:
         """A restart answers a failure."""
         if self.allowed:
             self.findings.check("restart-missing")
@@ -213,7 +206,7 @@ class _Accounts:
             message = f"the job restarts after {failure.cause}, which its strategy does not allow"
             self.findings.violated(self.excess, message, failure, event)
 
-    def _refused(self, event: RestartRefused) -> None:
+    def _refused(self, event: events.RestartRefused) -> None:
         if not self._same_life(event) or self.failure is None:
             return
         if self.allowed:
@@ -224,7 +217,7 @@ class _Accounts:
             self.findings.check(self.excess)
         self.failure = None
 
-    def _started(self, event: AttemptStarted) -> None:
+    def _started(self, event: events.AttemptStarted) -> None:
         if not self._same_life(event):
             return
         if self.failure is not None:
@@ -245,14 +238,14 @@ class _Accounts:
 def _judge_deaths(history: History, exempt: Exemptions, findings: Findings) -> None:
     """A worker's death ends the attempts that it runs tasks of: somebody must have counted a failure of each.
     No later one will do: a coordinator starts the next attempt only after it counted."""
-    deaths = history.of(NodeDied)
+    deaths = history.of(events.NodeDied)
     if not deaths:
         return
-    stopped = {(event.attempt, event.subtask) for event in history.of(TaskStopped)}
-    stopped.update((event.attempt, event.subtask) for event in history.of(SubtaskFinished))
+    stopped = {(event.attempt, event.subtask) for event in history.of(events.TaskStopped)}
+    stopped.update((event.attempt, event.subtask) for event in history.of(events.SubtaskFinished))
     for death in deaths:
-        latest: dict[str, TaskStarted] = {}
-        for event in history.of(TaskStarted):
+        latest: dict[str, events.TaskStarted] = {}
+        for event in history.of(events.TaskStarted):
             if event.node == death.dead_node and not event.finished:
                 latest[event.subtask] = event
         running = {task.attempt: task for task in latest.values() if (task.attempt, task.subtask) not in stopped}
@@ -264,35 +257,37 @@ def _judge_deaths(history: History, exempt: Exemptions, findings: Findings) -> N
                 findings.violated("failure-not-counted", message, task, death)
 
 
-def _over(history: History, death: NodeDied) -> bool:
+def _over(history: History, death: events.NodeDied) -> bool:
     """Whether the job was ending when a worker died, or before anybody noticed: then it is no failure."""
     place = history.position(death)
-    before = [told for told in history.of(JobSwitched) if history.position(told) < place]
-    after = [told for told in history.of(JobSwitched) if history.position(told) > place]
-    return any(told.status in OVER for told in before[-1:]) or any(told.status in _BY_USERS for told in after[:1])
+    before = [told for told in history.of(events.JobSwitched) if history.position(told) < place]
+    after = [told for told in history.of(events.JobSwitched) if history.position(told) > place]
+    return any(told.status in events.OVER for told in before[-1:]) or any(
+        told.status in _BY_USERS for told in after[:1]
+    )
 
 
-def _counted(history: History, task: TaskStarted) -> bool:
+def _counted(history: History, task: events.TaskStarted) -> bool:
     """Whether a failure was counted that took a task down: before its next attempt. A job that fails takes all down."""
     later = [
         event.attempt
-        for event in history.of(AttemptStarted)
+        for event in history.of(events.AttemptStarted)
         if event.attempt > task.attempt and task.subtask in members(history, event)
     ]
     end = min(later, default=profile.UNLIMITED)
     return any(
         task.attempt <= failure.attempt < end and task.subtask in members(history, failure)
-        for failure in history.of(FailureCounted)
-    ) or (not later and any(refusal.time_ns >= task.time_ns for refusal in history.of(RestartRefused)))
+        for failure in history.of(events.FailureCounted)
+    ) or (not later and any(refusal.time_ns >= task.time_ns for refusal in history.of(events.RestartRefused)))
 
 
-def _coordinator_lost(history: History, exempt: Exemptions, task: TaskStarted) -> bool:
+def _coordinator_lost(history: History, exempt: Exemptions, task: events.TaskStarted) -> bool:
     """Whether the coordinator of a task's attempt died, or was superseded, before it went on: it could not count, and a
     new one starts a new attempt by itself. A coordinator that started a later attempt of the task has seen this one
     end."""
     attempt = task.attempt
     dead = exempt.dead | followed_lives(history)
-    starts = history.of(AttemptStarted)
+    starts = history.of(events.AttemptStarted)
     own = {event.node for event in starts if event.attempt == attempt}
     if not own:  # The dead may not have got to write it down
         processes = {process_of(event.node) for event in starts}

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import (
-    AckReceived,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointRefused,
-    DeclineReceived,
-    Event,
-    FailureCounted,
-    JobStatus,
-    JobSwitched,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
@@ -49,15 +37,15 @@ class FailedCheckpoints(CoordinatorLives):
         replay(
             history,
             {
-                JobSwitched: self._switched,
-                AttemptStarted: self._of,
-                CheckpointAborted: self._aborted,
-                CheckpointRefused: self._refused,
-                CheckpointCompleted: self._completed,
-                FailureCounted: self._failed_over,
-                CheckpointDrawn: self._went_on,
-                AckReceived: self._went_on,
-                DeclineReceived: self._went_on,
+                events.JobSwitched: self._switched,
+                events.AttemptStarted: self._of,
+                events.CheckpointAborted: self._aborted,
+                events.CheckpointRefused: self._refused,
+                events.CheckpointCompleted: self._completed,
+                events.FailureCounted: self._failed_over,
+                events.CheckpointDrawn: self._went_on,
+                events.AckReceived: self._went_on,
+                events.DeclineReceived: self._went_on,
             },
         )
 
@@ -65,13 +53,13 @@ class FailedCheckpoints(CoordinatorLives):
         self.running = False
         self.counted: set[int] = set()
         self.last_success = 0
-        self.exceeded: CheckpointAborted | None = None
+        self.exceeded: events.CheckpointAborted | None = None
 
-    def _switched(self, event: JobSwitched) -> None:
+    def _switched(self, event: events.JobSwitched) -> None:
         self._of(event)
-        self.running = event.status is JobStatus.RUNNING
+        self.running = event.status is events.JobStatus.RUNNING
 
-    def _aborted(self, event: CheckpointAborted) -> None:
+    def _aborted(self, event: events.CheckpointAborted) -> None:
         self._of(event)
         if not self.running or self.exceeded is not None:
             return
@@ -85,17 +73,17 @@ class FailedCheckpoints(CoordinatorLives):
             self.exceeded = event
             self.counted.clear()
 
-    def _refused(self, event: CheckpointRefused) -> None:
+    def _refused(self, event: events.CheckpointRefused) -> None:
         """A request that comes to nothing is no failure of a checkpoint."""
         self._of(event)
         self.findings.check("failed-below-tolerable")
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         self._went_on(event)
         self.last_success = max(self.last_success, event.checkpoint)
         self.counted.clear()
 
-    def _failed_over(self, event: FailureCounted) -> None:
+    def _failed_over(self, event: events.FailureCounted) -> None:
         self._of(event)
         self.running = False
         if self.exceeded is not None:
@@ -108,7 +96,7 @@ class FailedCheckpoints(CoordinatorLives):
             self.findings.violated("failed-below-tolerable", message, event)
         self.exceeded = None
 
-    def _went_on(self, event: Event) -> None:
+    def _went_on(self, event: events.Event) -> None:
         """The coordinator reacts to something else: it has done what the last failure asks for."""
         self._of(event)
         exceeded, self.exceeded = self.exceeded, None

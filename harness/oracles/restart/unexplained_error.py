@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import chain
 
+from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    Event,
-    FailureCounted,
-    FaultInjected,
-    FileWritten,
-    InputTruncated,
-    NodeDied,
-    ObjectDamaged,
-    RecordFailed,
-    RecoveryFailed,
-    StorageFailed,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import Exemptions
@@ -31,8 +19,13 @@ CLAUSES: Mapping[str, str] = {
 }
 RECENT_NS = 1_000 * NS_PER_MS
 """So long an error of the store explains that the coordinator counts a failure that is no task's."""
-_OF_THE_WORLD: tuple[type[Event], ...] = (StorageFailed, ObjectDamaged, InputTruncated)
-_BEHIND_A_TASK: tuple[type[Event], ...] = (*_OF_THE_WORLD, NodeDied, RecordFailed, RecoveryFailed)
+_OF_THE_WORLD: tuple[type[events.Event], ...] = (events.StorageFailed, events.ObjectDamaged, events.InputTruncated)
+_BEHIND_A_TASK: tuple[type[events.Event], ...] = (
+    *_OF_THE_WORLD,
+    events.NodeDied,
+    events.RecordFailed,
+    events.RecoveryFailed,
+)
 
 
 def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> None:
@@ -42,16 +35,16 @@ def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> No
     come before them, in any process. That others are gone, silent, slow or out of order is what a process exists to
     bear. On a busy machine silence may be taken for a loss: there a failure needs no other cause.
     """
-    if not history.of(AttemptStarted):
+    if not history.of(events.AttemptStarted):
         return
-    for death in history.of(NodeDied):
+    for death in history.of(events.NodeDied):
         if not death.by_error:
             continue
         findings.check("ended-by-error")
         if not _explained(history, death, _OF_THE_WORLD, exempt.acted(Consequence.FAILS_PROCESS)):
             message = f"{death.dead_node} ends by itself, with {death.cause}"
             findings.violated("ended-by-error", message, death)
-    for failure in history.of(FailureCounted):
+    for failure in history.of(events.FailureCounted):
         if failure.failed_checkpoint or exempt.real_time:
             continue
         findings.check("failure-without-cause")
@@ -59,10 +52,10 @@ def judge_errors(history: History, exempt: Exemptions, findings: Findings) -> No
             explained = _explained(history, failure, _BEHIND_A_TASK, exempt.acted(Consequence.FAILS_TASK))
         else:
             explained = _explained(
-                history, failure, (NodeDied, RecoveryFailed), exempt.acted(Consequence.LOSES_PROCESS)
+                history, failure, (events.NodeDied, events.RecoveryFailed), exempt.acted(Consequence.LOSES_PROCESS)
             )
             explained = explained or any(
-                abs(failure.time_ns - refused.time_ns) < RECENT_NS for refused in history.of(StorageFailed)
+                abs(failure.time_ns - refused.time_ns) < RECENT_NS for refused in history.of(events.StorageFailed)
             )
         if not explained:
             message = f"a failure is counted ({failure.cause}), and nothing happened that could be its cause"
@@ -75,10 +68,10 @@ def _judge_refusals(history: History, exempt: Exemptions, findings: Findings) ->
     """Errors of the store that nobody injected. Who was superseded, or finds an object spoilt, asked rightly."""
     if exempt.real_time or exempt.superseded:
         return
-    findings.check("refused-by-store", len(history.of(FileWritten)))
-    for refused in history.of(StorageFailed):
+    findings.check("refused-by-store", len(history.of(events.FileWritten)))
+    for refused in history.of(events.StorageFailed):
         explained = refused.injected or _explained(
-            history, refused, (ObjectDamaged, InputTruncated), exempt.acted(Consequence.FAILS_STORAGE)
+            history, refused, (events.ObjectDamaged, events.InputTruncated), exempt.acted(Consequence.FAILS_STORAGE)
         )
         if not explained:
             message = f"the store refuses to {refused.operation} {refused.path}: {refused.reason}"
@@ -86,7 +79,10 @@ def _judge_refusals(history: History, exempt: Exemptions, findings: Findings) ->
 
 
 def _explained(
-    history: History, error: Event, kinds: tuple[type[Event], ...], faults: Collection[FaultInjected]
+    history: History,
+    error: events.Event,
+    kinds: tuple[type[events.Event], ...],
+    faults: Collection[events.FaultInjected],
 ) -> bool:
     """Whether anything explains an error: it does not come after the error, as far as one node has seen both."""
     return any(

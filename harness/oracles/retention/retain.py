@@ -8,26 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model import profile
-from holdfast.harness.model.events import (
-    OVER,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointDropped,
-    CheckpointRetained,
-    Event,
-    FailureCounted,
-    FileDeleted,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    RecoveryFailed,
-    StorageFailed,
-    StorageListed,
-)
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
@@ -38,13 +19,15 @@ from holdfast.harness.oracles.shared.options import number, retention
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 DELETE = "delete"
-KEPT: Mapping[str, frozenset[JobStatus]] = {
+KEPT: Mapping[str, frozenset[events.JobStatus]] = {
     "NO_EXTERNALIZED_CHECKPOINTS": frozenset(),
-    "DELETE_ON_CANCELLATION": frozenset({JobStatus.FAILED}),
-    "RETAIN_ON_CANCELLATION": frozenset({JobStatus.CANCELED, JobStatus.FAILED, JobStatus.SUSPENDED}),
+    "DELETE_ON_CANCELLATION": frozenset({events.JobStatus.FAILED}),
+    "RETAIN_ON_CANCELLATION": frozenset(
+        {events.JobStatus.CANCELED, events.JobStatus.FAILED, events.JobStatus.SUSPENDED}
+    ),
 }
 """By policy, the ends that leave checkpoints to the user. The first is the default."""
-ENDS = OVER - {JobStatus.CANCELLING}
+ENDS = events.OVER - {events.JobStatus.CANCELLING}
 
 
 class RetainOracle:
@@ -64,9 +47,9 @@ class RetainOracle:
         "restored-elsewhere": "a job that is given a checkpoint by path restores another, or none",
         "start-not-reported": "a job restores a checkpoint of an earlier one, or starts empty, and does not report so",
     }
-    evidence: tuple[type[Event], ...] = (
-        AttemptStarted, MetadataPublished, CheckpointCompleted, CheckpointDropped, CheckpointRetained, JobSwitched,
-        JobSubmitted,
+    evidence: tuple[type[events.Event], ...] = (
+        events.AttemptStarted, events.MetadataPublished, events.CheckpointCompleted, events.CheckpointDropped,
+        events.CheckpointRetained, events.JobSwitched, events.JobSubmitted,
     )  # fmt: skip
     observed = frozenset({*DELETED, "deleted-after-end"})
 
@@ -96,12 +79,12 @@ class _Job:
     """
 
     def __init__(self) -> None:
-        self.submitted: JobSubmitted | None = None
-        self.known: dict[int, MetadataPublished | CheckpointCompleted] = {}
-        self.left: dict[int, CheckpointRetained] = {}
-        self.ended: JobSwitched | None = None
+        self.submitted: events.JobSubmitted | None = None
+        self.known: dict[int, events.MetadataPublished | events.CheckpointCompleted] = {}
+        self.left: dict[int, events.CheckpointRetained] = {}
+        self.ended: events.JobSwitched | None = None
         self.over = False
-        self.restoring: AttemptStarted | None = None
+        self.restoring: events.AttemptStarted | None = None
         self.started = False
 
 
@@ -116,24 +99,24 @@ class _Jobs:
         self.number = Submissions(history).of
         self.exempt = exemptions(history)
         self.jobs: dict[int, _Job] = {}
-        self.files: dict[str, MetadataPublished] = {}
+        self.files: dict[str, events.MetadataPublished] = {}
         replay(
             history,
             {
-                JobSubmitted: self._submitted,
-                JobSwitched: self._switched,
-                AttemptStarted: self._attempt_started,
-                MetadataPublished: self._published,
-                CheckpointCompleted: self._completed,
-                CheckpointAborted: self._aborted,
-                CheckpointDrawn: self._drawn,
-                CheckpointDropped: self._dropped,
-                CheckpointRetained: self._left,
-                FileDeleted: self._deleted,
+                events.JobSubmitted: self._submitted,
+                events.JobSwitched: self._switched,
+                events.AttemptStarted: self._attempt_started,
+                events.MetadataPublished: self._published,
+                events.CheckpointCompleted: self._completed,
+                events.CheckpointAborted: self._aborted,
+                events.CheckpointDrawn: self._drawn,
+                events.CheckpointDropped: self._dropped,
+                events.CheckpointRetained: self._left,
+                events.FileDeleted: self._deleted,
             },
         )
 
-    def _job(self, event: Event) -> _Job:
+    def _job(self, event: events.Event) -> _Job:
         number = self.number(event)
         job = self.jobs.get(number)
         if job is None:
@@ -158,29 +141,31 @@ class _Jobs:
                     message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
                     self.findings.violated("discarded-wrongly", message, event, ended)
 
-    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, MetadataPublished | CheckpointCompleted]]:
+    def _within_reach(
+        self, job: _Job, node: str
+    ) -> list[tuple[int, events.MetadataPublished | events.CheckpointCompleted]]:
         """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
         of, and nothing that it never saw."""
-        if all(event.node != node for event in self.history.of(RecoveryFailed)):
+        if all(event.node != node for event in self.history.of(events.RecoveryFailed)):
             return list(job.known.items())
-        seen = {event.checkpoint for event in self.history.of(MetadataPublished) if event.node == node}
-        seen |= {event.checkpoint for event in self.history.of(CheckpointCompleted) if event.node == node}
+        seen = {event.checkpoint for event in self.history.of(events.MetadataPublished) if event.node == node}
+        seen |= {event.checkpoint for event in self.history.of(events.CheckpointCompleted) if event.node == node}
         return [(checkpoint, event) for checkpoint, event in job.known.items() if checkpoint in seen]
 
     # --- how jobs begin and end ---
 
-    def _submitted(self, event: JobSubmitted) -> None:
+    def _submitted(self, event: events.JobSubmitted) -> None:
         self._job(event).submitted = event
 
-    def _switched(self, event: JobSwitched) -> None:
+    def _switched(self, event: events.JobSwitched) -> None:
         job = self._job(event)
-        job.over = event.status in OVER
-        if event.status is JobStatus.RUNNING:
+        job.over = event.status in events.OVER
+        if event.status is events.JobStatus.RUNNING:
             job.restoring = None
         elif event.status in ENDS:
             job.ended = event
 
-    def _attempt_started(self, event: AttemptStarted) -> None:
+    def _attempt_started(self, event: events.AttemptStarted) -> None:
         job, findings = self._job(event), self.findings
         job.restoring = event
         first, job.started = not job.started, True
@@ -205,20 +190,20 @@ class _Jobs:
 
     # --- checkpoints ---
 
-    def _published(self, event: MetadataPublished) -> None:
+    def _published(self, event: events.MetadataPublished) -> None:
         self._job(event).known.setdefault(event.checkpoint, event)
         for file in event.files:
             self.files[file.path] = event
 
-    def _completed(self, event: CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted) -> None:
         self._job(event).known[event.checkpoint] = event
 
-    def _aborted(self, event: CheckpointAborted) -> None:
+    def _aborted(self, event: events.CheckpointAborted) -> None:
         known = self._job(event).known
-        if isinstance(known.get(event.checkpoint), MetadataPublished):
+        if isinstance(known.get(event.checkpoint), events.MetadataPublished):
             del known[event.checkpoint]
 
-    def _drawn(self, event: CheckpointDrawn) -> None:
+    def _drawn(self, event: events.CheckpointDrawn) -> None:
         """The next one begins: what the last one has made surplus is dropped."""
         metadata_of, hold = self.exempt.metadata_of, self.exempt.hold
         everything = self._job(event).known
@@ -229,7 +214,7 @@ class _Jobs:
             message = f"checkpoints {sorted(known)} stay, {self.retained} are to be retained"
             self.findings.violated("too-many-retained", message, *known.values(), event)
 
-    def _dropped(self, event: CheckpointDropped) -> None:
+    def _dropped(self, event: events.CheckpointDropped) -> None:
         job, findings = self._job(event), self.findings
         self._judge_use(event.checkpoint, job, event)
         known = job.known.pop(event.checkpoint, None)
@@ -246,7 +231,7 @@ class _Jobs:
         else:
             findings.check("kept-wrongly")
 
-    def _left(self, event: CheckpointRetained) -> None:
+    def _left(self, event: events.CheckpointRetained) -> None:
         job, status = self._job(event), self._end_of(event)
         job.left[event.checkpoint] = event
         if status is None:
@@ -257,15 +242,17 @@ class _Jobs:
             message = f"the job is {status}, and checkpoint {event.checkpoint} is left to the user"
             self.findings.violated("kept-wrongly", message, event)
 
-    def _end_of(self, event: Event) -> JobStatus | None:
+    def _end_of(self, event: events.Event) -> events.JobStatus | None:
         """How the job of an event ended, whether that was told before it or afterwards."""
         job = self.number(event)
         ends = (
-            each.status for each in self.history.of(JobSwitched) if each.status in ENDS and self.number(each) == job
+            each.status
+            for each in self.history.of(events.JobSwitched)
+            if each.status in ENDS and self.number(each) == job
         )
         return next(ends, None)
 
-    def _deleted(self, event: FileDeleted) -> None:
+    def _deleted(self, event: events.FileDeleted) -> None:
         metadata = self.files.get(event.path)
         if metadata is None or self.exempt.hold(event, event.path, metadata.path):
             return
@@ -275,7 +262,7 @@ class _Jobs:
             message = f"{event.path}, a file of checkpoint {metadata.checkpoint}, is deleted; it was left to the user"
             self.findings.violated("deleted-after-end", message, left, event)
 
-    def _judge_use(self, checkpoint: int, owner: _Job, event: Event) -> None:
+    def _judge_use(self, checkpoint: int, owner: _Job, event: events.Event) -> None:
         """Nothing of a checkpoint goes while an attempt restores it."""
         for job in self.jobs.values():
             attempt = job.restoring
@@ -288,9 +275,9 @@ class _Jobs:
 
 def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:
     """What was left to the user is in the storage at the end; what an attempt has restored was there until it ran."""
-    restored = any(attempt.restored_checkpoint is not None for attempt in history.of(AttemptStarted))
+    restored = any(attempt.restored_checkpoint is not None for attempt in history.of(events.AttemptStarted))
     findings.check("deleted-in-use", int(restored))
-    listings = history.of(StorageListed)
+    listings = history.of(events.StorageListed)
     if not listings:
         return
     listed = {file.path for file in listings[-1].files}
@@ -307,12 +294,12 @@ def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:
 def _judge_failed_deletions(history: History, exempt: Exemptions, findings: Findings) -> None:
     """Where the plan makes deletions fail and breaks nothing else, nothing else fails. A store that fails by itself may
     fail everything."""
-    failed = [event for event in history.of(StorageFailed) if event.operation == DELETE]
+    failed = [event for event in history.of(events.StorageFailed) if event.operation == DELETE]
     if not failed or {fault.parameters.get("operation") for fault in exempt.planned()} != {DELETE}:
         return
     findings.check("failed-deletion-fails", len(failed))
     first = history.position(failed[0])
-    for kind in (CheckpointAborted, FailureCounted):
+    for kind in (events.CheckpointAborted, events.FailureCounted):
         for event in history.of(kind):
             if history.position(event) > first:
                 message = "only deletions fail, and something else fails with them"

@@ -10,19 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
+from holdfast.harness.model import events
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
-from holdfast.harness.model.events import (
-    CheckpointAudited,
-    CheckpointCompleted,
-    Event,
-    FaultHealed,
-    FaultInjected,
-    MetadataPublished,
-    NodeDied,
-    ObjectDamaged,
-    ObjectMended,
-    StorageSlowed,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.succession import superseded
@@ -31,7 +20,7 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.harness.oracles.shared.submissions import Submissions
 
-OfCheckpoint = MetadataPublished | CheckpointCompleted | CheckpointAudited
+OfCheckpoint = events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAudited
 
 
 class Exemptions:
@@ -54,11 +43,11 @@ class Exemptions:
 
     def __init__(self, history: History) -> None:
         self._plan = history.plan
-        self._acted = history.of(FaultInjected)
+        self._acted = history.of(events.FaultInjected)
         self.undisturbed = not self._acted
-        self._healed_ns = {event.fault: event.time_ns for event in history.of(FaultHealed)}
-        self._died = history.of(NodeDied)
-        self._slowed = history.of(StorageSlowed)
+        self._healed_ns = {event.fault: event.time_ns for event in history.of(events.FaultHealed)}
+        self._died = history.of(events.NodeDied)
+        self._slowed = history.of(events.StorageSlowed)
         self._ended_ns = history.end.ended_ns
         self.dead = frozenset(death.dead_node for death in self._died)
         self.real_time = history.end.real_time
@@ -68,30 +57,30 @@ class Exemptions:
         self.job_of = Submissions(history).of
         self._damaged: dict[str, list[int]] = {}
         self._mended: dict[str, list[int]] = {}
-        for damaged in history.of(ObjectDamaged):
+        for damaged in history.of(events.ObjectDamaged):
             self._damaged.setdefault(damaged.path, []).append(history.position(damaged))
-        for mended in history.of(ObjectMended):
+        for mended in history.of(events.ObjectMended):
             if mended.length is not None:
                 self._mended.setdefault(mended.path, []).append(history.position(mended))
         self._position = history.positions() if self._damaged else {}
-        self._published: dict[tuple[int, int], MetadataPublished] = {}
+        self._published: dict[tuple[int, int], events.MetadataPublished] = {}
         if self._damaged:
-            for published in history.of(MetadataPublished):
+            for published in history.of(events.MetadataPublished):
                 self._published[self.job_of(published), published.checkpoint] = published
 
     # --- faults ---
 
-    def acted(self, consequence: Consequence) -> list[FaultInjected]:
+    def acted(self, consequence: Consequence) -> list[events.FaultInjected]:
         """The faults that acted and may cause this, in the order in which they did."""
         return [event for event in self._acted if self.may_cause(event, consequence)]
 
     @staticmethod
-    def may_cause(event: FaultInjected, consequence: Consequence) -> bool:
+    def may_cause(event: events.FaultInjected, consequence: Consequence) -> bool:
         """Whether a fault declares that it may cause this; one that declares nothing may cause any failure."""
         return consequence in _declared(event)
 
     @staticmethod
-    def is_only(event: FaultInjected, consequence: Consequence, *besides: Consequence) -> bool:
+    def is_only(event: events.FaultInjected, consequence: Consequence, *besides: Consequence) -> bool:
         """Whether a fault may cause this, and of all else at most what stands besides."""
         declared = _declared(event)
         return consequence in declared and all(each is consequence or each in besides for each in declared)
@@ -149,7 +138,7 @@ class Exemptions:
             if not event.target.startswith(Role.COORDINATOR)
         ]
 
-    def paused_workers(self) -> list[tuple[FaultInjected, int]]:
+    def paused_workers(self) -> list[tuple[events.FaultInjected, int]]:
         """Each pause of a worker, with when it ended, in nanoseconds: a process goes on at the first end of any pause
         of it, though another one lasts."""
         pauses = [each for each in self.acted(Consequence.PAUSES_PROCESS) if each.target.startswith(Role.WORKER)]
@@ -182,7 +171,7 @@ class Exemptions:
         """Whether the harness ever spoilt an object."""
         return bool(self._damaged)
 
-    def hold(self, event: Event, *paths: str) -> bool:
+    def hold(self, event: events.Event, *paths: str) -> bool:
         """Whether one of the objects was spoilt when an event happened."""
         return bool(self._damaged) and self._spoilt(self._position[id(event)], paths)
 
@@ -222,7 +211,7 @@ class Exemptions:
         published = self._published_of(event)
         return (published.path, *(file.path for file in published.files)) if published else ()
 
-    def _published_of(self, event: OfCheckpoint) -> MetadataPublished | None:
+    def _published_of(self, event: OfCheckpoint) -> events.MetadataPublished | None:
         return self._published.get((self.job_of(event), event.checkpoint)) if self._damaged else None
 
     def _spoilt(self, position: int, paths: tuple[str, ...]) -> bool:
@@ -233,7 +222,7 @@ class Exemptions:
         )
 
 
-def _declared(event: FaultInjected) -> Collection[Consequence]:
+def _declared(event: events.FaultInjected) -> Collection[Consequence]:
     return ANY_FAILURE if event.may_cause is None else event.may_cause
 
 

@@ -8,24 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.harness.model.events import (
-    AckSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CommitFailed,
-    CommitTried,
-    Event,
-    FailureCounted,
-    JobSubmitted,
-    MetadataPublished,
-    NotificationReceived,
-    SnapshotTaken,
-    TaskStarted,
-    TaskStopped,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import replay
 from holdfast.harness.oracles.shared.layout import Layouts, widest_layout
@@ -33,7 +16,13 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 
 Checkpoint = tuple[int, int]
 """A job, and the id of a checkpoint in it: the next job uses ids again that the last one drew and never completed."""
-OfCheckpoint = SnapshotTaken | TransactionPrecommitted | MetadataPublished | CheckpointCompleted | CheckpointAborted
+OfCheckpoint = (
+    events.SnapshotTaken
+    | events.TransactionPrecommitted
+    | events.MetadataPublished
+    | events.CheckpointCompleted
+    | events.CheckpointAborted
+)
 
 
 class Transaction:
@@ -61,16 +50,16 @@ class Transaction:
     def __init__(self, name: str) -> None:
         self.name = name
         self.checkpoints: set[Checkpoint] = set()
-        self.precommitted: TransactionPrecommitted | None = None
-        self.committed: TransactionCommitted | None = None
-        self.aborted: TransactionAborted | None = None
+        self.precommitted: events.TransactionPrecommitted | None = None
+        self.committed: events.TransactionCommitted | None = None
+        self.aborted: events.TransactionAborted | None = None
         self.tried = False
-        self.early: CommitTried | TransactionCommitted | None = None
-        self.recovered: TaskStarted | None = None
-        self.failed: CommitFailed | None = None
-        self.overdue: NotificationReceived | None = None
+        self.early: events.CommitTried | events.TransactionCommitted | None = None
+        self.recovered: events.TaskStarted | None = None
+        self.failed: events.CommitFailed | None = None
+        self.overdue: events.NotificationReceived | None = None
         self.again = 0
-        self.repeated: CommitFailed | None = None
+        self.repeated: events.CommitFailed | None = None
         self.carried: bool | None = None
 
 
@@ -89,7 +78,7 @@ class Sink:
 
     def __init__(self) -> None:
         self.told = -1
-        self.acknowledged: dict[int, AckSent] = {}
+        self.acknowledged: dict[int, events.AckSent] = {}
         self.open: dict[int, Transaction] = {}
         self.due: set[str] = set()
         self.under_way: set[str] = set()
@@ -104,8 +93,8 @@ class AboveNotice(NamedTuple):
         told: the highest checkpoint that the sink knew to be complete; -1: none.
     """
 
-    precommitted: TransactionPrecommitted
-    tried: CommitTried
+    precommitted: events.TransactionPrecommitted
+    tried: events.CommitTried
     told: int
 
 
@@ -127,40 +116,40 @@ class TransactionTrace:
     """
 
     def __init__(self, history: History) -> None:
-        self.early_acks: list[tuple[AckSent, TransactionPrecommitted]] = []
+        self.early_acks: list[tuple[events.AckSent, events.TransactionPrecommitted]] = []
         self.precommits = 0
         self.above_notice: list[AboveNotice] = []
         self.notices_below = 0
-        self.failures: list[tuple[CommitFailed, bool]] = []
-        self.swallowed: list[tuple[CommitFailed, TransactionCommitted]] = []
+        self.failures: list[tuple[events.CommitFailed, bool]] = []
+        self.swallowed: list[tuple[events.CommitFailed, events.TransactionCommitted]] = []
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
         self.layouts = Layouts(history)
         self.sink_names = frozenset(widest_layout(history.plan).sinks)
         self._job_of = Submissions(history).of
         self.durable: set[Checkpoint] = set()
-        self.completed = {self.checkpoint(event) for event in history.of(CheckpointCompleted)}
-        self.aborted = {self.checkpoint(event) for event in history.of(CheckpointAborted)}
+        self.completed = {self.checkpoint(event) for event in history.of(events.CheckpointCompleted)}
+        self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
         self.promised: dict[Checkpoint, list[Transaction]] = {}
-        self.starts: dict[str, list[TaskStarted]] = {}
-        empty = (event.attempt for event in history.of(JobSubmitted) if event.checkpoint is None)
+        self.starts: dict[str, list[events.TaskStarted]] = {}
+        empty = (event.attempt for event in history.of(events.JobSubmitted) if event.checkpoint is None)
         self.abandoned = max(empty, default=0)
         replay(
             history,
             {
-                SnapshotTaken: self._snapshot_taken,
-                AckSent: self._ack_sent,
-                TransactionPrecommitted: self._precommitted,
-                MetadataPublished: self._durable,
-                CheckpointCompleted: self._durable,
-                NotificationReceived: self._notified,
-                CommitTried: self._commit_tried,
-                TransactionCommitted: self._committed,
-                CommitFailed: self._commit_failed,
-                TransactionAborted: self._aborted,
-                TaskStarted: self._task_started,
-                TaskStopped: self._task_stopped,
-                FailureCounted: self._failure_counted,
+                events.SnapshotTaken: self._snapshot_taken,
+                events.AckSent: self._ack_sent,
+                events.TransactionPrecommitted: self._precommitted,
+                events.MetadataPublished: self._durable,
+                events.CheckpointCompleted: self._durable,
+                events.NotificationReceived: self._notified,
+                events.CommitTried: self._commit_tried,
+                events.TransactionCommitted: self._committed,
+                events.CommitFailed: self._commit_failed,
+                events.TransactionAborted: self._aborted,
+                events.TaskStarted: self._task_started,
+                events.TaskStopped: self._task_stopped,
+                events.FailureCounted: self._failure_counted,
             },
         )
 
@@ -174,7 +163,7 @@ class TransactionTrace:
             known = self.transactions[name] = Transaction(name)
         return known
 
-    def _sink(self, event: Event, subtask: str) -> Sink:
+    def _sink(self, event: events.Event, subtask: str) -> Sink:
         known = self.sinks.get((event.attempt, subtask))
         if known is None:
             known = self.sinks[event.attempt, subtask] = Sink()
@@ -182,7 +171,7 @@ class TransactionTrace:
 
     # --- checkpoints ---
 
-    def _snapshot_taken(self, event: SnapshotTaken) -> None:
+    def _snapshot_taken(self, event: events.SnapshotTaken) -> None:
         if event.subtask not in self.sink_names:
             return
         pending, checkpoint = event.pending_transactions, event.checkpoint
@@ -194,14 +183,14 @@ class TransactionTrace:
             if closed < checkpoint and transaction.carried is None:
                 transaction.carried = transaction.name in pending
 
-    def _ack_sent(self, event: AckSent) -> None:
+    def _ack_sent(self, event: events.AckSent) -> None:
         if event.subtask in self.sink_names:
             self._sink(event, event.subtask).acknowledged[event.checkpoint] = event
 
-    def _durable(self, event: MetadataPublished | CheckpointCompleted) -> None:
+    def _durable(self, event: events.MetadataPublished | events.CheckpointCompleted) -> None:
         self.durable.add(self.checkpoint(event))
 
-    def _notified(self, event: NotificationReceived) -> None:
+    def _notified(self, event: events.NotificationReceived) -> None:
         if not event.completed or event.subtask not in self.sink_names:
             return
         sink = self._sink(event, event.subtask)
@@ -220,7 +209,7 @@ class TransactionTrace:
 
     # --- transactions ---
 
-    def _precommitted(self, event: TransactionPrecommitted) -> None:
+    def _precommitted(self, event: events.TransactionPrecommitted) -> None:
         transaction, sink = self._transaction(event.transaction), self._sink(event, event.subtask)
         transaction.checkpoints.add(self.checkpoint(event))
         transaction.precommitted = transaction.precommitted or event
@@ -230,12 +219,12 @@ class TransactionTrace:
         if ack is not None:
             self.early_acks.append((ack, event))
 
-    def _asked(self, transaction: Transaction, event: CommitTried | TransactionCommitted) -> None:
+    def _asked(self, transaction: Transaction, event: events.CommitTried | events.TransactionCommitted) -> None:
         transaction.tried = True
         if transaction.early is None and transaction.checkpoints.isdisjoint(self.durable):
             transaction.early = event
 
-    def _commit_tried(self, event: CommitTried) -> None:
+    def _commit_tried(self, event: events.CommitTried) -> None:
         transaction = self._transaction(event.transaction)
         transaction.failed = None
         self._asked(transaction, event)
@@ -248,7 +237,7 @@ class TransactionTrace:
         if precommitted.checkpoint > sink.told:
             self.above_notice.append(AboveNotice(precommitted, event, sink.told))
 
-    def _committed(self, event: TransactionCommitted) -> None:
+    def _committed(self, event: events.TransactionCommitted) -> None:
         transaction = self._transaction(event.transaction)
         self._asked(transaction, event)
         if transaction.committed is None:
@@ -264,7 +253,7 @@ class TransactionTrace:
         if transaction.precommitted is not None:
             sink.open.pop(transaction.precommitted.checkpoint, None)
 
-    def _commit_failed(self, event: CommitFailed) -> None:
+    def _commit_failed(self, event: events.CommitFailed) -> None:
         transaction = self._transaction(event.transaction)
         transaction.failed = event
         sink = self._sink(event, event.subtask)
@@ -275,13 +264,13 @@ class TransactionTrace:
             transaction.again += 1
             transaction.repeated = transaction.repeated or event
 
-    def _aborted(self, event: TransactionAborted) -> None:
+    def _aborted(self, event: events.TransactionAborted) -> None:
         transaction = self._transaction(event.transaction)
         transaction.aborted = transaction.aborted or event
 
     # --- tasks ---
 
-    def _task_started(self, event: TaskStarted) -> None:
+    def _task_started(self, event: events.TaskStarted) -> None:
         if event.subtask not in self.sink_names:
             return
         self.starts.setdefault(event.subtask, []).append(event)
@@ -294,11 +283,11 @@ class TransactionTrace:
                 transaction.recovered = transaction.recovered or event
                 sink.due.add(name)
 
-    def _task_stopped(self, event: TaskStopped) -> None:
+    def _task_stopped(self, event: events.TaskStopped) -> None:
         if event.subtask in self.sink_names:
             self._failure_counted(event)
 
-    def _failure_counted(self, event: Event) -> None:
+    def _failure_counted(self, event: events.Event) -> None:
         """A failed commit led to a failure, of the task or of the job."""
         for transaction in self.transactions.values():
             if transaction.failed is not None and transaction.failed.attempt <= event.attempt:

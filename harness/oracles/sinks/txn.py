@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    AckSent,
-    CheckpointCompleted,
-    CommitTried,
-    Event,
-    NotificationReceived,
-    SnapshotTaken,
-    StorageFailed,
-    TaskStarted,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import ExpectedEnd
@@ -47,9 +35,10 @@ class TxnOracle:
         "failed-untried": "a commit is reported as failed that its sink did not try in this attempt",
         "commit-not-idempotent": "committing again what is committed fails",
     }
-    evidence: tuple[type[Event], ...] = (
-        SnapshotTaken, AckSent, TransactionPrecommitted, CommitTried, TransactionCommitted, TransactionAborted,
-        CheckpointCompleted, NotificationReceived, TaskStarted,
+    evidence: tuple[type[events.Event], ...] = (
+        events.SnapshotTaken, events.AckSent, events.TransactionPrecommitted, events.CommitTried,
+        events.TransactionCommitted, events.TransactionAborted, events.CheckpointCompleted, events.NotificationReceived,
+        events.TaskStarted,
     )  # fmt: skip
     observed = frozenset(CLAUSES)
 
@@ -66,7 +55,7 @@ class TxnOracle:
         settled = history.end.reached and history.plan.expected_end in (ExpectedEnd.RUNNING, ExpectedEnd.FINISHED)
         _judge_promises(trace, findings, settled)
         judge_visible(history, trace, findings)
-        refused = any("commit" in failure.operation for failure in history.of(StorageFailed))
+        refused = any("commit" in failure.operation for failure in history.of(events.StorageFailed))
         for transaction in trace.transactions.values():
             _judge_commit(trace, transaction, findings)
             _judge_failures(transaction, findings, settled, refused)
@@ -132,7 +121,7 @@ def _judge_promises(trace: TransactionTrace, findings: Findings, settled: bool) 
             findings.violated("recovered-not-committed", message, started)
 
 
-def _first(event: Event | None) -> tuple[Event, ...]:
+def _first(event: events.Event | None) -> tuple[events.Event, ...]:
     return () if event is None else (event,)
 
 
@@ -194,7 +183,7 @@ def _judge_leftovers(history: History, trace: TransactionTrace, findings: Findin
             findings.violated("open-not-aborted", message, precommitted, later[0])
 
 
-def _heirs(trace: TransactionTrace, left: TransactionPrecommitted) -> list[TaskStarted]:
+def _heirs(trace: TransactionTrace, left: events.TransactionPrecommitted) -> list[events.TaskStarted]:
     """Starts that throw away what a subtask left: its own, or, where a narrower job goes on without such a subtask,
     those of all that the operator has there."""
     own = trace.starts.get(left.subtask, [])

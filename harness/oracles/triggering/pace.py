@@ -11,27 +11,9 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 
-from holdfast.harness.model import profile
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BatchProcessed,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointDropped,
-    CheckpointRefused,
-    CheckpointRequested,
-    CheckpointTriggered,
-    Event,
-    FailureCounted,
-    FileDeleted,
-    JobStatus,
-    JobSwitched,
-    MetadataPublished,
-    StorageFailed,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
@@ -75,9 +57,9 @@ class PaceOracle:
         "dropped-out-of-turn": "a full queue drops another request than the last in turn",
         **OF_REQUESTS,
     }
-    evidence: tuple[type[Event], ...] = (
-        CheckpointRequested, CheckpointRefused, CheckpointDrawn, CheckpointTriggered, CheckpointCompleted,
-        CheckpointAborted, JobSwitched,
+    evidence: tuple[type[events.Event], ...] = (
+        events.CheckpointRequested, events.CheckpointRefused, events.CheckpointDrawn, events.CheckpointTriggered,
+        events.CheckpointCompleted, events.CheckpointAborted, events.JobSwitched,
     )  # fmt: skip
 
     def applies(self, history: History) -> bool:
@@ -120,19 +102,19 @@ class _Pace(CoordinatorLives):
         replay(
             history,
             {
-                JobSwitched: self._switched,
-                FailureCounted: self._failed,
-                AttemptStarted: self._failed,
-                CheckpointRequested: self._requested,
-                CheckpointRefused: self._refused,
-                CheckpointDrawn: self._drawn,
-                CheckpointTriggered: self._triggered,
-                CheckpointCompleted: self._ended,
-                CheckpointAborted: self._ended,
-                MetadataPublished: self._published,
-                CheckpointDropped: self._dropped,
-                FileDeleted: self._deleted,
-                StorageFailed: self._not_deleted,
+                events.JobSwitched: self._switched,
+                events.FailureCounted: self._failed,
+                events.AttemptStarted: self._failed,
+                events.CheckpointRequested: self._requested,
+                events.CheckpointRefused: self._refused,
+                events.CheckpointDrawn: self._drawn,
+                events.CheckpointTriggered: self._triggered,
+                events.CheckpointCompleted: self._ended,
+                events.CheckpointAborted: self._ended,
+                events.MetadataPublished: self._published,
+                events.CheckpointDropped: self._dropped,
+                events.FileDeleted: self._deleted,
+                events.StorageFailed: self._not_deleted,
             },
         )
 
@@ -144,30 +126,30 @@ class _Pace(CoordinatorLives):
             self.findings.check("triggered-without-interval")
 
     def _new_life(self) -> None:
-        self.running: JobSwitched | None = None
+        self.running: events.JobSwitched | None = None
         self.first = False
-        self.completed: CheckpointCompleted | None = None
+        self.completed: events.CheckpointCompleted | None = None
         self.pending: set[int] = set()
         self.cleaning: dict[int, set[str]] = {}
         self.deletions: Counter[str] = Counter()
         self.requests = RequestTurns(self.findings, self.pause_ns, waits=self.exempt.punctual)
 
-    def _switched(self, event: JobSwitched) -> None:
+    def _switched(self, event: events.JobSwitched) -> None:
         self._of(event)
-        if event.status is JobStatus.RUNNING:
+        if event.status is events.JobStatus.RUNNING:
             self.running, self.first = event, self.periodic
             self.pending.clear()
         else:
             self._failed(event)
 
-    def _failed(self, event: Event) -> None:
+    def _failed(self, event: events.Event) -> None:
         self._of(event)
         self.requests.failed_over()
         if self.running is not None and not self.periodic:
             self.findings.check("triggered-without-interval")
         self.running = None
 
-    def _requested(self, event: CheckpointRequested) -> None:
+    def _requested(self, event: events.CheckpointRequested) -> None:
         self._of(event)
         self.requests.requested(event)
         if event.origin is not CheckpointOrigin.PERIODIC:
@@ -179,7 +161,7 @@ class _Pace(CoordinatorLives):
             self.first = False
             self._judge_first(self.running, event)
 
-    def _judge_first(self, running: JobSwitched, event: CheckpointRequested) -> None:
+    def _judge_first(self, running: events.JobSwitched, event: events.CheckpointRequested) -> None:
         waited_ns = event.time_ns - running.time_ns
         self.findings.check("first-trigger-outside")
         early = waited_ns < self.pause_ns - _stamps(self.pause_ns)
@@ -191,11 +173,11 @@ class _Pace(CoordinatorLives):
             )
             self.findings.violated("first-trigger-outside", message, running, event)
 
-    def _refused(self, event: CheckpointRefused) -> None:
+    def _refused(self, event: events.CheckpointRefused) -> None:
         self._of(event)
         self.requests.refuse(event)
 
-    def _drawn(self, event: CheckpointDrawn) -> None:
+    def _drawn(self, event: events.CheckpointDrawn) -> None:
         self._of(event)
         findings = self.findings
         self.requests.drawn(event)
@@ -221,33 +203,33 @@ class _Pace(CoordinatorLives):
                 )
                 findings.violated("pause-too-short", message, completed, event)
 
-    def _triggered(self, event: CheckpointTriggered) -> None:
+    def _triggered(self, event: events.CheckpointTriggered) -> None:
         self._of(event)
         self.pending.add(event.checkpoint)
         self.requests.triggered(event)
         self.requests.freed(event.time_ns)
 
-    def _ended(self, event: CheckpointCompleted | CheckpointAborted) -> None:
+    def _ended(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> None:
         self._of(event)
-        if isinstance(event, CheckpointCompleted):
+        if isinstance(event, events.CheckpointCompleted):
             self.completed = event
         else:
             self.requests.aborted(event.checkpoint)
         self.pending.discard(event.checkpoint)
         self.requests.freed(event.time_ns)
 
-    def _published(self, event: MetadataPublished) -> None:
+    def _published(self, event: events.MetadataPublished) -> None:
         self._of(event)
         self.files[event.checkpoint] = {file.path for file in event.files}
 
-    def _dropped(self, event: CheckpointDropped) -> None:
+    def _dropped(self, event: events.CheckpointDropped) -> None:
         self._of(event)
         files = self.files.get(event.checkpoint)
         if files:
             self.cleaning[event.checkpoint] = set(files)
             self.deletions.update(files)
 
-    def _deleted(self, event: FileDeleted) -> None:
+    def _deleted(self, event: events.FileDeleted) -> None:
         if event.node == self.node:
             self._deletion_over(event)
             for checkpoint, files in list(self.cleaning.items()):
@@ -255,13 +237,13 @@ class _Pace(CoordinatorLives):
                 if not files:
                     del self.cleaning[checkpoint]
 
-    def _not_deleted(self, event: StorageFailed) -> None:
+    def _not_deleted(self, event: events.StorageFailed) -> None:
         if event.node == self.node and event.operation == "delete":
             self._deletion_over(event)
             for checkpoint in [known for known, files in self.cleaning.items() if event.path in files]:
                 del self.cleaning[checkpoint]
 
-    def _deletion_over(self, event: FileDeleted | StorageFailed) -> None:
+    def _deletion_over(self, event: events.FileDeleted | events.StorageFailed) -> None:
         if self.deletions[event.path]:
             self.deletions[event.path] -= 1
             self.requests.freed(event.time_ns)
@@ -298,17 +280,17 @@ def _judge_share(history: History, exempt: Exemptions, findings: Findings) -> No
         findings.violated("share-too-high", message, windows[0][0], windows[-1][1])
 
 
-def _windows(history: History) -> list[tuple[CheckpointTriggered, CheckpointCompleted]]:
+def _windows(history: History) -> list[tuple[events.CheckpointTriggered, events.CheckpointCompleted]]:
     """Trigger and completion of each checkpoint that one life of a coordinator saw from beginning to end."""
-    completed = {(event.node, event.checkpoint): event for event in history.of(CheckpointCompleted)}
-    found = ((event, completed.get((event.node, event.checkpoint))) for event in history.of(CheckpointTriggered))
+    completed = {(event.node, event.checkpoint): event for event in history.of(events.CheckpointCompleted)}
+    found = ((event, completed.get((event.node, event.checkpoint))) for event in history.of(events.CheckpointTriggered))
     return [(triggered, end) for triggered, end in found if end is not None]
 
 
 def _judge_flow(
     history: History,
     exempt: Exemptions,
-    long: list[tuple[CheckpointTriggered, CheckpointCompleted]],
+    long: list[tuple[events.CheckpointTriggered, events.CheckpointCompleted]],
     findings: Findings,
 ) -> None:
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
@@ -317,7 +299,7 @@ def _judge_flow(
     if not exempt.only(Consequence.SLOWS_STORAGE) or (exempt.real_time and exempt.undisturbed):
         return
     healed_ns = history.end.healed_ns or history.end.ended_ns
-    times = [event.time_ns for event in history.of(BatchProcessed) if event.time_ns < healed_ns]
+    times = [event.time_ns for event in history.of(events.BatchProcessed) if event.time_ns < healed_ns]
     last_ns = max(times, default=0)
     long = [window for window in long if window[1].time_ns < last_ns]
     if not long:

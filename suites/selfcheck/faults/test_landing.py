@@ -6,23 +6,9 @@ import pytest
 
 from holdfast.faults import FAULTS
 from holdfast.harness.engine.site.registry import toolbox
+from holdfast.harness.model import events
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    CheckpointRequested,
-    Event,
-    NotificationReceived,
-    NotificationSent,
-    RecordFailed,
-    SourceEmitted,
-    StorageFailed,
-    StorageSlowed,
-    TriggerReceived,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
@@ -53,8 +39,8 @@ def test_a_fault_that_never_acted_has_not_landed() -> None:
 class TestPoison:
     spec = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": -1})
 
-    def failed(self, offset: int, *, time_ms: float = 110) -> list[Event]:
-        event = RecordFailed(subtask="source[0]", partition=0, offset=offset, cause="it cannot be parsed")
+    def failed(self, offset: int, *, time_ms: float = 110) -> list[events.Event]:
+        event = events.RecordFailed(subtask="source[0]", partition=0, offset=offset, cause="it cannot be parsed")
         return [at(time_ms, "worker-0.0", event)]
 
     def test_the_record_failed(self) -> None:
@@ -74,7 +60,7 @@ class TestSurge:
 
     def emitted(self, next_offset: int, time_ms: float) -> bool | None:
         """Whether it lands where a record arrives every ten milliseconds and so many are emitted at a time."""
-        event = SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
+        event = events.SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=next_offset)
         return landed(self.spec, [at(time_ms, "worker-0.0", event)], records=100, records_per_second=100)
 
     def test_more_is_emitted_than_can_have_arrived(self) -> None:
@@ -90,8 +76,8 @@ class TestStorageError:
 
     def failed(
         self, operation: str = "publish-metadata", *, injected: bool = True, time_ms: float = 110
-    ) -> list[Event]:
-        event = StorageFailed(operation=operation, path="chk-1/_metadata", reason="no space", injected=injected)
+    ) -> list[events.Event]:
+        event = events.StorageFailed(operation=operation, path="chk-1/_metadata", reason="no space", injected=injected)
         return [at(time_ms, "coordinator.0", event)]
 
     def test_the_operation_failed_on_purpose(self) -> None:
@@ -106,8 +92,14 @@ class TestStorageError:
 class TestSlowStorage:
     spec = FaultSpec("slow-storage", Target(Role.STORAGE), parameters={"operation": "delete"})
 
-    def slowed(self, operation: str = "delete", *, time_ms: float = 110) -> list[Event]:
-        return [at(time_ms, "coordinator.0", StorageSlowed(operation=operation, path="chk-1/_metadata", delay_ms=100))]
+    def slowed(self, operation: str = "delete", *, time_ms: float = 110) -> list[events.Event]:
+        return [
+            at(
+                time_ms,
+                "coordinator.0",
+                events.StorageSlowed(operation=operation, path="chk-1/_metadata", delay_ms=100),
+            )
+        ]
 
     def test_the_operation_was_held_up(self) -> None:
         assert landed(self.spec, self.slowed())
@@ -120,8 +112,8 @@ class TestSlowStorage:
 class TestRequestCheckpoint:
     spec = FaultSpec("request-checkpoint", Target(Role.COORDINATOR))
 
-    def requested(self, origin: CheckpointOrigin, time_ms: float = 110) -> list[Event]:
-        return [at(time_ms, "coordinator.0", CheckpointRequested(request=1, origin=origin))]
+    def requested(self, origin: CheckpointOrigin, time_ms: float = 110) -> list[events.Event]:
+        return [at(time_ms, "coordinator.0", events.CheckpointRequested(request=1, origin=origin))]
 
     def test_a_request_arrived(self) -> None:
         assert landed(self.spec, self.requested(CheckpointOrigin.USER))
@@ -134,9 +126,9 @@ class TestRequestCheckpoint:
 class TestLoseNotices:
     spec = FaultSpec("lose-notices", Target(Role.COORDINATOR))
 
-    def notices(self, *sent: int, heard: tuple[int, ...]) -> list[Event]:
-        told = [NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
-        known = [NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
+    def notices(self, *sent: int, heard: tuple[int, ...]) -> list[events.Event]:
+        told = [events.NotificationSent(checkpoint=n, subtask="sink[0]", completed=True) for n in sent]
+        known = [events.NotificationReceived(checkpoint=n, subtask="sink[0]", completed=True) for n in heard]
         return [
             *(at(100 + 10 * event.checkpoint, "coordinator.0", event) for event in told),
             *(at(101 + 10 * event.checkpoint, "worker-0.0", event) for event in known),
@@ -156,10 +148,10 @@ class TestLoseNotices:
         assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[1]")])
         assert not landed(self.spec, [*self.notices(1, heard=()), *self.trigger("source[0]", attempt=2)])
 
-    def trigger(self, subtask: str, attempt: int = 0) -> list[Event]:
+    def trigger(self, subtask: str, attempt: int = 0) -> list[events.Event]:
         return [
-            at(120, "coordinator.0", TriggerSent(checkpoint=2, subtask=subtask, attempt=attempt)),
-            at(121, "worker-0.0", TriggerReceived(checkpoint=2, subtask=subtask, attempt=attempt)),
+            at(120, "coordinator.0", events.TriggerSent(checkpoint=2, subtask=subtask, attempt=attempt)),
+            at(121, "worker-0.0", events.TriggerReceived(checkpoint=2, subtask=subtask, attempt=attempt)),
         ]
 
     def test_what_was_lost_afterwards_is_no_proof(self) -> None:
@@ -169,15 +161,15 @@ class TestLoseNotices:
 class TestForge:
     spec = FaultSpec("forge", Target(Role.COORDINATOR), parameters={"message": "acknowledge"})
 
-    def sent(self) -> Event:
-        return at(90, "worker-1.0", AckSent(subtask="sink[1]", checkpoint=1))
+    def sent(self) -> events.Event:
+        return at(90, "worker-1.0", events.AckSent(subtask="sink[1]", checkpoint=1))
 
-    def received(self, time_ms: float, outcome: AckOutcome) -> Event:
-        return at(time_ms, "coordinator.0", AckReceived(subtask="sink[1]", checkpoint=1, outcome=outcome))
+    def received(self, time_ms: float, outcome: events.AckOutcome) -> events.Event:
+        return at(time_ms, "coordinator.0", events.AckReceived(subtask="sink[1]", checkpoint=1, outcome=outcome))
 
     def test_received_more_often_than_sent(self) -> None:
-        answers = [self.received(91, AckOutcome.SUCCESS), self.received(110, AckOutcome.DUPLICATE)]
+        answers = [self.received(91, events.AckOutcome.SUCCESS), self.received(110, events.AckOutcome.DUPLICATE)]
         assert landed(self.spec, [self.sent(), *answers])
 
     def test_received_as_often_as_sent(self) -> None:
-        assert not landed(self.spec, [self.sent(), self.received(110, AckOutcome.SUCCESS)])
+        assert not landed(self.spec, [self.sent(), self.received(110, events.AckOutcome.SUCCESS)])

@@ -5,21 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    Event,
-    JobStatus,
-    JobSwitched,
-    NodeDied,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -35,25 +21,25 @@ CANCEL = FaultSpec("cancel", Target(Role.COORDINATOR))
 @pytest.mark.parametrize(
     ("acted", "landed", "status", "outcome"),
     [
-        (False, None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
-        (True, None, JobStatus.RUNNING, Outcome.INCONCLUSIVE),
-        (False, None, JobStatus.RESTARTING, Outcome.FAIL),
-        (True, False, JobStatus.RUNNING, Outcome.FAIL),
-        (True, True, JobStatus.RUNNING, Outcome.FAIL),
+        (False, None, events.JobStatus.RUNNING, Outcome.INCONCLUSIVE),
+        (True, None, events.JobStatus.RUNNING, Outcome.INCONCLUSIVE),
+        (False, None, events.JobStatus.RESTARTING, Outcome.FAIL),
+        (True, False, events.JobStatus.RUNNING, Outcome.FAIL),
+        (True, True, events.JobStatus.RUNNING, Outcome.FAIL),
     ],
     ids=["never acted", "too late", "never ran", "without effect", "landed"],
 )
 def test_an_end_is_not_owed_whose_fault_never_acted_on_a_job_that_ran(
-    acted: bool, landed: bool | None, status: JobStatus, outcome: Outcome
+    acted: bool, landed: bool | None, status: events.JobStatus, outcome: Outcome
 ) -> None:
     """One kill, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_acted=(acted,), faults_landed=(landed,))
-    told = [AttemptStarted(), JobSwitched(status=status)]
+    told = [events.AttemptStarted(), events.JobSwitched(status=status)]
     history = story(*told, faults=(FaultSpec("kill"),), expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
-R, S = JobStatus.RUNNING, JobStatus.RESTARTING
+R, S = events.JobStatus.RUNNING, events.JobStatus.RESTARTING
 
 
 @pytest.mark.parametrize(
@@ -68,16 +54,16 @@ R, S = JobStatus.RUNNING, JobStatus.RESTARTING
     ids=["at once", "before it ran again", "each its own failure", "seen by nobody", "never up again"],
 )
 def test_an_end_is_not_owed_where_two_kills_were_one_failure(
-    course: tuple[JobStatus | int, ...], outcome: Outcome
+    course: tuple[events.JobStatus | int, ...], outcome: Outcome
 ) -> None:
     """Two kills, from which the job was to fail and did not."""
     end = RunEnd(reached=False, reason="the job did not fail", faults_landed=(True, True))
     told = [
-        injected("kill", f"worker[{step}]", step) if isinstance(step, int) else JobSwitched(status=step)
+        injected("kill", f"worker[{step}]", step) if isinstance(step, int) else events.JobSwitched(status=step)
         for step in course
     ]
     kills = (FaultSpec("kill"), FaultSpec("kill"))
-    history = story(AttemptStarted(), *told, faults=kills, expected=ExpectedEnd.FAILED, end=end)
+    history = story(events.AttemptStarted(), *told, faults=kills, expected=ExpectedEnd.FAILED, end=end)
     assert BY_NAME["LIVE"].judge(history).outcome is outcome
 
 
@@ -88,11 +74,15 @@ def test_an_end_is_not_owed_where_two_kills_were_one_failure(
 def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str, outcome: Outcome) -> None:
     """A user cancels a job, which runs on."""
     end = RunEnd(reached=False, reason="the job is not canceled", faults_landed=(False,))
-    lines: list[Event] = [AttemptStarted(), JobSwitched(status=R), injected("cancel", "coordinator[0]", 0)]
-    lines += [NodeDied(dead_node=dead, cause="kill")] if dead else []
+    lines: list[events.Event] = [
+        events.AttemptStarted(),
+        events.JobSwitched(status=R),
+        injected("cancel", "coordinator[0]", 0),
+    ]
+    lines += [events.NodeDied(dead_node=dead, cause="kill")] if dead else []
     history = story(
         *lines,
-        JobSwitched(status=R),
+        events.JobSwitched(status=R),
         faults=(FaultSpec("cancel", Target(Role.COORDINATOR)),),
         expected=ExpectedEnd.CANCELED,
         end=end,
@@ -104,17 +94,17 @@ def test_an_end_is_not_due_when_the_coordinator_died_with_the_command(dead: str,
 def test_a_coordinator_that_went_on_for_two_checkpoints_had_the_command(completing: int, outcome: Outcome) -> None:
     """A user cancels a job; its coordinator completes checkpoints, dies, and the job runs on."""
     end = RunEnd(reached=False, reason="the job is not canceled", faults_landed=(False,))
-    checkpoints: list[Event] = []
+    checkpoints: list[events.Event] = []
     for checkpoint in range(1, completing + 1):
-        triggered = CheckpointTriggered(checkpoint=checkpoint, participants=("source[0]",))
-        checkpoints += [triggered, CheckpointCompleted(checkpoint=checkpoint)]
+        triggered = events.CheckpointTriggered(checkpoint=checkpoint, participants=("source[0]",))
+        checkpoints += [triggered, events.CheckpointCompleted(checkpoint=checkpoint)]
     history = story(
-        AttemptStarted(),
-        JobSwitched(status=R),
+        events.AttemptStarted(),
+        events.JobSwitched(status=R),
         injected("cancel", "coordinator[0]", 0),
         checkpoints,
-        NodeDied(dead_node="coordinator", cause="kill"),
-        JobSwitched(status=R),
+        events.NodeDied(dead_node="coordinator", cause="kill"),
+        events.JobSwitched(status=R),
         faults=(FaultSpec("cancel", Target(Role.COORDINATOR)),),
         expected=ExpectedEnd.CANCELED,
         end=end,
@@ -131,46 +121,46 @@ STALLED = RunEnd(reached=False, reason="1 of 2 checkpoints triggered after the h
 
 def test_a_missing_transaction_is_named_with_its_sink() -> None:
     told = [
-        AttemptStarted(),
-        JobSwitched(status=JobStatus.RUNNING),
-        CheckpointTriggered(checkpoint=1, participants=("sink[0]",)),
-        TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=4),
-        TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=1, records=4),
-        CheckpointCompleted(checkpoint=1, positions=(10, 10)),
-        TransactionCommitted(subtask="sink[1]", transaction="t-2"),
+        events.AttemptStarted(),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+        events.CheckpointTriggered(checkpoint=1, participants=("sink[0]",)),
+        events.TransactionPrecommitted(subtask="sink[0]", transaction="t-1", checkpoint=1, records=4),
+        events.TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=1, records=4),
+        events.CheckpointCompleted(checkpoint=1, positions=(10, 10)),
+        events.TransactionCommitted(subtask="sink[1]", transaction="t-2"),
     ]
     end = replace(STALLED, reason="transaction t-1 of a completed checkpoint was not committed")
     promised = "transaction t-1 of sink[0], which completed checkpoint 1 promises"
     assert message(story(*told, end=end)) == f"the job runs: {end.reason}; {promised}, is not committed"
-    told.append(TransactionAborted(subtask="sink[0]", transaction="t-1"))
+    told.append(events.TransactionAborted(subtask="sink[0]", transaction="t-1"))
     assert message(story(*told, end=end)).endswith(f"{promised}, was aborted")
 
 
 def test_a_missing_acknowledgement_is_named_with_its_subtask() -> None:
     pending = [
-        AttemptStarted(),
-        JobSwitched(status=JobStatus.RUNNING),
-        CheckpointTriggered(checkpoint=4, participants=("source[0]", "sum[0]", "sum[1]")),
-        AckReceived(checkpoint=4, subtask="source[0]", outcome=AckOutcome.SUCCESS),
-        AckReceived(checkpoint=4, subtask="sum[0]", outcome=AckOutcome.SUCCESS),
+        events.AttemptStarted(),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+        events.CheckpointTriggered(checkpoint=4, participants=("source[0]", "sum[0]", "sum[1]")),
+        events.AckReceived(checkpoint=4, subtask="source[0]", outcome=events.AckOutcome.SUCCESS),
+        events.AckReceived(checkpoint=4, subtask="sum[0]", outcome=events.AckOutcome.SUCCESS),
     ]
     what = "the acknowledgement of sum[1]"
     assert message(story(*pending, end=STALLED)) == f"the job runs: {STALLED.reason}; checkpoint 4 lacks {what}"
-    expired = [*pending, CheckpointAborted(checkpoint=4, reason="expired")]
+    expired = [*pending, events.CheckpointAborted(checkpoint=4, reason="expired")]
     assert message(story(*expired, end=STALLED)).endswith(f"checkpoint 4, aborted (expired), lacked {what}")
 
 
 def test_a_job_that_does_not_run_is_called_what_it_is() -> None:
-    told = [AttemptStarted(), JobSwitched(status=JobStatus.RESTARTING)]
-    assert message(story(*told, end=STALLED)).startswith(f"the job is {JobStatus.RESTARTING}: 1 of 2")
+    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RESTARTING)]
+    assert message(story(*told, end=STALLED)).startswith(f"the job is {events.JobStatus.RESTARTING}: 1 of 2")
     assert message(story(end=STALLED)).startswith("the job is not seen to be running: 1 of 2")
 
 
 def completed(node: str, checkpoint: int) -> list[Line]:
     """A coordinator triggers a checkpoint and completes it."""
     return [
-        at(node, CheckpointTriggered(checkpoint=checkpoint, participants=()), attempt=1),
-        at(node, CheckpointCompleted(checkpoint=checkpoint), attempt=1),
+        at(node, events.CheckpointTriggered(checkpoint=checkpoint, participants=()), attempt=1),
+        at(node, events.CheckpointCompleted(checkpoint=checkpoint), attempt=1),
     ]
 
 
@@ -185,12 +175,12 @@ def cancelled(*between: list[Line]) -> History:
         faults_landed=(False,),
     )
     return story(
-        at(FORMER, AttemptStarted(), attempt=1),
-        at(FORMER, JobSwitched(status=JobStatus.RUNNING), attempt=1),
+        at(FORMER, events.AttemptStarted(), attempt=1),
+        at(FORMER, events.JobSwitched(status=events.JobStatus.RUNNING), attempt=1),
         injected("cancel", "coordinator[0]"),
         *lines,
-        NodeDied(dead_node=FORMER, cause="kill"),
-        at(SUCCESSOR, JobSwitched(status=JobStatus.RUNNING), attempt=1),
+        events.NodeDied(dead_node=FORMER, cause="kill"),
+        at(SUCCESSOR, events.JobSwitched(status=events.JobStatus.RUNNING), attempt=1),
         faults=(CANCEL,),
         expected=ExpectedEnd.CANCELED,
         end=end,
@@ -214,7 +204,7 @@ def test_it_does_so_while_a_successor_goes_on_with_the_job() -> None:
 
 
 SUSPEND, SUBMIT, KILL = (FaultSpec(kind, Target(Role.COORDINATOR)) for kind in ("suspend", "submit", "kill"))
-SUSPENDED = JobSwitched(status=JobStatus.SUSPENDED)
+SUSPENDED = events.JobSwitched(status=events.JobStatus.SUSPENDED)
 
 
 def suspended(*lines: Line, then: FaultSpec, landed: tuple[bool | None, bool | None]) -> History:
@@ -228,7 +218,12 @@ def suspended(*lines: Line, then: FaultSpec, landed: tuple[bool | None, bool | N
     )
     order = injected("suspend", "coordinator[0]")
     return story(
-        AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), order, *lines, faults=(SUSPEND, then), end=end
+        events.AttemptStarted(),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+        order,
+        *lines,
+        faults=(SUSPEND, then),
+        end=end,
     )
 
 
@@ -246,7 +241,7 @@ def test_it_does_so_though_another_fault_never_acted() -> None:
     late = replace(end, faults_acted=(True, True, False), faults_landed=(True, True, None))
     again = injected("submit", "coordinator[0]", fault=1)
     order = injected("suspend", "coordinator[0]")
-    told = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), order, SUSPENDED, again]
+    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), order, SUSPENDED, again]
     assert "end-not-reached" in clauses(story(*told, faults=(SUSPEND, SUBMIT, KILL), end=late))
 
 
@@ -256,5 +251,5 @@ def test_a_job_runs_whose_suspension_had_no_effect() -> None:
 
 def test_a_job_that_ends_by_itself_is_not_excused_by_a_fault_that_never_acted() -> None:
     end = replace(STALLED, faults_acted=(False,), faults_landed=(None,))
-    told = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), SUSPENDED]
+    told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), SUSPENDED]
     assert "end-not-reached" in clauses(story(*told, faults=(KILL,), end=end))

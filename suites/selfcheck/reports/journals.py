@@ -12,24 +12,10 @@ import hashlib
 import msgspec
 
 from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.model import journal
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
-from holdfast.harness.model.journal import (
-    Band,
-    CaseResult,
-    Certificate,
-    Journal,
-    Lane,
-    Recovery,
-    RuleResult,
-    RunResult,
-    Span,
-    Status,
-    TierReport,
-    Timeline,
-    Title,
-)
 from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.rule import Level
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
@@ -57,17 +43,17 @@ HOSTILE = (
 def _journal(
     *,
     system: str,
-    cases: list[CaseResult],
-    rules: list[RuleResult],
-    runs: list[RunResult],
-    certificate: Certificate,
+    cases: list[journal.CaseResult],
+    rules: list[journal.RuleResult],
+    runs: list[journal.RunResult],
+    certificate: journal.Certificate,
     interrupted: str = "",
-) -> Journal:
+) -> journal.Journal:
     counted = {
         tier: sum(case.runs_passed + case.runs_failed + case.runs_inconclusive for case in cases if case.tier is tier)
         for tier in (Tier.SIM, Tier.PROCESS)
     }
-    return Journal(
+    return journal.Journal(
         command=f"holdfast certify --system {system} --seed 20261120",
         system=system,
         subject="RT",
@@ -95,38 +81,42 @@ def _journal(
         plans_digest=hashlib.sha256(system.encode()).hexdigest(),
         history_digest=hashlib.sha256(f"{system} histories".encode()).hexdigest(),
         tiers=(
-            TierReport(Tier.SIM, True, "", counted[Tier.SIM]),
-            TierReport(Tier.PROCESS, True, "", counted[Tier.PROCESS]),
-            TierReport(Tier.SPARK, False, SPARK_REASON),
-            TierReport(Tier.CONTAINERS, False, DOCKER_REASON),
+            journal.TierReport(Tier.SIM, True, "", counted[Tier.SIM]),
+            journal.TierReport(Tier.PROCESS, True, "", counted[Tier.PROCESS]),
+            journal.TierReport(Tier.SPARK, False, SPARK_REASON),
+            journal.TierReport(Tier.CONTAINERS, False, DOCKER_REASON),
         ),
         cases=tuple(cases),
         rules=tuple(rules),
         runs=tuple(runs),
         certificate=certificate,
         findings=findings(
-            [each for each in rules if each.concerns("RT") or each.status is Status.FAIL], cases, runs, FOLDER
+            [each for each in rules if each.concerns("RT") or each.status is journal.Status.FAIL], cases, runs, FOLDER
         ),
         oracle_titles=titles_of(ORACLES),
     )
 
 
-def partial() -> Journal:
+def partial() -> journal.Journal:
     """The reference runtime: nothing refuted, much undecided."""
     cases = [case_result(entry) for entry in CASES]
     cases.append(case_result((*CASES[4][:5], 36), tier=Tier.PROCESS))
     untested = "the tier containers did not run: " + DOCKER_REASON
     cases.append(
-        case_result((*CASES[7][:5], 10), tier=Tier.CONTAINERS, status=Status.UNTESTED, reason=untested, passed=0)
+        case_result(
+            (*CASES[7][:5], 10), tier=Tier.CONTAINERS, status=journal.Status.UNTESTED, reason=untested, passed=0
+        )
     )
     control = ("barriers/no-alignment", "Does the harness see a cut that is none?", "Alignment is switched off.")
     cases.append(case_result((*control, "The run is refuted.", "BAR-10", 1)))
     rules = rule_results(cases)
     waived = "Waived until 2026-12-31: the coordinator's failover is rebuilt, see issue 41."
     rules = [
-        msgspec.structs.replace(result, status=Status.WAIVED, reason=waived)
+        msgspec.structs.replace(result, status=journal.Status.WAIVED, reason=waived)
         if result.rule.id == "REC-06"
-        else msgspec.structs.replace(result, status=Status.UNOBSERVED, reason="Nothing reports alignment times.")
+        else msgspec.structs.replace(
+            result, status=journal.Status.UNOBSERVED, reason="Nothing reports alignment times."
+        )
         if result.rule.id == "OBS-02"
         else result
         for result in rules
@@ -137,14 +127,14 @@ def partial() -> Journal:
     for number in range(3):
         told = recoveries(4, 1_100.0 + 80 * number)
         runs.append(run(DELIVERY, number, tier=Tier.PROCESS, drawn=timeline(number, workers=3), recoveries=told))
-    untested_must = sum(each.status is Status.UNTESTED and each.rule.level is Level.MUST for each in rules)
+    untested_must = sum(each.status is journal.Status.UNTESTED and each.rule.level is Level.MUST for each in rules)
     return _journal(
         system="reference",
         cases=cases,
         rules=rules,
         runs=runs,
-        certificate=Certificate(
-            title=Title.PARTIAL,
+        certificate=journal.Certificate(
+            title=journal.Title.PARTIAL,
             missing=(
                 f"{untested_must} MUST rules are untested.",
                 "OBS-02 is unobserved: nothing reports alignment times.",
@@ -175,22 +165,22 @@ WINDOW_NEVER_HIT = "the window `between completion and commit` was never hit in 
 ORACLE_CRASHED = "oracle REACH crashed: KeyError('shared/17'); the history is kept."
 
 
-def _refused_cases() -> list[CaseResult]:
+def _refused_cases() -> list[journal.CaseResult]:
     return [
         case_result(
             CASES[0],
-            status=Status.FAIL,
+            status=journal.Status.FAIL,
             reason="58 of 305 runs were refuted.",
-            rules=dict.fromkeys(("BAR-01", "BAR-02", "BAR-04", "BAR-09", "ASY-01"), Status.PASS),
+            rules=dict.fromkeys(("BAR-01", "BAR-02", "BAR-04", "BAR-09", "ASY-01"), journal.Status.PASS),
             passed=247,
             failed=58,
         ),
         *(case_result(entry) for entry in CASES[1:4]),
         case_result(
             CASES[4],
-            status=Status.FAIL,
+            status=journal.Status.FAIL,
             reason="203 of 1,000 runs were refuted.",
-            rules=dict.fromkeys(("E2E-01", "E2E-03", "E2E-06", "REC-02"), Status.PASS),
+            rules=dict.fromkeys(("E2E-01", "E2E-03", "E2E-06", "REC-02"), journal.Status.PASS),
             passed=790,
             failed=203,
             causes={"fault 0 (kill) never acted": 7},
@@ -198,18 +188,24 @@ def _refused_cases() -> list[CaseResult]:
         *(case_result(entry) for entry in CASES[5:7]),
         case_result(
             CASES[7],
-            status=Status.INCONCLUSIVE,
+            status=journal.Status.INCONCLUSIVE,
             reason=WINDOW_NEVER_HIT,
-            rules=dict.fromkeys(("TPC-01", "TPC-03", "TPC-05", "CRD-07"), Status.PASS),
+            rules=dict.fromkeys(("TPC-01", "TPC-03", "TPC-05", "CRD-07"), journal.Status.PASS),
             passed=302,
             causes={"fault 0 (kill) never acted": 3},
         ),
         *(case_result(entry) for entry in CASES[8:10]),
-        case_result(CASES[10], status=Status.ERROR, reason=ORACLE_CRASHED, rules={"RET-01": Status.PASS}, passed=304),
+        case_result(
+            CASES[10],
+            status=journal.Status.ERROR,
+            reason=ORACLE_CRASHED,
+            rules={"RET-01": journal.Status.PASS},
+            passed=304,
+        ),
     ]
 
 
-def _refused_runs(system: str) -> list[RunResult]:
+def _refused_runs(system: str) -> list[journal.RunResult]:
     runs = []
     for number in range(12):
         drawn = timeline(number, faults=3) if number in (3, 5) else None
@@ -226,7 +222,7 @@ def _refused_runs(system: str) -> list[RunResult]:
     return runs
 
 
-def refused() -> Journal:
+def refused() -> journal.Journal:
     """The mutant A3: one record is processed between barrier and snapshot."""
     system = "reference+A3"
     cases, runs = _refused_cases(), _refused_runs(system)
@@ -245,8 +241,8 @@ def refused() -> Journal:
         rules=rule_results(cases, failed),
         runs=runs,
         interrupted="SIGTERM",
-        certificate=Certificate(
-            title=Title.REFUSED,
+        certificate=journal.Certificate(
+            title=journal.Title.REFUSED,
             missing=(
                 "BAR-03 is refuted: 58 of 305 runs.",
                 "BAR-05 is refuted: 58 of 305 runs.",
@@ -271,13 +267,13 @@ def refused() -> Journal:
     )
 
 
-def empty() -> Journal:
+def empty() -> journal.Journal:
     """Nothing ran: no rule, no case, no run."""
-    card = Certificate(Title.PARTIAL, (), (), {}, (), None, 0)
+    card = journal.Certificate(journal.Title.PARTIAL, (), (), {}, (), None, 0)
     return _journal(system="", cases=[], rules=[], runs=[], certificate=card)
 
 
-def large() -> Journal:
+def large() -> journal.Journal:
     """As big as a night gets: 10,000 runs counted, 400 listed, 40 timelines."""
     cases, runs = [], []
     for index in range(60):
@@ -290,7 +286,7 @@ def large() -> Journal:
     return msgspec.structs.replace(partial(), cases=tuple(cases), runs=tuple(runs), rules=tuple(rule_results(cases)))
 
 
-def side_by_side() -> Journal:
+def side_by_side() -> journal.Journal:
     """Two systems, each of which was hit by the same faults."""
     runs = []
     for system, factor in (("reference", 1.0), ("spark", 3.1)):
@@ -300,11 +296,11 @@ def side_by_side() -> Journal:
         runs.append(run(f"bench/{system}", 0, tier=Tier.SPARK, system=system, recoveries=told))
     wrong = recoveries(3, 100.0)
     runs.append(run("bench/wrong", 0, tier=Tier.SPARK, outcome=Outcome.FAIL, verdicts=refutation(), recoveries=wrong))
-    card = Certificate(Title.PARTIAL, ("No rule was asked.",), (), {}, (), None, 0)
+    card = journal.Certificate(journal.Title.PARTIAL, ("No rule was asked.",), (), {}, (), None, 0)
     return _journal(system="reference, spark", cases=[], rules=[], runs=runs, certificate=card)
 
 
-def hostile() -> Journal:
+def hostile() -> journal.Journal:
     """Every text that comes from outside tries to break out of its format."""
     calm = refused()
     anomaly = Anomaly("clause", HOSTILE, (HOSTILE, "\ud800 lone surrogate"))
@@ -321,14 +317,14 @@ def hostile() -> Journal:
         wall_ms=float("nan"),
         timeline=_strange_timeline(),
         recoveries=(
-            Recovery(0, HOSTILE, HOSTILE, float("nan"), float("inf")),
-            Recovery(1, "kill worker", HOSTILE, -5.0, -3.0),
-            Recovery(2, HOSTILE, HOSTILE, None, 0.0),
+            journal.Recovery(0, HOSTILE, HOSTILE, float("nan"), float("inf")),
+            journal.Recovery(1, "kill worker", HOSTILE, -5.0, -3.0),
+            journal.Recovery(2, HOSTILE, HOSTILE, None, 0.0),
         ),
         system=HOSTILE,
     )
     broken = Finding(
-        Status.FAIL,
+        journal.Status.FAIL,
         HOSTILE,
         HOSTILE,
         HOSTILE,
@@ -344,7 +340,7 @@ def hostile() -> Journal:
     places = (Place(Part.VARIANT, HOSTILE, HOSTILE, -1),)
     rules = tuple(
         msgspec.structs.replace(each, reason=HOSTILE, failed_runs=(strange.id,), places=places)
-        if each.status is Status.FAIL
+        if each.status is journal.Status.FAIL
         else each
         for each in calm.rules
     )
@@ -367,7 +363,7 @@ def hostile() -> Journal:
             msgspec.structs.replace(strange, finding=broken, details="../../etc/passwd"),
             msgspec.structs.replace(strange, id="calm", outcome=Outcome.PASS, verdicts=(), timeline=None),
         ),
-        findings=(broken, msgspec.structs.replace(broken, status=Status.ERROR, next=None, run=HOSTILE)),
+        findings=(broken, msgspec.structs.replace(broken, status=journal.Status.ERROR, next=None, run=HOSTILE)),
         certificate=msgspec.structs.replace(
             calm.certificate,
             missing=(HOSTILE,),
@@ -378,18 +374,18 @@ def hostile() -> Journal:
     )
 
 
-def _strange_timeline() -> Timeline:
+def _strange_timeline() -> journal.Timeline:
     """Times that are no times, a colour that is no colour, a checkpoint that ends before it began."""
     infinite, undefined = float("inf"), float("nan")
-    return Timeline(
+    return journal.Timeline(
         duration_ms=undefined,
-        lanes=(Lane(HOSTILE, ((0.0, infinite), (5.0, -3.0))),),
-        checkpoints=(Span(1, 10.0, 0.0, HOSTILE, HOSTILE), Span(2, undefined, undefined, "completed")),
+        lanes=(journal.Lane(HOSTILE, ((0.0, infinite), (5.0, -3.0))),),
+        checkpoints=(journal.Span(1, 10.0, 0.0, HOSTILE, HOSTILE), journal.Span(2, undefined, undefined, "completed")),
         faults=(
-            Band(
+            journal.Band(
                 0, HOSTILE, HOSTILE, 1.0, infinite, FaultFate.LANDED, HOSTILE, "red;background:url(http://evil.example)"
             ),
-            Band(
+            journal.Band(
                 1,
                 "kill",
                 "worker 0",

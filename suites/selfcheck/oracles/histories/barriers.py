@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import (
-    CancellationReceived,
-    CancellationSent,
-    ChannelBlocked,
-    ChannelUnblocked,
-    Event,
-    FaultHealed,
-    FaultInjected,
-    NodeDied,
-    NotificationReceived,
-    SourceEmitted,
-    SubtaskFinished,
-    TaskStarted,
-    TaskStopped,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, injected, story
@@ -35,7 +21,7 @@ from holdfast.suites.selfcheck.oracles.histories.channel_lines import (
 )
 
 bad, near = exhibits("CUT")
-FAILED = TaskStopped(subtask="sum[0]", reason="a record makes it fail")
+FAILED = events.TaskStopped(subtask="sum[0]", reason="a record makes it fail")
 
 
 @bad("barrier-once")
@@ -55,7 +41,7 @@ def barrier_sent_twice() -> History:
 
 @near("barrier-once")
 def died_between_two_barriers() -> History:
-    return story(snapshot("source[0]"), sends(LEFT, "|1"), NodeDied(dead_node="worker-0", cause="killed"))
+    return story(snapshot("source[0]"), sends(LEFT, "|1"), events.NodeDied(dead_node="worker-0", cause="killed"))
 
 
 @bad("emission-after-snapshot")
@@ -89,9 +75,9 @@ def unblocked_without_reason() -> History:
         sends(LEFT, "|1 0"),
         sends(RIGHT, "0"),
         delivers(LEFT, "|1"),
-        ChannelBlocked(channel=LEFT, checkpoint=1),
+        events.ChannelBlocked(channel=LEFT, checkpoint=1),
         delivers(RIGHT, "0"),
-        ChannelUnblocked(channel=LEFT, checkpoint=1),
+        events.ChannelUnblocked(channel=LEFT, checkpoint=1),
         delivers(LEFT, "0"),
     )
 
@@ -118,15 +104,15 @@ def late_barrier_of_aborted_checkpoint() -> History:
     )  # fmt: skip
 
 
-def _given_up(*after: Event) -> History:
+def _given_up(*after: events.Event) -> History:
     """One input is blocked for checkpoint 1, and the other brings the marker of it; then comes what is given."""
     return story(
         sends(LEFT, "|1 0"),
         sends(RIGHT, "0"),
-        CancellationSent(channel=RIGHT, checkpoint=1),
+        events.CancellationSent(channel=RIGHT, checkpoint=1),
         delivers(LEFT, "|1"),
-        ChannelBlocked(channel=LEFT, checkpoint=1),
-        CancellationReceived(channel=RIGHT, checkpoint=1),
+        events.ChannelBlocked(channel=LEFT, checkpoint=1),
+        events.CancellationReceived(channel=RIGHT, checkpoint=1),
         after,
     )
 
@@ -142,7 +128,7 @@ def newer_barrier_ends_nothing() -> History:
         sends(LEFT, "|1"),
         sends(RIGHT, "|2 0"),
         delivers(LEFT, "|1"),
-        ChannelBlocked(channel=LEFT, checkpoint=1),
+        events.ChannelBlocked(channel=LEFT, checkpoint=1),
         delivers(RIGHT, "|2"),
         gives_up(2),
     )
@@ -150,7 +136,7 @@ def newer_barrier_ends_nothing() -> History:
 
 @near("alignment-outlives")
 def marker_ends_the_alignment() -> History:
-    unblocked = ChannelUnblocked(channel=LEFT, checkpoint=1)
+    unblocked = events.ChannelUnblocked(channel=LEFT, checkpoint=1)
     return _given_up(unblocked, *delivers(RIGHT, "0"), *delivers(LEFT, "0"))
 
 
@@ -161,14 +147,14 @@ def goes_on_after_its_failure() -> History:
 
 @bad("acts-after-stop")
 def hears_of_a_checkpoint_when_it_has_finished() -> History:
-    heard = NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
-    return story(sends(LEFT, "0"), delivers(LEFT, "0"), SubtaskFinished(subtask="sum[0]"), heard)
+    heard = events.NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
+    return story(sends(LEFT, "0"), delivers(LEFT, "0"), events.SubtaskFinished(subtask="sum[0]"), heard)
 
 
 @near("acts-after-stop")
 def finishes_with_what_it_hears() -> History:
-    heard = NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
-    finished = SubtaskFinished(subtask="sum[0]")
+    heard = events.NotificationReceived(subtask="sum[0]", checkpoint=1, completed=True)
+    finished = events.SubtaskFinished(subtask="sum[0]")
     return story(sends(LEFT, "0"), sends(BELOW, "0"), delivers(LEFT, "0"), heard, finished, delivers(BELOW, "0"))
 
 
@@ -179,7 +165,9 @@ def another_goes_on() -> History:
 
 @bad("stale-acted")
 def blocks_for_a_checkpoint_that_was_given_up() -> History:
-    return story(sends(LEFT, "|1"), gives_up(1), delivers(LEFT, "|1"), ChannelBlocked(channel=LEFT, checkpoint=1))
+    return story(
+        sends(LEFT, "|1"), gives_up(1), delivers(LEFT, "|1"), events.ChannelBlocked(channel=LEFT, checkpoint=1)
+    )
 
 
 @bad("stale-acted")
@@ -194,7 +182,7 @@ def ignores_a_late_barrier() -> History:
 
 @bad("blocked-in-at-least-once")
 def blocks_while_counting() -> History:
-    blocked = ChannelBlocked(channel=LEFT, checkpoint=1)
+    blocked = events.ChannelBlocked(channel=LEFT, checkpoint=1)
     return story(delivers(LEFT, "|1"), blocked, delivers(RIGHT, "|1"), options=COUNTING)
 
 
@@ -207,7 +195,7 @@ def counts_barriers() -> History:
 
 @bad("waited-with-one-input")
 def blocks_its_only_input() -> History:
-    return story(delivers(LONE, "|1"), ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)
+    return story(delivers(LONE, "|1"), events.ChannelBlocked(channel=LONE, checkpoint=1), job=FORWARD)
 
 
 @near("waited-with-one-input")
@@ -219,12 +207,12 @@ def _stalls(emitting: int, *before: Line) -> History:
     """Three checkpoints, each aligning for 20 ms; the source emits during checkpoint `emitting`."""
     offset = 0
 
-    def emit() -> SourceEmitted:
+    def emit() -> events.SourceEmitted:
         nonlocal offset
         offset += 1
-        return SourceEmitted(subtask="source[0]", partition=0, first_offset=offset - 1, next_offset=offset)
+        return events.SourceEmitted(subtask="source[0]", partition=0, first_offset=offset - 1, next_offset=offset)
 
-    lines: list[Line] = [*before, TaskStarted(subtask="source[0]", positions=((0, 0),))]
+    lines: list[Line] = [*before, events.TaskStarted(subtask="source[0]", positions=((0, 0),))]
     for checkpoint in (1, 2, 3):
         barrier = f"|{checkpoint}"
         lines += [emit(), 5, emit(), *sends(LEFT, barrier), *sends(ACROSS, barrier)]
@@ -232,7 +220,7 @@ def _stalls(emitting: int, *before: Line) -> History:
         if checkpoint == emitting:
             lines.append(emit())
         lines += [10, *delivers(RIGHT, barrier)]
-        lines.append(NotificationReceived(subtask="source[0]", checkpoint=checkpoint, completed=True))
+        lines.append(events.NotificationReceived(subtask="source[0]", checkpoint=checkpoint, completed=True))
     return story(*lines)
 
 
@@ -249,7 +237,7 @@ def emits_during_one_alignment() -> History:
 @bad("source-stalled")
 def stalls_behind_a_task_that_is_quick_again() -> History:
     return _stalls(
-        0, injected("slow-task", "task[2]"), 5, FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5
+        0, injected("slow-task", "task[2]"), 5, events.FaultHealed(fault=0, fault_kind="slow-task", target="task[2]"), 5
     )
 
 
@@ -263,9 +251,9 @@ def waits_behind_a_slow_task() -> History:
     return _stalls(0, injected("slow-task", "task[2]"))
 
 
-def _theirs(*may_cause: Consequence) -> FaultInjected:
+def _theirs(*may_cause: Consequence) -> events.FaultInjected:
     """A fault of a third party acts, of which nobody here knows the name."""
-    return FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=may_cause)
+    return events.FaultInjected(fault=0, fault_kind="knead", target="task[2]", may_cause=may_cause)
 
 
 @near("source-position")

@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    CheckpointCompleted,
-    Event,
-    MetadataPublished,
-    SnapshotTaken,
-    SubtaskFinished,
-    TaskStopped,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
 
@@ -28,21 +17,24 @@ def chained(*lines: Line) -> History:
     return story(*lines, options=CHAINED)
 
 
-def barriers(checkpoint: int = 1) -> list[Event]:
+def barriers(checkpoint: int = 1) -> list[events.Event]:
     """On both inputs of the first sum."""
-    return [BarrierReceived(channel=channel, checkpoint=checkpoint) for channel in INPUTS]
+    return [events.BarrierReceived(channel=channel, checkpoint=checkpoint) for channel in INPUTS]
 
 
-def snapshots(*subtasks: str, checkpoint: int = 1) -> list[Event]:
-    return [SnapshotTaken(subtask=subtask, checkpoint=checkpoint) for subtask in subtasks]
+def snapshots(*subtasks: str, checkpoint: int = 1) -> list[events.Event]:
+    return [events.SnapshotTaken(subtask=subtask, checkpoint=checkpoint) for subtask in subtasks]
 
 
-def batch(position: int = 0) -> BatchProcessed:
-    return BatchProcessed(channel=INPUTS[0], position=position, records=1)
+def batch(position: int = 0) -> events.BatchProcessed:
+    return events.BatchProcessed(channel=INPUTS[0], position=position, records=1)
 
 
-def published(states: int) -> list[Event]:
-    return [MetadataPublished(checkpoint=1, path="chk-1", files=(), states=states), CheckpointCompleted(checkpoint=1)]
+def published(states: int) -> list[events.Event]:
+    return [
+        events.MetadataPublished(checkpoint=1, path="chk-1", files=(), states=states),
+        events.CheckpointCompleted(checkpoint=1),
+    ]
 
 
 @near("crossed")
@@ -53,13 +45,13 @@ def barrier_called_down() -> History:
 @bad("crossed")
 def barrier_sent_down() -> History:
     return chained(
-        barriers(), BarrierSent(channel=INSIDE, checkpoint=1), snapshots("sum[0]", "sink[0]")
+        barriers(), events.BarrierSent(channel=INSIDE, checkpoint=1), snapshots("sum[0]", "sink[0]")
     )  # fmt: skip
 
 
 @bad("crossed")
 def batch_sent_down() -> History:
-    return chained(barriers(), snapshots("sink[0]", "sum[0]"), BatchSent(channel=INSIDE, position=0, records=1))
+    return chained(barriers(), snapshots("sink[0]", "sum[0]"), events.BatchSent(channel=INSIDE, position=0, records=1))
 
 
 @near("without-barrier")
@@ -67,8 +59,8 @@ def each_its_own_barrier() -> History:
     return story(
         barriers(),
         snapshots("sum[0]"),
-        BarrierSent(channel=INSIDE, checkpoint=1),
-        BarrierReceived(channel=INSIDE, checkpoint=1),
+        events.BarrierSent(channel=INSIDE, checkpoint=1),
+        events.BarrierReceived(channel=INSIDE, checkpoint=1),
         snapshots("sink[0]"),
     )
 
@@ -91,11 +83,11 @@ def a_batch_after_all_snapshots() -> History:
 @near("snapshot-apart")
 def an_operator_that_stopped() -> History:
     return chained(
-        TaskStopped(subtask="sink[0]", reason="failed"),
+        events.TaskStopped(subtask="sink[0]", reason="failed"),
         barriers(),
         snapshots("sum[0]"),
         batch(),
-        [BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
+        [events.BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
         snapshots("sink[1]", "sum[1]"),
     )
 
@@ -103,9 +95,9 @@ def an_operator_that_stopped() -> History:
 @near("snapshot-apart")
 def an_operator_that_has_ended() -> History:
     return chained(
-        SubtaskFinished(subtask="sum[0]"),
+        events.SubtaskFinished(subtask="sum[0]"),
         *(line for n in (1, 2) for line in snapshots("sink[0]", checkpoint=n)),
-        [BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
+        [events.BarrierReceived(channel=f"source[{i}]->sum[1]", checkpoint=1) for i in (0, 1)],
         snapshots("sink[1]", "sum[1]"),
     )
 

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    BarrierReceived,
-    CheckpointAborted,
-    CheckpointDrawn,
-    CheckpointTriggered,
-    JobSubmitted,
-    NodeDied,
-    SnapshotTaken,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.suites.selfcheck.oracles.builder import MS, at, exhibits, in_real_time
 from holdfast.suites.selfcheck.oracles.histories.coordinator_lines import (
@@ -44,8 +32,8 @@ def id_drawn_again() -> History:
 
 @bad("ids-not-increasing")
 def id_drawn_again_by_new_coordinator() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    return story(whole(1), triggered(2), died, AttemptStarted(restored_checkpoint=1), triggered(2))
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
+    return story(whole(1), triggered(2), died, events.AttemptStarted(restored_checkpoint=1), triggered(2))
 
 
 @near("ids-not-increasing")
@@ -54,9 +42,11 @@ def id_left_out() -> History:
 
 
 def _submitted(first_id: int) -> History:
-    again = at("", JobSubmitted(path="chk-3/_metadata", checkpoint=3), attempt=1_000)
-    drawn = at("", CheckpointDrawn(checkpoint=first_id, request=1, origin=CheckpointOrigin.PERIODIC), attempt=1_001)
-    start = AttemptStarted(attempt=1_001, restored_checkpoint=3)
+    again = at("", events.JobSubmitted(path="chk-3/_metadata", checkpoint=3), attempt=1_000)
+    drawn = at(
+        "", events.CheckpointDrawn(checkpoint=first_id, request=1, origin=CheckpointOrigin.PERIODIC), attempt=1_001
+    )
+    start = events.AttemptStarted(attempt=1_001, restored_checkpoint=3)
     return story(whole(1), whole(2), whole(3), again, start, drawn)
 
 
@@ -72,12 +62,12 @@ def new_job_goes_on_counting() -> History:
 
 @bad("triggered-not-a-source")
 def map_is_told() -> History:
-    return story(triggered(1), TriggerSent(checkpoint=1, subtask="map[0]"))
+    return story(triggered(1), events.TriggerSent(checkpoint=1, subtask="map[0]"))
 
 
 @near("triggered-not-a-source")
 def source_is_told() -> History:
-    return story(triggered(1), TriggerSent(checkpoint=1, subtask="source[0]"))
+    return story(triggered(1), events.TriggerSent(checkpoint=1, subtask="source[0]"))
 
 
 BARRIER = "source[0]->map[0]"
@@ -85,19 +75,19 @@ BARRIER = "source[0]->map[0]"
 
 @bad("begun-without-barrier")
 def snapshot_before_barrier() -> History:
-    snapshot = SnapshotTaken(subtask="map[0]", checkpoint=1)
-    return story(triggered(1), snapshot, BarrierReceived(channel=BARRIER, checkpoint=1))
+    snapshot = events.SnapshotTaken(subtask="map[0]", checkpoint=1)
+    return story(triggered(1), snapshot, events.BarrierReceived(channel=BARRIER, checkpoint=1))
 
 
 @near("begun-without-barrier")
 def snapshot_behind_barrier() -> History:
-    snapshot = SnapshotTaken(subtask="map[0]", checkpoint=1)
-    return story(triggered(1), BarrierReceived(channel=BARRIER, checkpoint=1), snapshot)
+    snapshot = events.SnapshotTaken(subtask="map[0]", checkpoint=1)
+    return story(triggered(1), events.BarrierReceived(channel=BARRIER, checkpoint=1), snapshot)
 
 
 @near("too-many-pending")
 def forced_needs_no_slot() -> History:
-    forced = CheckpointTriggered(checkpoint=2, participants=ALL, origin=CheckpointOrigin.FORCED)
+    forced = events.CheckpointTriggered(checkpoint=2, participants=ALL, origin=CheckpointOrigin.FORCED)
     return story(triggered(1), forced)
 
 
@@ -156,13 +146,13 @@ def completions_told_in_order() -> History:
 
 @bad("pending-at-restart")
 def pending_survives_failover() -> History:
-    return story(whole(1), triggered(2), failed_over(), AttemptStarted(restored_checkpoint=1))
+    return story(whole(1), triggered(2), failed_over(), events.AttemptStarted(restored_checkpoint=1))
 
 
 @near("pending-at-restart")
 def pending_ends_with_failover() -> History:
     return story(
-        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), AttemptStarted(restored_checkpoint=1)
+        whole(1), triggered(2), aborted(2, "task failure"), failed_over(), events.AttemptStarted(restored_checkpoint=1)
     )
 
 
@@ -170,7 +160,7 @@ def pending_ends_with_failover() -> History:
 def publication_outlives_failover() -> History:
     return story(
         whole(1), triggered(2), triggered(3), acked(3, *ALL), aborted(2, "task failure"), failed_over(),
-        AttemptStarted(restored_checkpoint=1), options=TWO_AT_ONCE,
+        events.AttemptStarted(restored_checkpoint=1), options=TWO_AT_ONCE,
     )  # fmt: skip
 
 
@@ -191,10 +181,12 @@ def completed_once() -> History:
 
 def _refused_untriggered(job: int) -> History:
     """A job completes checkpoint 1; then a job draws that id, and gives it up before it is triggered."""
-    again = at("", JobSubmitted(path=""), attempt=1_000)
-    start = AttemptStarted(attempt=1_001)
-    given_up = at("", CheckpointAborted(checkpoint=1, reason=FailureReason.INPUT_OUTPUT), attempt=job * 1_000 + 1)
-    return story(at("", JobSubmitted(path=""), attempt=0), whole(1), again, start, given_up, whole(2))
+    again = at("", events.JobSubmitted(path=""), attempt=1_000)
+    start = events.AttemptStarted(attempt=1_001)
+    given_up = at(
+        "", events.CheckpointAborted(checkpoint=1, reason=FailureReason.INPUT_OUTPUT), attempt=job * 1_000 + 1
+    )
+    return story(at("", events.JobSubmitted(path=""), attempt=0), whole(1), again, start, given_up, whole(2))
 
 
 @bad("two-ends")
@@ -209,8 +201,8 @@ def the_next_job_gives_up_an_id_of_the_former() -> History:
 
 def _given_up_untriggered_again(node: str) -> History:
     """An id is given up before it is triggered, because it could not be stored; then a coordinator draws it again."""
-    first = at("", CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
-    again = at(node, CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
+    first = at("", events.CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
+    again = at(node, events.CheckpointAborted(checkpoint=2, reason=FailureReason.INPUT_OUTPUT), attempt=1)
     return story(whole(1), first, again, whole(3))
 
 
@@ -231,7 +223,7 @@ def completed_without_sink() -> History:
 
 @bad("completed-without-ack")
 def completed_with_ack_of_older_attempt() -> History:
-    old = at("", AckReceived(checkpoint=1, subtask=ALL[0], outcome=AckOutcome.UNKNOWN), attempt=7)
+    old = at("", events.AckReceived(checkpoint=1, subtask=ALL[0], outcome=events.AckOutcome.UNKNOWN), attempt=7)
     return story(triggered(1), old, acked(1, *ALL[1:]), published(1), completed(1))
 
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    Event,
-    FailureCounted,
-    NodeDied,
-    NodeStarted,
-    RecordFailed,
-    RestartRefused,
-    RestartScheduled,
-    TaskStarted,
-    TaskStopped,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
@@ -51,19 +40,19 @@ UNNAMED = {"execution.checkpointing.interval": "100 ms"}
 def story(options: Mapping[str, str], *lines: Line) -> History:
     """A worker was killed before: of that its failures are."""
     kill = injected("kill", "worker[0]")
-    return any_story(AttemptStarted(), kill, *lines, options=options, expected=ExpectedEnd.FAILED)
+    return any_story(events.AttemptStarted(), kill, *lines, options=options, expected=ExpectedEnd.FAILED)
 
 
-def counted() -> FailureCounted:
-    return FailureCounted(cause="worker lost")
+def counted() -> events.FailureCounted:
+    return events.FailureCounted(cause="worker lost")
 
 
 def refused() -> list[Line]:
-    return [counted(), RestartRefused(reason="enough")]
+    return [counted(), events.RestartRefused(reason="enough")]
 
 
 def restarts(*, delay_ms: int = 1_000, waited_ms: int = 1_000) -> list[Line]:
-    return [counted(), RestartScheduled(delay_ms=delay_ms), waited_ms, AttemptStarted()]
+    return [counted(), events.RestartScheduled(delay_ms=delay_ms), waited_ms, events.AttemptStarted()]
 
 
 @bad("restarted-beyond-policy")
@@ -98,8 +87,8 @@ def second_failure_in_the_window_refused() -> History:
 
 @bad("failed-too-early")
 def new_coordinator_goes_on_counting() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    return story(FIXED, *restarts(), *restarts(), died, AttemptStarted(), *refused())
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
+    return story(FIXED, *restarts(), *restarts(), died, events.AttemptStarted(), *refused())
 
 
 @near("failed-too-early")
@@ -159,10 +148,10 @@ def schedules_the_delay() -> History:
 
 def _dies(*lines: Line, stopped: bool = False) -> History:
     """Worker 1 dies with a task."""
-    tasks: list[Event] = [TaskStarted(subtask="sum[1]")]
+    tasks: list[events.Event] = [events.TaskStarted(subtask="sum[1]")]
     if stopped:
-        tasks.append(TaskStopped(subtask="sum[1]", reason="cancelled"))
-    return story(UNNAMED, tasks, NodeDied(dead_node="worker-1", cause="killed"), *lines)
+        tasks.append(events.TaskStopped(subtask="sum[1]", reason="cancelled"))
+    return story(UNNAMED, tasks, events.NodeDied(dead_node="worker-1", cause="killed"), *lines)
 
 
 def row(*delays_ms: int) -> list[Line]:
@@ -232,8 +221,8 @@ def row_begins_again_after_a_quiet_minute() -> History:
 
 def _together(delay_ms: int) -> History:
     """A second failure comes 500 ms after the first, and the restart from that one is due after a second."""
-    first: list[Line] = [counted(), RestartScheduled(delay_ms=1_000), 498]
-    second: list[Line] = [counted(), RestartScheduled(delay_ms=delay_ms), delay_ms, AttemptStarted()]
+    first: list[Line] = [counted(), events.RestartScheduled(delay_ms=1_000), 498]
+    second: list[Line] = [counted(), events.RestartScheduled(delay_ms=delay_ms), delay_ms, events.AttemptStarted()]
     return story(EXPONENTIAL, *first, *second)
 
 
@@ -268,10 +257,10 @@ POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
 
 def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
     """Record 7 makes the source fail, and that is counted."""
-    record = RecordFailed(
+    record = events.RecordFailed(
         subtask="source[0]", partition=0, offset=7, cause="it cannot be parsed", recoverable=recoverable
     )
-    return [record, FailureCounted(cause=cause, subtask="source[0]", recoverable=recoverable)]
+    return [record, events.FailureCounted(cause=cause, subtask="source[0]", recoverable=recoverable)]
 
 
 @bad("restarted-after-unrecoverable")
@@ -282,14 +271,14 @@ def restarts_though_no_restart_can_help() -> History:
 @bad("restarted-after-unrecoverable")
 def what_the_operator_said_is_lost_on_the_way() -> History:
     record, failure = poisoned(recoverable=False)
-    assert isinstance(failure, FailureCounted)
+    assert isinstance(failure, events.FailureCounted)
     failure.recoverable = True
     return story(FIXED, record, failure, *restarts()[1:])
 
 
 @near("restarted-after-unrecoverable")
 def fails_as_no_restart_can_help() -> History:
-    return story(FIXED, *poisoned(recoverable=False), RestartRefused(reason="unrecoverable"))
+    return story(FIXED, *poisoned(recoverable=False), events.RestartRefused(reason="unrecoverable"))
 
 
 @bad("cause-not-reported")
@@ -314,27 +303,27 @@ def death_is_counted() -> History:
 
 def _worker_dies() -> list[Line]:
     """Worker 1 runs a task of the present attempt and dies."""
-    return [TaskStarted(subtask="sum[1]"), NodeDied(dead_node="worker-1", cause="killed")]
+    return [events.TaskStarted(subtask="sum[1]"), events.NodeDied(dead_node="worker-1", cause="killed")]
 
 
 def _coordinator_dies() -> list[Line]:
     """A new coordinator starts the next attempt by itself."""
-    return [NodeDied(dead_node="coordinator", cause="killed"), AttemptStarted()]
+    return [events.NodeDied(dead_node="coordinator", cause="killed"), events.AttemptStarted()]
 
 
 @bad("failure-not-counted")
 def only_the_next_death_is_counted() -> History:
-    return story(UNNAMED, *_worker_dies(), AttemptStarted(), *_worker_dies(), *restarts())
+    return story(UNNAMED, *_worker_dies(), events.AttemptStarted(), *_worker_dies(), *restarts())
 
 
 @bad("failure-not-counted")
 def the_coordinator_dies_an_attempt_later() -> History:
-    return story(UNNAMED, *_worker_dies(), AttemptStarted(), *_coordinator_dies())
+    return story(UNNAMED, *_worker_dies(), events.AttemptStarted(), *_coordinator_dies())
 
 
 @bad("failure-not-counted")
 def death_under_the_new_coordinator_passes_unnoticed() -> History:
-    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), AttemptStarted())
+    return story(UNNAMED, *_worker_dies(), *_coordinator_dies(), *_worker_dies(), events.AttemptStarted())
 
 
 @near("failure-not-counted")
@@ -347,23 +336,23 @@ FIRST, SECOND = "coordinator.0", "coordinator.1"
 
 def _superseded() -> list[Line]:
     """A second coordinator starts while the first stands still, and starts the next attempt."""
-    return [at(SECOND, NodeStarted()), at(SECOND, AttemptStarted())]
+    return [at(SECOND, events.NodeStarted()), at(SECOND, events.AttemptStarted())]
 
 
 @near("failure-not-counted")
 def the_coordinator_is_superseded_before_it_counts() -> History:
-    first = at(FIRST, NodeStarted())
-    theirs = [at(SECOND, line) if isinstance(line, Event) else line for line in restarts()]
+    first = at(FIRST, events.NodeStarted())
+    theirs = [at(SECOND, line) if isinstance(line, events.Event) else line for line in restarts()]
     return story(UNNAMED, first, *_worker_dies(), *_superseded(), *_worker_dies(), *theirs)
 
 
 @bad("failure-not-counted")
 def the_coordinator_is_superseded_an_attempt_later() -> History:
-    first = at(FIRST, NodeStarted())
-    return story(UNNAMED, first, *_worker_dies(), AttemptStarted(), *_superseded())
+    first = at(FIRST, events.NodeStarted())
+    return story(UNNAMED, first, *_worker_dies(), events.AttemptStarted(), *_superseded())
 
 
 @near("failure-not-counted")
 def two_deaths_of_an_attempt_are_one_failure() -> History:
-    others = [TaskStarted(subtask="sum[0]"), NodeDied(dead_node="worker-0", cause="killed")]
+    others = [events.TaskStarted(subtask="sum[0]"), events.NodeDied(dead_node="worker-0", cause="killed")]
     return story(UNNAMED, others, *_worker_dies(), *restarts())

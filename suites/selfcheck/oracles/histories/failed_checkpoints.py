@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointRefused,
-    Event,
-    FailureCounted,
-    JobStatus,
-    JobSwitched,
-    NodeDied,
-    RestartScheduled,
-)
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
@@ -37,29 +25,31 @@ FORGIVING = {**INTERVAL, "holdfast.fail-on-checkpointing-errors": "false"}
 
 
 def story(*lines: Line, options: Mapping[str, str] = INTERVAL) -> History:
-    return any_story(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), *lines, options=options)
+    return any_story(
+        events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), *lines, options=options
+    )
 
 
-def failed(checkpoint: int, reason: FailureReason = FailureReason.EXPIRED) -> CheckpointAborted:
-    return CheckpointAborted(checkpoint=checkpoint, reason=reason)
+def failed(checkpoint: int, reason: FailureReason = FailureReason.EXPIRED) -> events.CheckpointAborted:
+    return events.CheckpointAborted(checkpoint=checkpoint, reason=reason)
 
 
-def completed(checkpoint: int) -> CheckpointCompleted:
-    return CheckpointCompleted(checkpoint=checkpoint)
+def completed(checkpoint: int) -> events.CheckpointCompleted:
+    return events.CheckpointCompleted(checkpoint=checkpoint)
 
 
-def drawn(checkpoint: int) -> CheckpointDrawn:
-    return CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
+def drawn(checkpoint: int) -> events.CheckpointDrawn:
+    return events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
 
 
-def failed_over(checkpoint: int = 0) -> list[Event]:
+def failed_over(checkpoint: int = 0) -> list[events.Event]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
     return [
-        FailureCounted(cause="too many", failed_checkpoint=checkpoint),
-        JobSwitched(status=JobStatus.RESTARTING),
-        RestartScheduled(delay_ms=0),
-        AttemptStarted(),
-        JobSwitched(status=JobStatus.RUNNING),
+        events.FailureCounted(cause="too many", failed_checkpoint=checkpoint),
+        events.JobSwitched(status=events.JobStatus.RESTARTING),
+        events.RestartScheduled(delay_ms=0),
+        events.AttemptStarted(),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
     ]
 
 
@@ -101,7 +91,7 @@ def counts_go_on_after_failover() -> History:
 @bad("failed-below-tolerable")
 def refusal_counts() -> History:
     reason = FailureReason.TASKS_NOT_RUNNING
-    refused = CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=reason)
+    refused = events.CheckpointRefused(request=1, origin=CheckpointOrigin.USER, reason=reason)
     return story(refused, failed_over(1))
 
 
@@ -117,7 +107,9 @@ def failures_and_successes_take_turns() -> History:
 
 @near("failed-below-tolerable")
 def fails_over_for_another_reason() -> History:
-    return story(NodeDied(dead_node="worker-1", cause="kill"), failed(1, FailureReason.TASK_FAILURE), failed_over())
+    return story(
+        events.NodeDied(dead_node="worker-1", cause="kill"), failed(1, FailureReason.TASK_FAILURE), failed_over()
+    )
 
 
 @bad("tolerable-exceeded")
@@ -142,6 +134,6 @@ def others_end_with_it() -> History:
 
 @near("tolerable-exceeded")
 def new_coordinator_knows_nothing() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
+    again = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
     return story(failed(1), died, again, failed(2), drawn(3), failed(4), failed_over(4), options=ONE)

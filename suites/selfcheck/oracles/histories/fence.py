@@ -2,80 +2,67 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointDropped,
-    CheckpointTriggered,
-    CoordinatorClaimed,
-    CoordinatorSuperseded,
-    FileDeleted,
-    FileReference,
-    FileWritten,
-    MetadataPublished,
-    NodeDied,
-    NotificationReceived,
-    NotificationSent,
-    TriggerReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
 from holdfast.suites.selfcheck.oracles.legal import SUBTASKS
 
 bad, near = exhibits("FENCE")
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
-METADATA = FileReference("chk-1/_metadata", 10, 1)
+METADATA = events.FileReference("chk-1/_metadata", 10, 1)
 
 
 def superseded(*lines: Line, found: tuple[int, ...] = (), learns: bool = True) -> History:
     """Both coordinators live; the successor found these checkpoints; then the former says the lines."""
     said = [
-        at(SUCCESSOR, MetadataPublished(checkpoint=checkpoint, path="", files=(), states=len(SUBTASKS)))
+        at(SUCCESSOR, events.MetadataPublished(checkpoint=checkpoint, path="", files=(), states=len(SUBTASKS)))
         for checkpoint in found
     ]
-    learned = [at(FORMER, CoordinatorSuperseded(epoch=1))] if learns else []
-    first, second = CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2)
-    pending = CheckpointTriggered(checkpoint=1, participants=SUBTASKS)
-    until = (at(FORMER, first), AttemptStarted(), pending, at(SUCCESSOR, second))
+    learned = [at(FORMER, events.CoordinatorSuperseded(epoch=1))] if learns else []
+    first, second = events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=2)
+    pending = events.CheckpointTriggered(checkpoint=1, participants=SUBTASKS)
+    until = (at(FORMER, first), events.AttemptStarted(), pending, at(SUCCESSOR, second))
     return story(*until, *said, *lines, *learned, options={}, claimed=frozenset())
 
 
-def followed(*claims: CoordinatorClaimed) -> History:
+def followed(*claims: events.CoordinatorClaimed) -> History:
     """Each is made by the next life of the coordinator."""
-    died = [NodeDied(dead_node="coordinator", cause="kill") for _ in claims]
+    died = [events.NodeDied(dead_node="coordinator", cause="kill") for _ in claims]
     return story(*(line for pair in zip(claims, died, strict=True) for line in pair), claimed=frozenset())
 
 
 @bad("epoch-not-higher")
 def claims_what_is_claimed() -> History:
-    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=1))
+    return followed(events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=1))
 
 
 @near("epoch-not-higher")
 def claims_the_next() -> History:
-    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2))
+    return followed(events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=2))
 
 
 @near("epoch-not-higher")
 def another_job_begins_anew() -> History:
-    another = CoordinatorClaimed(epoch=1, first_attempt=1_000_000)
-    return followed(CoordinatorClaimed(epoch=1), CoordinatorClaimed(epoch=2), another)
+    another = events.CoordinatorClaimed(epoch=1, first_attempt=1_000_000)
+    return followed(events.CoordinatorClaimed(epoch=1), events.CoordinatorClaimed(epoch=2), another)
 
 
 @bad("superseded-acted")
 def superseded_publishes() -> History:
-    return superseded(at(FORMER, FileWritten(file=METADATA)), learns=False)
+    return superseded(at(FORMER, events.FileWritten(file=METADATA)), learns=False)
 
 
 @bad("superseded-acted")
 def superseded_triggers() -> History:
-    heard = TriggerReceived(checkpoint=2, subtask="source[0]")
-    return superseded(at(FORMER, CheckpointTriggered(checkpoint=2, participants=SUBTASKS)), at("worker-0.0", heard))
+    heard = events.TriggerReceived(checkpoint=2, subtask="source[0]")
+    return superseded(
+        at(FORMER, events.CheckpointTriggered(checkpoint=2, participants=SUBTASKS)), at("worker-0.0", heard)
+    )
 
 
 @near("superseded-acted")
 def nobody_hears_what_superseded_triggers() -> History:
-    return superseded(at(FORMER, CheckpointTriggered(checkpoint=2, participants=SUBTASKS)))
+    return superseded(at(FORMER, events.CheckpointTriggered(checkpoint=2, participants=SUBTASKS)))
 
 
 @near("superseded-acted")
@@ -85,18 +72,20 @@ def superseded_is_refused() -> History:
 
 @bad("superseded-completed")
 def superseded_completes() -> History:
-    return superseded(at(FORMER, CheckpointCompleted(checkpoint=1)))
+    return superseded(at(FORMER, events.CheckpointCompleted(checkpoint=1)))
 
 
 @near("superseded-completed")
 def superseded_learns_what_its_successor_found() -> History:
-    return superseded(at(FORMER, CheckpointCompleted(checkpoint=1)), found=(1,))
+    return superseded(at(FORMER, events.CheckpointCompleted(checkpoint=1)), found=(1,))
 
 
 def deleted(*lines: Line) -> History:
     """The successor found checkpoint 1 and does this; then the former deletes its metadata."""
-    found = MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA,), states=len(SUBTASKS))
-    return superseded(at(SUCCESSOR, found), *lines, at(FORMER, FileDeleted(path=METADATA.path)), found=(), learns=True)
+    found = events.MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA,), states=len(SUBTASKS))
+    return superseded(
+        at(SUCCESSOR, found), *lines, at(FORMER, events.FileDeleted(path=METADATA.path)), found=(), learns=True
+    )
 
 
 @bad("superseded-deleted")
@@ -106,18 +95,18 @@ def superseded_deletes_what_was_found() -> History:
 
 @near("superseded-deleted")
 def superseded_deletes_what_its_successor_dropped() -> History:
-    return deleted(at(SUCCESSOR, CheckpointDropped(checkpoint=1)))
+    return deleted(at(SUCCESSOR, events.CheckpointDropped(checkpoint=1)))
 
 
 @near("superseded-deleted")
 def superseded_deletes_what_nobody_found() -> History:
-    return superseded(at(FORMER, FileDeleted(path="chk-1/sum-0")))
+    return superseded(at(FORMER, events.FileDeleted(path="chk-1/sum-0")))
 
 
 def notified(*, received: bool, completed: bool = True) -> list[Line]:
     """The former sends a notice of checkpoint 1, which a task receives or not."""
-    sent = NotificationSent(checkpoint=1, subtask="sink[0]", completed=completed)
-    heard = NotificationReceived(checkpoint=1, subtask="sink[0]", completed=completed)
+    sent = events.NotificationSent(checkpoint=1, subtask="sink[0]", completed=completed)
+    heard = events.NotificationReceived(checkpoint=1, subtask="sink[0]", completed=completed)
     return [at(FORMER, sent, attempt=1), *([heard] if received else [])]
 
 

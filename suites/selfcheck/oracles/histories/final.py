@@ -4,34 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BatchSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointRefused,
-    CheckpointTriggered,
-    EndOfDataReceived,
-    EndOfDataSent,
-    EndOfPartitionReceived,
-    Event,
-    FinishReceived,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    NotificationReceived,
-    OperatorFinished,
-    RecoveryFailed,
-    SnapshotTaken,
-    SourceEmitted,
-    StateSummary,
-    SubtaskFinished,
-    TaskStarted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-    TriggerSent,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Job, Vertex, VertexKind
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REDUCED, bounded
@@ -62,22 +36,26 @@ def told(*lines: Line, job: Job = STEPS, **fields: object) -> History:
     return story(*lines, job=job, expected=ExpectedEnd.FINISHED, **fields)  # type: ignore[arg-type]
 
 
-def attempt(job: Job = STEPS) -> list[Event]:
+def attempt(job: Job = STEPS) -> list[events.Event]:
     """Every subtask of two starts, and the job runs."""
     names = [f"{vertex.name}[{i}]" for vertex in job.vertices for i in (0, 1)]
-    return [AttemptStarted(), *(TaskStarted(subtask=name) for name in names), JobSwitched(status=JobStatus.RUNNING)]
+    return [
+        events.AttemptStarted(),
+        *(events.TaskStarted(subtask=name) for name in names),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+    ]
 
 
-def finished(*subtasks: str) -> list[Event]:
-    return [OperatorFinished(subtask=subtask) for subtask in subtasks]
+def finished(*subtasks: str) -> list[events.Event]:
+    return [events.OperatorFinished(subtask=subtask) for subtask in subtasks]
 
 
-def triggered(checkpoint: int, *participants: str) -> CheckpointTriggered:
-    return CheckpointTriggered(checkpoint=checkpoint, participants=participants)
+def triggered(checkpoint: int, *participants: str) -> events.CheckpointTriggered:
+    return events.CheckpointTriggered(checkpoint=checkpoint, participants=participants)
 
 
-def heard(*subtasks: str) -> list[Event]:
-    return [FinishReceived(subtask=subtask) for subtask in subtasks]
+def heard(*subtasks: str) -> list[events.Event]:
+    return [events.FinishReceived(subtask=subtask) for subtask in subtasks]
 
 
 ALL = tuple(f"{vertex.name}[{i}]" for vertex in STEPS.vertices for i in (0, 1))
@@ -85,8 +63,8 @@ REST = ("source[1]", *ALL[2:])
 """Everybody but the first source."""
 
 
-def over() -> JobSwitched:
-    return JobSwitched(status=JobStatus.FINISHED)
+def over() -> events.JobSwitched:
+    return events.JobSwitched(status=events.JobStatus.FINISHED)
 
 
 # --- what is committed -----------------------------------------------------------------------------------------------
@@ -116,8 +94,8 @@ def all_committed() -> History:
 # --- finish() --------------------------------------------------------------------------------------------------------
 
 
-def everybody_finishes(*left_out: str) -> list[Event]:
-    ends = [EndOfDataReceived(channel=f"{above}[{i}]->{below}[{i}]") for above, below in PAIRS for i in (0, 1)]
+def everybody_finishes(*left_out: str) -> list[events.Event]:
+    ends = [events.EndOfDataReceived(channel=f"{above}[{i}]->{below}[{i}]") for above, below in PAIRS for i in (0, 1)]
     return [*ends, *finished(*(name for name in ALL if name not in left_out))]
 
 
@@ -146,66 +124,73 @@ def one_left_out() -> History:
 
 @near("finish-not-once")
 def one_had_finished_before() -> History:
-    before = TaskStarted(subtask="source[0]", finished=True)
+    before = events.TaskStarted(subtask="source[0]", finished=True)
     return told(
-        AttemptStarted(), before, TaskStarted(subtask="source[1]"), finished("source[1]"), over(), inputs=NOTHING
+        events.AttemptStarted(),
+        before,
+        events.TaskStarted(subtask="source[1]"),
+        finished("source[1]"),
+        over(),
+        inputs=NOTHING,
     )
 
 
 @near("finished-early")
 def after_the_end_of_all_inputs() -> History:
-    ends = [EndOfDataReceived(channel=f"source[{i}]->sum[0]") for i in (0, 1)]
+    ends = [events.EndOfDataReceived(channel=f"source[{i}]->sum[0]") for i in (0, 1)]
     return told(ends, finished("sum[0]"), job=SUM)
 
 
 @bad("finished-early")
 def after_the_end_of_one_input() -> History:
-    return told(EndOfDataReceived(channel="source[0]->sum[0]"), finished("sum[0]"), job=SUM)
+    return told(events.EndOfDataReceived(channel="source[0]->sum[0]"), finished("sum[0]"), job=SUM)
 
 
 @bad("finished-early")
 def with_records_unread() -> History:
-    started = TaskStarted(subtask="source[0]", positions=((0, 0),))
-    read = SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=9)
+    started = events.TaskStarted(subtask="source[0]", positions=((0, 0),))
+    read = events.SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=9)
     return told(started, read, finished("source[0]"), inputs=input_log(10, 10))
 
 
 @near("finished-early")
 def with_every_record_read() -> History:
-    started = TaskStarted(subtask="source[0]", positions=((0, 9),))
-    read = SourceEmitted(subtask="source[0]", partition=0, first_offset=9, next_offset=10)
+    started = events.TaskStarted(subtask="source[0]", positions=((0, 9),))
+    read = events.SourceEmitted(subtask="source[0]", partition=0, first_offset=9, next_offset=10)
     return told(started, read, finished("source[0]"), inputs=input_log(10, 10))
 
 
 @bad("emitted-after-end")
 def flushed_behind_the_end() -> History:
-    return told(EndOfDataSent(channel=BELOW), BatchSent(channel=BELOW, position=0, records=1))
+    return told(events.EndOfDataSent(channel=BELOW), events.BatchSent(channel=BELOW, position=0, records=1))
 
 
 @near("emitted-after-end")
 def flushed_before_the_end() -> History:
-    return told(BatchSent(channel=BELOW, position=0, records=1), EndOfDataSent(channel=BELOW))
+    return told(events.BatchSent(channel=BELOW, position=0, records=1), events.EndOfDataSent(channel=BELOW))
 
 
 @bad("channel-ends-early")
 def channel_ends_with_its_data_under_way() -> History:
-    return told(EndOfDataReceived(channel="source[1]->sum[0]"), EndOfPartitionReceived(channel=ABOVE))
+    return told(events.EndOfDataReceived(channel="source[1]->sum[0]"), events.EndOfPartitionReceived(channel=ABOVE))
 
 
 @bad("channel-ends-early")
 def its_data_ended_in_another_attempt() -> History:
-    return told(EndOfDataReceived(channel=ABOVE), AttemptStarted(), EndOfPartitionReceived(channel=ABOVE))
+    return told(
+        events.EndOfDataReceived(channel=ABOVE), events.AttemptStarted(), events.EndOfPartitionReceived(channel=ABOVE)
+    )
 
 
 @near("channel-ends-early")
 def channel_ends_behind_its_data() -> History:
-    return told(EndOfDataReceived(channel=ABOVE), EndOfPartitionReceived(channel=ABOVE))
+    return told(events.EndOfDataReceived(channel=ABOVE), events.EndOfPartitionReceived(channel=ABOVE))
 
 
 def _held(keys: int) -> History:
-    held = SnapshotTaken(subtask="reduce[0]", checkpoint=2, state=StateSummary(keys=keys, records=keys))
-    early = SnapshotTaken(subtask="reduce[0]", checkpoint=1, state=StateSummary(keys=3, records=3))
-    end = EndOfDataReceived(channel="sum[0]->reduce[0]")
+    held = events.SnapshotTaken(subtask="reduce[0]", checkpoint=2, state=events.StateSummary(keys=keys, records=keys))
+    early = events.SnapshotTaken(subtask="reduce[0]", checkpoint=1, state=events.StateSummary(keys=3, records=3))
+    end = events.EndOfDataReceived(channel="sum[0]->reduce[0]")
     return told(early, end, finished("reduce[0]"), held, job=REDUCED)
 
 
@@ -222,12 +207,12 @@ def nothing_held() -> History:
 # --- the end of a task -----------------------------------------------------------------------------------------------
 
 
-def took(subtask: str, checkpoint: int) -> SnapshotTaken:
-    return SnapshotTaken(subtask=subtask, checkpoint=checkpoint)
+def took(subtask: str, checkpoint: int) -> events.SnapshotTaken:
+    return events.SnapshotTaken(subtask=subtask, checkpoint=checkpoint)
 
 
-def hears(subtask: str, checkpoint: int) -> NotificationReceived:
-    return NotificationReceived(subtask=subtask, checkpoint=checkpoint, completed=True)
+def hears(subtask: str, checkpoint: int) -> events.NotificationReceived:
+    return events.NotificationReceived(subtask=subtask, checkpoint=checkpoint, completed=True)
 
 
 SOURCE, SINK = "source[0]", "sink[0]"
@@ -235,25 +220,25 @@ SOURCE, SINK = "source[0]", "sink[0]"
 
 @near("exit-before-final")
 def a_later_checkpoint_covers_the_final_one() -> History:
-    return told(finished(SOURCE), took(SOURCE, 3), hears(SOURCE, 4), SubtaskFinished(subtask=SOURCE))
+    return told(finished(SOURCE), took(SOURCE, 3), hears(SOURCE, 4), events.SubtaskFinished(subtask=SOURCE))
 
 
 @bad("exit-before-final")
 def the_checkpoint_before_finish_does_not_count() -> History:
-    return told(took(SOURCE, 3), finished(SOURCE), hears(SOURCE, 3), SubtaskFinished(subtask=SOURCE))
+    return told(took(SOURCE, 3), finished(SOURCE), hears(SOURCE, 3), events.SubtaskFinished(subtask=SOURCE))
 
 
 @bad("exit-before-final")
 def ended_at_once() -> History:
-    return told(finished(SOURCE), SubtaskFinished(subtask=SOURCE))
+    return told(finished(SOURCE), events.SubtaskFinished(subtask=SOURCE))
 
 
 def _sink_ends(*committed: str) -> History:
-    closed = TransactionPrecommitted(subtask=SINK, transaction="t1", checkpoint=3, records=1)
-    commits = [TransactionCommitted(subtask=SINK, transaction=name) for name in committed]
-    end = EndOfDataReceived(channel="map[0]->sink[0]")
+    closed = events.TransactionPrecommitted(subtask=SINK, transaction="t1", checkpoint=3, records=1)
+    commits = [events.TransactionCommitted(subtask=SINK, transaction=name) for name in committed]
+    end = events.EndOfDataReceived(channel="map[0]->sink[0]")
     return told(
-        end, finished(SINK), took(SINK, 3), closed, hears(SINK, 3), commits, SubtaskFinished(subtask=SINK)
+        end, finished(SINK), took(SINK, 3), closed, hears(SINK, 3), commits, events.SubtaskFinished(subtask=SINK)
     )  # fmt: skip
 
 
@@ -270,8 +255,8 @@ def ended_before_its_commit() -> History:
 # --- checkpoints in between ------------------------------------------------------------------------------------------
 
 
-def refused(reason: FailureReason = FailureReason.TASKS_NOT_RUNNING) -> CheckpointRefused:
-    return CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=reason)
+def refused(reason: FailureReason = FailureReason.TASKS_NOT_RUNNING) -> events.CheckpointRefused:
+    return events.CheckpointRefused(request=1, origin=CheckpointOrigin.PERIODIC, reason=reason)
 
 
 @near("refused-after-finish")
@@ -311,16 +296,16 @@ def one_that_runs_is_not_asked() -> History:
 
 @near("triggered-not-first")
 def the_one_behind_the_finished_is_triggered() -> History:
-    triggers = [TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")]
+    triggers = [events.TriggerSent(checkpoint=1, subtask=subtask) for subtask in ("source[1]", "map[0]")]
     return told(attempt(), heard(SOURCE), triggered(1, *REST), triggers)
 
 
 @bad("triggered-not-first")
 def one_behind_that_is_triggered() -> History:
-    return told(attempt(), heard(SOURCE), triggered(1, *REST), TriggerSent(checkpoint=1, subtask=SINK))
+    return told(attempt(), heard(SOURCE), triggered(1, *REST), events.TriggerSent(checkpoint=1, subtask=SINK))
 
 
-def _union(*ending: Event) -> History:
+def _union(*ending: events.Event) -> History:
     """Both sources take checkpoint 1, the first of them after finish()."""
     taken = [took("source[0]", 1), took("source[1]", 1)]
     return told(attempt(), triggered(1, *ALL), finished(SOURCE), taken, ending, job=UNION_STATE)
@@ -328,40 +313,46 @@ def _union(*ending: Event) -> History:
 
 @bad("partial-union")
 def one_of_two_had_finished() -> History:
-    return _union(CheckpointCompleted(checkpoint=1))
+    return _union(events.CheckpointCompleted(checkpoint=1))
 
 
 @near("partial-union")
 def it_does_not_complete() -> History:
-    return _union(CheckpointAborted(checkpoint=1, reason=FailureReason.TASK_CLOSING))
+    return _union(events.CheckpointAborted(checkpoint=1, reason=FailureReason.TASK_CLOSING))
 
 
 @near("partial-union")
 def both_had_finished() -> History:
     taken = [took("source[0]", 1), took("source[1]", 1)]
     ends = finished("source[0]", "source[1]")
-    return told(attempt(), triggered(1, *ALL), ends, taken, CheckpointCompleted(checkpoint=1), job=UNION_STATE)
+    return told(attempt(), triggered(1, *ALL), ends, taken, events.CheckpointCompleted(checkpoint=1), job=UNION_STATE)
 
 
 @near("running-before-finished")
 def finished_behind_finished() -> History:
-    return told(AttemptStarted(), [TaskStarted(subtask=name, finished=True) for name in ("source[0]", "map[0]")])
+    return told(
+        events.AttemptStarted(), [events.TaskStarted(subtask=name, finished=True) for name in ("source[0]", "map[0]")]
+    )
 
 
 @bad("running-before-finished")
 def finished_behind_running() -> History:
-    return told(AttemptStarted(), TaskStarted(subtask="source[0]"), TaskStarted(subtask="map[0]", finished=True))
+    return told(
+        events.AttemptStarted(),
+        events.TaskStarted(subtask="source[0]"),
+        events.TaskStarted(subtask="map[0]", finished=True),
+    )
 
 
 def submitted_again(running: Sequence[str], *lines: Line) -> History:
     """These still ran when checkpoint 3 was taken; the job is submitted again with a new operator behind its source."""
     edit = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"edit": "source->map"})
     return told(
-        JobSubmitted(),
+        events.JobSubmitted(),
         *attempt(),
         triggered(3, *running),
-        CheckpointCompleted(checkpoint=3),
-        at("coordinator.1", JobSubmitted(path="chk-3", checkpoint=3), 1_000_000),
+        events.CheckpointCompleted(checkpoint=3),
+        at("coordinator.1", events.JobSubmitted(path="chk-3", checkpoint=3), 1_000_000),
         *lines,
         faults=(edit,),
     )
@@ -373,14 +364,14 @@ ANOTHER = 1_000_001
 
 @bad("running-before-finished")
 def new_operator_in_front_of_a_finished_one() -> History:
-    return submitted_again(MAP_FINISHED, AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))
+    return submitted_again(MAP_FINISHED, events.AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))
 
 
 @near("running-before-finished")
 def new_operator_refused() -> History:
-    return submitted_again(MAP_FINISHED, RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"))
+    return submitted_again(MAP_FINISHED, events.RecoveryFailed(checkpoint=3, reason="map[0] had finished in it"))
 
 
 @near("running-before-finished")
 def new_operator_behind_a_finished_one() -> History:
-    return submitted_again(REST, AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))
+    return submitted_again(REST, events.AttemptStarted(attempt=ANOTHER, restored_checkpoint=3))

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    FailureCounted,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    RecoveryFailed,
-    SnapshotTaken,
-    StorageFailed,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
@@ -26,25 +13,27 @@ bad, near = exhibits("LOUD")
 
 def completed(checkpoint: int) -> list[Line]:
     return [
-        CheckpointTriggered(checkpoint=checkpoint, participants=SUBTASKS),
-        SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary([(0, 0)])),
-        MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=(), states=len(SUBTASKS)),
-        CheckpointCompleted(checkpoint=checkpoint),
+        events.CheckpointTriggered(checkpoint=checkpoint, participants=SUBTASKS),
+        events.SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary([(0, 0)])),
+        events.MetadataPublished(
+            checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=(), states=len(SUBTASKS)
+        ),
+        events.CheckpointCompleted(checkpoint=checkpoint),
     ]
 
 
 def restarted(restored: int | None, *lines: Line, since: int = 2) -> History:
     """Checkpoints up to `since` complete, then the job restarts."""
     done = [line for checkpoint in range(1, since + 1) for line in completed(checkpoint)]
-    failed = FailureCounted(cause="worker lost")
-    return story(AttemptStarted(), *done, failed, *lines, AttemptStarted(restored_checkpoint=restored))
+    failed = events.FailureCounted(cause="worker lost")
+    return story(events.AttemptStarted(), *done, failed, *lines, events.AttemptStarted(restored_checkpoint=restored))
 
 
 def sum_starts(*held: tuple[int, int]) -> History:
     """The restored checkpoint holds a record of the sum."""
-    started = TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held))
-    failed = FailureCounted(cause="worker lost")
-    return story(AttemptStarted(), *completed(1), failed, AttemptStarted(restored_checkpoint=1), started)
+    started = events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held))
+    failed = events.FailureCounted(cause="worker lost")
+    return story(events.AttemptStarted(), *completed(1), failed, events.AttemptStarted(restored_checkpoint=1), started)
 
 
 @bad("started-empty")
@@ -54,7 +43,7 @@ def job_starts_empty() -> History:
 
 @bad("started-empty")
 def job_starts_empty_after_an_unreadable_checkpoint() -> History:
-    return restarted(None, RecoveryFailed(checkpoint=2, reason="cannot be read"))
+    return restarted(None, events.RecoveryFailed(checkpoint=2, reason="cannot be read"))
 
 
 @bad("started-empty")
@@ -70,19 +59,23 @@ def subtask_starts_with_state() -> History:
 @near("started-empty")
 def the_next_job_uses_the_id_again() -> History:
     """In checkpoint 1 of the first job the sum holds nothing, in that of the next, which starts empty, a record."""
-    nothing = SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(()))
-    another = TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary([(0, 1)]))
-    held = SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([(0, 1)]))
-    published = MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=len(SUBTASKS))
+    nothing = events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(()))
+    another = events.TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary([(0, 1)]))
+    held = events.SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([(0, 1)]))
+    published = events.MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=len(SUBTASKS))
     return story(
-        JobSubmitted(),
-        AttemptStarted(),
-        *(CheckpointTriggered(checkpoint=1, participants=SUBTASKS), nothing, held, published),
-        *(CheckpointCompleted(checkpoint=1), FailureCounted(cause="worker lost")),
-        AttemptStarted(restored_checkpoint=1),
-        TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(())),
+        events.JobSubmitted(),
+        events.AttemptStarted(),
+        *(events.CheckpointTriggered(checkpoint=1, participants=SUBTASKS), nothing, held, published),
+        *(events.CheckpointCompleted(checkpoint=1), events.FailureCounted(cause="worker lost")),
+        events.AttemptStarted(restored_checkpoint=1),
+        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(())),
         another,
-        *(JobSwitched(status=JobStatus.CANCELED), JobSubmitted(attempt=1_000), AttemptStarted(attempt=1_001)),
+        *(
+            events.JobSwitched(status=events.JobStatus.CANCELED),
+            events.JobSubmitted(attempt=1_000),
+            events.AttemptStarted(attempt=1_001),
+        ),
         *completed(1),
     )
 
@@ -99,9 +92,17 @@ def job_starts_from_the_latest() -> History:
 
 @near("started-older")
 def job_fails_and_is_started_again_by_its_user() -> History:
-    said = (RecoveryFailed(checkpoint=2, reason="cannot be read"), JobSwitched(status=JobStatus.FAILED))
-    lines = [*completed(1), FailureCounted(cause="x"), AttemptStarted(restored_checkpoint=1), *completed(2)]
-    return story(AttemptStarted(), *lines, *said, AttemptStarted(restored_checkpoint=1))
+    said = (
+        events.RecoveryFailed(checkpoint=2, reason="cannot be read"),
+        events.JobSwitched(status=events.JobStatus.FAILED),
+    )
+    lines = [
+        *completed(1),
+        events.FailureCounted(cause="x"),
+        events.AttemptStarted(restored_checkpoint=1),
+        *completed(2),
+    ]
+    return story(events.AttemptStarted(), *lines, *said, events.AttemptStarted(restored_checkpoint=1))
 
 
 @bad("partial-metadata")
@@ -112,16 +113,16 @@ def restores_unpublished() -> History:
 @bad("partial-metadata")
 def restores_half_of_the_states() -> History:
     return story(
-        AttemptStarted(),
-        CheckpointTriggered(checkpoint=1, participants=SUBTASKS),
-        MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=3),
-        AttemptStarted(restored_checkpoint=1),
+        events.AttemptStarted(),
+        events.CheckpointTriggered(checkpoint=1, participants=SUBTASKS),
+        events.MetadataPublished(checkpoint=1, path="chk-1/_metadata", files=(), states=3),
+        events.AttemptStarted(restored_checkpoint=1),
     )
 
 
 @near("partial-metadata")
 def restores_published() -> History:
-    return story(AttemptStarted(), *completed(1)[:3], AttemptStarted(restored_checkpoint=1))
+    return story(events.AttemptStarted(), *completed(1)[:3], events.AttemptStarted(restored_checkpoint=1))
 
 
 def _submitted(*lines: Line, expected: ExpectedEnd, reached: bool = True, reason: str = "") -> History:
@@ -130,7 +131,9 @@ def _submitted(*lines: Line, expected: ExpectedEnd, reached: bool = True, reason
 
 @bad("accepted-bad-option")
 def bad_option_runs() -> History:
-    return _submitted(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), expected=ExpectedEnd.REFUSED)
+    return _submitted(
+        events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), expected=ExpectedEnd.REFUSED
+    )
 
 
 @bad("accepted-bad-option")
@@ -150,13 +153,15 @@ def good_option_is_refused() -> History:
 
 @near("refused-good-option")
 def good_option_runs() -> History:
-    return _submitted(AttemptStarted(), JobSwitched(status=JobStatus.RUNNING), expected=ExpectedEnd.RUNNING)
+    return _submitted(
+        events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), expected=ExpectedEnd.RUNNING
+    )
 
 
 def unreached(*ends: str) -> History:
     """A worker does not reach the directory, and the job fails for these reasons."""
-    failed = StorageFailed(operation="reach-directory", path="hdfs:///checkpoints", reason="no such host")
-    told = [JobSwitched(status=JobStatus.FAILED, reason=reason) for reason in ends]
+    failed = events.StorageFailed(operation="reach-directory", path="hdfs:///checkpoints", reason="no such host")
+    told = [events.JobSwitched(status=events.JobStatus.FAILED, reason=reason) for reason in ends]
     return story(at("worker-1.0", failed), *told, expected=ExpectedEnd.FAILED)
 
 

@@ -10,40 +10,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    BarrierReceived,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointCounts,
-    CheckpointStatistics,
-    CheckpointStatus,
-    CheckpointTriggered,
-    CheckpointType,
-    Event,
-    FileReference,
-    JobStatus,
-    JobSwitched,
-    MetadataPublished,
-    RestoreCompleted,
-    RestoreStatistics,
-    SnapshotTaken,
-    SubtaskStatistics,
-    TriggerReceived,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
 
 bad, near = exhibits("METRICS")
 
-Report = CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
+Report = events.CheckpointStatistics | events.SubtaskStatistics | events.RestoreStatistics | events.RestoreCompleted
 Change = Callable[[Report], Report | None]
 PARTICIPANTS = ("source[0]", "source[1]", "sum[0]")
 INLINE_BYTES, FILE_BYTES, HELD_BYTES = 10, 100, 64
-ENDED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
+ENDED = (events.CheckpointStatus.COMPLETED, events.CheckpointStatus.FAILED)
 
 
 class Script:
@@ -57,7 +34,7 @@ class Script:
         self.last_end_ms: int | None = None
         self.restored = self.in_progress = self.completed = self.failed = 0
 
-    def say(self, event: Event) -> int:
+    def say(self, event: events.Event) -> int:
         """One line; its time."""
         self.lines.append(event)
         self.now_ms += 1
@@ -72,28 +49,30 @@ class Script:
         if changed is not None:
             self.say(changed)
 
-    def counts(self) -> CheckpointCounts:
+    def counts(self) -> events.CheckpointCounts:
         total = self.in_progress + self.completed + self.failed
-        return CheckpointCounts(self.restored, total, self.in_progress, self.completed, self.failed)
+        return events.CheckpointCounts(self.restored, total, self.in_progress, self.completed, self.failed)
 
     def attempt(self, restored: int | None) -> None:
-        self.say(AttemptStarted(restored_checkpoint=restored))
+        self.say(events.AttemptStarted(restored_checkpoint=restored))
         if restored is not None:
             self.restored += 1
             started_ms = self.now_ms
-            self.report(RestoreStatistics(checkpoint=restored, path=f"chk-{restored}/_metadata", counts=self.counts()))
+            self.report(
+                events.RestoreStatistics(checkpoint=restored, path=f"chk-{restored}/_metadata", counts=self.counts())
+            )
             self.wait(7)
-            running_ms = self.say(JobSwitched(status=JobStatus.RUNNING))
-            self.report(RestoreCompleted(checkpoint=restored, duration_ms=float(running_ms - started_ms)))
+            running_ms = self.say(events.JobSwitched(status=events.JobStatus.RUNNING))
+            self.report(events.RestoreCompleted(checkpoint=restored, duration_ms=float(running_ms - started_ms)))
 
     def checkpoint(self, number: int, *, declined: bool = False) -> None:
         """From the trigger to the end."""
         idle_ms = None if self.last_end_ms is None else float(self.now_ms + 1 - self.last_end_ms)
-        triggered_ms = self.say(CheckpointTriggered(checkpoint=number, participants=PARTICIPANTS))
+        triggered_ms = self.say(events.CheckpointTriggered(checkpoint=number, participants=PARTICIPANTS))
         self.in_progress += 1
-        report = CheckpointStatistics(
+        report = events.CheckpointStatistics(
             checkpoint=number,
-            status=CheckpointStatus.IN_PROGRESS,
+            status=events.CheckpointStatus.IN_PROGRESS,
             triggered_ms=triggered_ms,
             participants=3,
             idle_ms=idle_ms,
@@ -101,23 +80,23 @@ class Script:
         )
         self.report(report)
         for name in PARTICIPANTS[:2]:
-            arrived_ms = self.say(TriggerReceived(checkpoint=number, subtask=name))
+            arrived_ms = self.say(events.TriggerReceived(checkpoint=number, subtask=name))
             self.part(number, name, triggered_ms, arrived_ms)
-        arrived_ms = self.say(BarrierReceived(channel="source[0]->sum[0]", checkpoint=number))
+        arrived_ms = self.say(events.BarrierReceived(channel="source[0]->sum[0]", checkpoint=number))
         self.wait(20)
-        self.say(BarrierReceived(channel="source[1]->sum[0]", checkpoint=number, held_bytes=HELD_BYTES))
-        file = FileReference(f"chk-{number}/sum-0", FILE_BYTES, 7)
+        self.say(events.BarrierReceived(channel="source[1]->sum[0]", checkpoint=number, held_bytes=HELD_BYTES))
+        file = events.FileReference(f"chk-{number}/sum-0", FILE_BYTES, 7)
         self.part(number, "sum[0]", triggered_ms, arrived_ms, file, held_bytes=HELD_BYTES)
         self.in_progress -= 1
-        status, reason, path = CheckpointStatus.FAILED, "declined", ""
+        status, reason, path = events.CheckpointStatus.FAILED, "declined", ""
         if declined:
             self.failed += 1
-            ended_ms = self.say(CheckpointAborted(checkpoint=number, reason=reason))
+            ended_ms = self.say(events.CheckpointAborted(checkpoint=number, reason=reason))
         else:
-            status, reason, path = CheckpointStatus.COMPLETED, "", f"chk-{number}/_metadata"
+            status, reason, path = events.CheckpointStatus.COMPLETED, "", f"chk-{number}/_metadata"
             self.completed += 1
-            self.say(MetadataPublished(checkpoint=number, path=path, files=(file,)))
-            ended_ms = self.say(CheckpointCompleted(checkpoint=number))
+            self.say(events.MetadataPublished(checkpoint=number, path=path, files=(file,)))
+            ended_ms = self.say(events.CheckpointCompleted(checkpoint=number))
         self.last_end_ms = ended_ms
         full_bytes = 3 * INLINE_BYTES + FILE_BYTES
         self.report(
@@ -135,21 +114,27 @@ class Script:
         )
 
     def part(
-        self, number: int, name: str, triggered_ms: int, arrived_ms: int, *files: FileReference, held_bytes: int = 0
+        self,
+        number: int,
+        name: str,
+        triggered_ms: int,
+        arrived_ms: int,
+        *files: events.FileReference,
+        held_bytes: int = 0,
     ) -> None:
         """Snapshot and ack of a subtask, three milliseconds apart."""
-        self.say(SnapshotTaken(subtask=name, checkpoint=number))
+        self.say(events.SnapshotTaken(subtask=name, checkpoint=number))
         snapshot_ms = self.now_ms
         self.wait(1)
         if name == self.copied:
-            self.say(TriggerReceived(checkpoint=number, subtask=name))
+            self.say(events.TriggerReceived(checkpoint=number, subtask=name))
         else:
             self.wait(1)
-        acked_ms = self.say(AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
-        heard_ms = self.say(AckReceived(subtask=name, checkpoint=number, outcome=AckOutcome.SUCCESS))
+        acked_ms = self.say(events.AckSent(subtask=name, checkpoint=number, files=files, inline_bytes=INLINE_BYTES))
+        heard_ms = self.say(events.AckReceived(subtask=name, checkpoint=number, outcome=events.AckOutcome.SUCCESS))
         full_bytes = INLINE_BYTES + sum(file.length for file in files)
         self.report(
-            SubtaskStatistics(
+            events.SubtaskStatistics(
                 checkpoint=number,
                 subtask=name,
                 start_delay_ms=arrived_ms - triggered_ms,
@@ -178,11 +163,15 @@ def told(change: Change = lambda report: report, *, copied: str = "", **end: Any
     return story(*script.lines, end=RunEnd(reached=True, **end))
 
 
-def of_checkpoint(number: int, *statuses: CheckpointStatus, **wrong: Any) -> Change:
+def of_checkpoint(number: int, *statuses: events.CheckpointStatus, **wrong: Any) -> Change:
     """Changes the reports of a checkpoint."""
 
     def change(report: Report) -> Report:
-        hit = isinstance(report, CheckpointStatistics) and report.checkpoint == number and report.status in statuses
+        hit = (
+            isinstance(report, events.CheckpointStatistics)
+            and report.checkpoint == number
+            and report.status in statuses
+        )
         return replace(report, **wrong) if hit else report
 
     return change
@@ -192,7 +181,7 @@ def of_part(number: int, name: str, **wrong: Any) -> Change:
     """Changes the report of a subtask's part."""
 
     def change(report: Report) -> Report:
-        hit = isinstance(report, SubtaskStatistics) and (report.checkpoint, report.subtask) == (number, name)
+        hit = isinstance(report, events.SubtaskStatistics) and (report.checkpoint, report.subtask) == (number, name)
         return replace(report, **wrong) if hit else report
 
     return change
@@ -202,7 +191,7 @@ def late_by(milliseconds: float) -> Change:
     """Every clock was read so much before what the step then recorded."""
 
     def change(report: Report) -> Report:
-        if isinstance(report, CheckpointStatistics):
+        if isinstance(report, events.CheckpointStatistics):
             return replace(report, triggered_ms=report.triggered_ms - milliseconds)
         return report
 
@@ -211,7 +200,7 @@ def late_by(milliseconds: float) -> Change:
 
 @bad("checkpoint-unreported")
 def failed_one_is_left_out() -> History:
-    return told(lambda report: None if getattr(report, "status", None) is CheckpointStatus.FAILED else report)
+    return told(lambda report: None if getattr(report, "status", None) is events.CheckpointStatus.FAILED else report)
 
 
 @bad("checkpoint-unreported")
@@ -219,7 +208,7 @@ def beginning_is_left_out() -> History:
     return told(
         lambda report: (
             None
-            if isinstance(report, CheckpointStatistics) and report.checkpoint == 3 and report.status not in ENDED
+            if isinstance(report, events.CheckpointStatistics) and report.checkpoint == 3 and report.status not in ENDED
             else report
         )
     )
@@ -227,47 +216,49 @@ def beginning_is_left_out() -> History:
 
 @bad("checkpoint-misreported")
 def trigger_time_is_that_of_the_end() -> History:
-    return told(of_checkpoint(3, CheckpointStatus.COMPLETED, triggered_ms=200.0))
+    return told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, triggered_ms=200.0))
 
 
 @bad("checkpoint-misreported")
 def failure_has_no_reason() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, failure_reason=""))
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, failure_reason=""))
 
 
 @bad("checkpoint-misreported")
 def path_is_that_of_another() -> History:
-    return told(of_checkpoint(3, CheckpointStatus.COMPLETED, path="chk-1/_metadata"))
+    return told(of_checkpoint(3, events.CheckpointStatus.COMPLETED, path="chk-1/_metadata"))
 
 
 @bad("checkpoint-misreported")
 def an_ack_too_many() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, acknowledged=2))
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, acknowledged=2))
 
 
 @bad("type-wrong")
 def aligned_is_said_to_have_overtaken() -> History:
-    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, checkpoint_type=CheckpointType.UNALIGNED_CHECKPOINT))
+    return told(
+        of_checkpoint(1, events.CheckpointStatus.COMPLETED, checkpoint_type=events.CheckpointType.UNALIGNED_CHECKPOINT)
+    )
 
 
 @bad("duration-wrong")
 def lasted_a_millisecond_less() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=38.0))
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=38.0))
 
 
 @bad("counts-wrong")
 def failed_is_no_part_of_the_total() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, counts=CheckpointCounts(0, 1, 0, 1, 1)))
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 1, 0, 1, 1)))
 
 
 @bad("counts-wrong")
 def failed_counts_as_completed() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, counts=CheckpointCounts(0, 2, 0, 2, 0)))
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, counts=events.CheckpointCounts(0, 2, 0, 2, 0)))
 
 
 @bad("size-wrong")
 def inline_state_is_left_out() -> History:
-    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES))
+    return told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=FILE_BYTES))
 
 
 @bad("size-wrong")
@@ -277,22 +268,24 @@ def nothing_is_new_in_a_part() -> History:
 
 @bad("restore-misreported")
 def restore_is_left_out() -> History:
-    return told(lambda report: None if isinstance(report, RestoreStatistics) else report)
+    return told(lambda report: None if isinstance(report, events.RestoreStatistics) else report)
 
 
 @bad("restore-misreported")
 def restore_has_no_path() -> History:
-    return told(lambda report: replace(report, path="") if isinstance(report, RestoreStatistics) else report)
+    return told(lambda report: replace(report, path="") if isinstance(report, events.RestoreStatistics) else report)
 
 
 @bad("restore-duration-wrong")
 def restore_takes_no_time() -> History:
-    return told(lambda report: replace(report, duration_ms=0.0) if isinstance(report, RestoreCompleted) else report)
+    return told(
+        lambda report: replace(report, duration_ms=0.0) if isinstance(report, events.RestoreCompleted) else report
+    )
 
 
 @bad("restore-duration-wrong")
 def restore_of_another_checkpoint_ends() -> History:
-    return told(lambda report: replace(report, checkpoint=7) if isinstance(report, RestoreCompleted) else report)
+    return told(lambda report: replace(report, checkpoint=7) if isinstance(report, events.RestoreCompleted) else report)
 
 
 @bad("subtask-unreported")
@@ -327,12 +320,12 @@ def end_to_end_is_that_of_the_snapshot() -> History:
 
 @bad("idle-gap-wrong")
 def gap_is_counted_from_the_trigger() -> History:
-    return told(of_checkpoint(3, CheckpointStatus.IN_PROGRESS, idle_ms=45.0))
+    return told(of_checkpoint(3, events.CheckpointStatus.IN_PROGRESS, idle_ms=45.0))
 
 
 @bad("idle-gap-wrong")
 def first_checkpoint_has_a_gap() -> History:
-    return told(of_checkpoint(1, CheckpointStatus.IN_PROGRESS, idle_ms=0.0))
+    return told(of_checkpoint(1, events.CheckpointStatus.IN_PROGRESS, idle_ms=0.0))
 
 
 @near("checkpoint-unreported")
@@ -351,13 +344,13 @@ def a_busy_machine_read_its_clock_earlier() -> History:
 
 @near("duration-wrong")
 def a_busy_machine_recorded_late() -> History:
-    return told(of_checkpoint(2, CheckpointStatus.FAILED, duration_ms=40.0), real_time=True)
+    return told(of_checkpoint(2, events.CheckpointStatus.FAILED, duration_ms=40.0), real_time=True)
 
 
 @near("type-wrong")
 @near("size-wrong")
 def all_of_it_is_new() -> History:
-    return told(of_checkpoint(1, CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES))
+    return told(of_checkpoint(1, events.CheckpointStatus.COMPLETED, full_bytes=3 * INLINE_BYTES + FILE_BYTES))
 
 
 @near("start-delay-wrong")

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.harness.model.events import (
-    CheckpointCompleted,
-    CheckpointDropped,
-    Event,
-    FileDeleted,
-    FileReference,
-    FileWritten,
-    MetadataPublished,
-    NodeDied,
-    ObjectDamaged,
-    StorageFailed,
-    StorageListed,
-    StorageObserved,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, stamped, story
 
@@ -29,51 +16,55 @@ COORDINATOR = "coordinator.0"
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 
 
-def state(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/sum-0", 10, 7)
+def state(checkpoint: int) -> events.FileReference:
+    return events.FileReference(f"chk-{checkpoint}/sum-0", 10, 7)
 
 
-def metadata(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/_metadata", 20, 8)
+def metadata(checkpoint: int) -> events.FileReference:
+    return events.FileReference(f"chk-{checkpoint}/_metadata", 20, 8)
 
 
-def both(checkpoint: int) -> tuple[FileReference, FileReference]:
+def both(checkpoint: int) -> tuple[events.FileReference, events.FileReference]:
     return metadata(checkpoint), state(checkpoint)
 
 
-def whole(checkpoint: int) -> list[Event]:
+def whole(checkpoint: int) -> list[events.Event]:
     """A checkpoint with its two files."""
     return [
-        *(FileWritten(file=file) for file in both(checkpoint)),
-        MetadataPublished(checkpoint=checkpoint, path=metadata(checkpoint).path, files=both(checkpoint)),
-        CheckpointCompleted(checkpoint=checkpoint),
+        *(events.FileWritten(file=file) for file in both(checkpoint)),
+        events.MetadataPublished(checkpoint=checkpoint, path=metadata(checkpoint).path, files=both(checkpoint)),
+        events.CheckpointCompleted(checkpoint=checkpoint),
     ]
 
 
-def deleted(checkpoint: int) -> list[Event]:
-    return [at(COORDINATOR, FileDeleted(path=file.path)) for file in both(checkpoint)]
+def deleted(checkpoint: int) -> list[events.Event]:
+    return [at(COORDINATOR, events.FileDeleted(path=file.path)) for file in both(checkpoint)]
 
 
-def dropped(checkpoint: int) -> CheckpointDropped:
-    return CheckpointDropped(checkpoint=checkpoint)
+def dropped(checkpoint: int) -> events.CheckpointDropped:
+    return events.CheckpointDropped(checkpoint=checkpoint)
 
 
-def damaged(file: FileReference, checkpoint: int) -> ObjectDamaged:
-    return ObjectDamaged(path=file.path, checkpoint=checkpoint, published=(checkpoint,), length=file.length, left=None)
+def damaged(file: events.FileReference, checkpoint: int) -> events.ObjectDamaged:
+    return events.ObjectDamaged(
+        path=file.path, checkpoint=checkpoint, published=(checkpoint,), length=file.length, left=None
+    )
 
 
-def looked(before: Sequence[Event], checkpoint: int, *files: FileReference, unrecorded: int = 0) -> list[Event]:
+def looked(
+    before: Sequence[events.Event], checkpoint: int, *files: events.FileReference, unrecorded: int = 0
+) -> list[events.Event]:
     """What happened, and then a look that finds these files; the last `unrecorded` events came after it was over."""
     recorded = sum(event.node == COORDINATOR for event in stamped(before)) - unrecorded
     paths = tuple(file.path for file in files)
-    observed = StorageObserved(
+    observed = events.StorageObserved(
         checkpoint=checkpoint, coordinator=COORDINATOR, recorded=recorded, paths=paths, files=files
     )
     return [*before, observed]
 
 
-def listed(*files: FileReference) -> StorageListed:
-    return StorageListed(files=files)
+def listed(*files: events.FileReference) -> events.StorageListed:
+    return events.StorageListed(files=files)
 
 
 def told(*lines: Line) -> History:
@@ -118,8 +109,8 @@ def the_harness_has_removed_it() -> History:
 @near_published("published-not-stored")
 def its_coordinator_died_before_the_completion_was_recorded() -> History:
     first = looked(whole(1), 1, *both(1))
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    published = MetadataPublished(checkpoint=2, path=metadata(2).path, files=both(2))
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
+    published = events.MetadataPublished(checkpoint=2, path=metadata(2).path, files=both(2))
     return told(looked([*first, published, died], 2, *both(1)))
 
 
@@ -172,13 +163,13 @@ def the_harness_has_removed_a_file() -> History:
 @near_named("named-not-stored")
 def a_coordinator_without_a_record_completes_it() -> History:
     """Whoever looks for the statements of this one finds none: it was superseded."""
-    observed = StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(), files=())
+    observed = events.StorageObserved(checkpoint=2, coordinator="coordinator.7", recorded=9, paths=(), files=())
     return story(looked(whole(1), 1, *both(1)), observed)
 
 
 @bad_named("file-differs")
 def is_shorter_when_the_harness_looks() -> History:
-    return story(looked(whole(1), 1, metadata(1), FileReference(state(1).path, 9, 7)))
+    return story(looked(whole(1), 1, metadata(1), events.FileReference(state(1).path, 9, 7)))
 
 
 @near_named("file-differs")
@@ -188,7 +179,7 @@ def is_as_named_when_the_harness_looks() -> History:
 
 @near_named("file-differs")
 def the_harness_has_cut_it() -> History:
-    cut = FileReference(state(2).path, 5, 1)
+    cut = events.FileReference(state(2).path, 5, 1)
     return told(looked(whole(1), 1, *both(1)), damaged(state(2), 2), looked(whole(2), 2, *both(1), metadata(2), cut))
 
 
@@ -227,13 +218,13 @@ def is_on_its_way_out_at_the_end() -> History:
 @near_deleted("deleted-still-stored")
 def is_written_behind_its_deletion() -> History:
     """A late write of an attempt that is over: what was deleted was not there yet."""
-    late = [at(COORDINATOR, FileDeleted(path="chk-3/sum-0")), FileWritten(file=state(3))]
+    late = [at(COORDINATOR, events.FileDeleted(path="chk-3/sum-0")), events.FileWritten(file=state(3))]
     return story(whole(1), whole(2), dropped(1), deleted(1), late, listed(*both(2), state(3)))
 
 
 @near_deleted("deleted-still-stored")
 def a_deletion_that_failed_was_not_reported() -> History:
-    failed = StorageFailed(operation="delete", path=metadata(2).path, reason="unavailable")
+    failed = events.StorageFailed(operation="delete", path=metadata(2).path, reason="unavailable")
     first = [*whole(1), *whole(2), dropped(1), *deleted(1), *whole(3), dropped(2), failed]
     return story(first, listed(*both(2), *both(3)))
 

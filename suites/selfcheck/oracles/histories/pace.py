@@ -4,28 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BatchProcessed,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointDropped,
-    CheckpointRefused,
-    CheckpointRequested,
-    CheckpointTriggered,
-    Event,
-    FailureCounted,
-    FaultInjected,
-    FileDeleted,
-    FileReference,
-    JobStatus,
-    JobSwitched,
-    MetadataPublished,
-    NodeDied,
-    StorageFailed,
-)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, in_real_time, injected
@@ -45,54 +25,54 @@ TWO_AT_ONCE = {
 
 
 def story(*lines: Line, options: Mapping[str, str] | None = None, end: RunEnd | None = None) -> History:
-    running = JobSwitched(status=JobStatus.RUNNING)
-    return any_story(AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options, end=end)
+    running = events.JobSwitched(status=events.JobStatus.RUNNING)
+    return any_story(events.AttemptStarted(), running, *lines, job=FORWARD, parallelism=1, options=options, end=end)
 
 
-def asked(request: int, origin: CheckpointOrigin = PERIODIC) -> CheckpointRequested:
-    return CheckpointRequested(request=request, origin=origin)
+def asked(request: int, origin: CheckpointOrigin = PERIODIC) -> events.CheckpointRequested:
+    return events.CheckpointRequested(request=request, origin=origin)
 
 
-def refused(request: int, reason: FailureReason, origin: CheckpointOrigin = USER) -> CheckpointRefused:
-    return CheckpointRefused(request=request, origin=origin, reason=reason)
+def refused(request: int, reason: FailureReason, origin: CheckpointOrigin = USER) -> events.CheckpointRefused:
+    return events.CheckpointRefused(request=request, origin=origin, reason=reason)
 
 
-def drawn(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> CheckpointDrawn:
-    return CheckpointDrawn(checkpoint=checkpoint, request=request or checkpoint, origin=origin)
+def drawn(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> events.CheckpointDrawn:
+    return events.CheckpointDrawn(checkpoint=checkpoint, request=request or checkpoint, origin=origin)
 
 
-def triggered(checkpoint: int, origin: CheckpointOrigin = PERIODIC) -> CheckpointTriggered:
-    return CheckpointTriggered(checkpoint=checkpoint, participants=ALL, origin=origin)
+def triggered(checkpoint: int, origin: CheckpointOrigin = PERIODIC) -> events.CheckpointTriggered:
+    return events.CheckpointTriggered(checkpoint=checkpoint, participants=ALL, origin=origin)
 
 
-def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[Event]:
+def begun(checkpoint: int, request: int = 0, origin: CheckpointOrigin = PERIODIC) -> list[events.Event]:
     """A request that is served at once."""
     number = request or checkpoint
     return [asked(number, origin), drawn(checkpoint, number, origin), triggered(checkpoint, origin)]
 
 
-def completed(checkpoint: int) -> CheckpointCompleted:
-    return CheckpointCompleted(checkpoint=checkpoint)
+def completed(checkpoint: int) -> events.CheckpointCompleted:
+    return events.CheckpointCompleted(checkpoint=checkpoint)
 
 
-def published(checkpoint: int) -> MetadataPublished:
+def published(checkpoint: int) -> events.MetadataPublished:
     path = f"chk-{checkpoint}/_metadata"
-    return MetadataPublished(checkpoint=checkpoint, path=path, files=(FileReference(path, 10, 7),))
+    return events.MetadataPublished(checkpoint=checkpoint, path=path, files=(events.FileReference(path, 10, 7),))
 
 
-def dropped(checkpoint: int) -> CheckpointDropped:
-    return CheckpointDropped(checkpoint=checkpoint)
+def dropped(checkpoint: int) -> events.CheckpointDropped:
+    return events.CheckpointDropped(checkpoint=checkpoint)
 
 
-def deleted(checkpoint: int) -> FileDeleted:
-    return at("coordinator.0", FileDeleted(path=f"chk-{checkpoint}/_metadata"))
+def deleted(checkpoint: int) -> events.FileDeleted:
+    return at("coordinator.0", events.FileDeleted(path=f"chk-{checkpoint}/_metadata"))
 
 
-def processed() -> BatchProcessed:
-    return BatchProcessed(channel="source[0]->map[0]", position=0, records=1)
+def processed() -> events.BatchProcessed:
+    return events.BatchProcessed(channel="source[0]->map[0]", position=0, records=1)
 
 
-def slow() -> FaultInjected:
+def slow() -> events.FaultInjected:
     return injected("slow-storage", "storage[0]")
 
 
@@ -111,7 +91,7 @@ def only_users_ask() -> History:
 
 @near("triggered-without-interval")
 def nobody_asks() -> History:
-    return story(500, FailureCounted(cause="worker lost"), options=NO_INTERVAL)
+    return story(500, events.FailureCounted(cause="worker lost"), options=NO_INTERVAL)
 
 
 @bad("first-trigger-outside")
@@ -126,8 +106,8 @@ def first_after_interval() -> History:
 
 @bad("first-trigger-outside")
 def first_of_second_attempt_too_late() -> History:
-    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
-    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    failed = [events.FailureCounted(cause="worker lost"), events.JobSwitched(status=events.JobStatus.RESTARTING)]
+    again = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
     return story(50, begun(1), completed(1), failed, again, 300, begun(2))
 
 
@@ -206,14 +186,14 @@ def all_is_late_on_a_busy_machine() -> History:
 
 @bad("triggered-while-not-running")
 def drawn_while_restarting() -> History:
-    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
+    failed = [events.FailureCounted(cause="worker lost"), events.JobSwitched(status=events.JobStatus.RESTARTING)]
     return story(50, begun(1), completed(1), failed, asked(2), drawn(2))
 
 
 @near("triggered-while-not-running")
 def drawn_after_restart() -> History:
-    failed = [FailureCounted(cause="worker lost"), JobSwitched(status=JobStatus.RESTARTING)]
-    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    failed = [events.FailureCounted(cause="worker lost"), events.JobSwitched(status=events.JobStatus.RESTARTING)]
+    again = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
     return story(50, begun(1), completed(1), failed, again, 50, begun(2))
 
 
@@ -231,9 +211,9 @@ def asked_again() -> History:
 
 @near("refused-and-begun")
 def number_of_another_coordinator() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
     reason = FailureReason.TASKS_NOT_RUNNING
-    again = [AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    again = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING)]
     return story(
         asked(1, USER), refused(1, reason), begun(1, 2, USER), died, again, begun(2, 1, USER), asked(2, USER),
         refused(2, reason), begun(3, 3, USER),
@@ -281,7 +261,7 @@ def user_waits_for_slot() -> History:
     return story(400, begun(1), asked(2, USER), 380, completed(1), drawn(2, 2, USER), options=PAUSED)
 
 
-def crowd(number: int, first: int = 2, origin: CheckpointOrigin = USER) -> list[Event]:
+def crowd(number: int, first: int = 2, origin: CheckpointOrigin = USER) -> list[events.Event]:
     return [asked(each, origin) for each in range(first, first + number)]
 
 
@@ -363,23 +343,27 @@ def two_are_drawn_and_one_is_triggered() -> History:
 
 @near("drawn-and-forgotten")
 def its_id_cannot_be_made_durable() -> History:
-    return story(asked(1), drawn(1), CheckpointAborted(checkpoint=1, reason="I/O"), begun(2))
+    return story(asked(1), drawn(1), events.CheckpointAborted(checkpoint=1, reason="I/O"), begun(2))
 
 
 @near("drawn-and-forgotten")
 def the_job_fails_over_in_between() -> History:
-    again = [FailureCounted(cause="it failed"), AttemptStarted(), JobSwitched(status=JobStatus.RUNNING)]
+    again = [
+        events.FailureCounted(cause="it failed"),
+        events.AttemptStarted(),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+    ]
     return story(asked(1), drawn(1), again, begun(2))
 
 
 # --- deletions -------------------------------------------------------------------------------------------------------
 
 
-def not_deleted(checkpoint: int) -> StorageFailed:
-    return StorageFailed(operation="delete", path=f"chk-{checkpoint}/_metadata", reason="no answer")
+def not_deleted(checkpoint: int) -> events.StorageFailed:
+    return events.StorageFailed(operation="delete", path=f"chk-{checkpoint}/_metadata", reason="no answer")
 
 
-def whole(checkpoint: int) -> list[Event]:
+def whole(checkpoint: int) -> list[events.Event]:
     return [*begun(checkpoint), published(checkpoint), completed(checkpoint)]
 
 
@@ -403,7 +387,7 @@ def two_deletions_where_two_may_be_pending() -> History:
     return story(whole(1), whole(2), dropped(1), whole(3), dropped(2), begun(4), options=TWO_AT_ONCE)
 
 
-def backlog() -> list[Event]:
+def backlog() -> list[events.Event]:
     return [*whole(1), *whole(2), dropped(1), *whole(3), dropped(2)]
 
 

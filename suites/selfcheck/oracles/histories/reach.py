@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AckSent,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDropped,
-    Event,
-    FileDeleted,
-    FileReference,
-    FileWritten,
-    MetadataPublished,
-    NodeDied,
-    StorageListed,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, story
 
 bad, near = exhibits("REACH")
 
-STATE, METADATA = FileReference("chk-1/sum-0", 10, 7), FileReference("chk-1/_metadata", 20, 8)
-SHORTER = FileReference("chk-1/sum-0", 9, 7)
+STATE, METADATA = events.FileReference("chk-1/sum-0", 10, 7), events.FileReference("chk-1/_metadata", 20, 8)
+SHORTER = events.FileReference("chk-1/sum-0", 9, 7)
 
 
 def published(*, completes: bool = True) -> list[Line]:
     """Checkpoint 1 with its two files, completed or given up after its publication."""
-    end: Event = CheckpointCompleted(checkpoint=1)
+    end: events.Event = events.CheckpointCompleted(checkpoint=1)
     if not completes:
-        end = CheckpointAborted(checkpoint=1, reason="publication failed")
+        end = events.CheckpointAborted(checkpoint=1, reason="publication failed")
     return [
-        FileWritten(file=STATE),
-        AckSent(subtask="sum[0]", checkpoint=1, files=(STATE,)),
-        FileWritten(file=METADATA),
-        MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA, STATE)),
+        events.FileWritten(file=STATE),
+        events.AckSent(subtask="sum[0]", checkpoint=1, files=(STATE,)),
+        events.FileWritten(file=METADATA),
+        events.MetadataPublished(checkpoint=1, path=METADATA.path, files=(METADATA, STATE)),
         end,
     ]
 
 
-def deleted(file: FileReference) -> FileDeleted:
-    return FileDeleted(path=file.path)
+def deleted(file: events.FileReference) -> events.FileDeleted:
+    return events.FileDeleted(path=file.path)
 
 
-def dropped() -> list[Event]:
+def dropped() -> list[events.Event]:
     """Checkpoint 1 makes room for a newer one."""
-    return [CheckpointCompleted(checkpoint=2), CheckpointDropped(checkpoint=1)]
+    return [events.CheckpointCompleted(checkpoint=2), events.CheckpointDropped(checkpoint=1)]
 
 
 @bad("file-missing")
@@ -69,12 +57,12 @@ def deleted_behind_undecided_publication() -> History:
 
 @bad("file-missing")
 def not_in_the_storage() -> History:
-    return story(*published(), StorageListed(files=(METADATA,)))
+    return story(*published(), events.StorageListed(files=(METADATA,)))
 
 
 @near("file-missing")
 def deleted_after_dropped() -> History:
-    return story(*published(), dropped(), deleted(STATE), deleted(METADATA), StorageListed(files=()))
+    return story(*published(), dropped(), deleted(STATE), deleted(METADATA), events.StorageListed(files=()))
 
 
 @near("file-missing")
@@ -84,40 +72,40 @@ def withdrawn_metadata_first() -> History:
 
 @bad("file-differs")
 def written_with_other_checksum() -> History:
-    return story(FileWritten(file=FileReference("chk-1/sum-0", 10, 1)), *published()[1:])
+    return story(events.FileWritten(file=events.FileReference("chk-1/sum-0", 10, 1)), *published()[1:])
 
 
 @bad("file-differs")
 def stored_shorter() -> History:
-    return story(*published(), StorageListed(files=(SHORTER, METADATA)))
+    return story(*published(), events.StorageListed(files=(SHORTER, METADATA)))
 
 
 @bad("file-differs")
 def overwritten_later() -> History:
-    return story(*published(), FileWritten(file=SHORTER))
+    return story(*published(), events.FileWritten(file=SHORTER))
 
 
 @near("file-differs")
 def stored_as_written() -> History:
-    return story(*published(), StorageListed(files=(STATE, METADATA)))
+    return story(*published(), events.StorageListed(files=(STATE, METADATA)))
 
 
 TWO_RETAINED = {"execution.checkpointing.num-retained": "2"}
 
 
-def newer(checkpoint: int) -> MetadataPublished:
+def newer(checkpoint: int) -> events.MetadataPublished:
     """A checkpoint that is published and has not completed."""
-    return MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
+    return events.MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
 
 
 @bad("dropped-too-early")
 def the_latest_is_dropped() -> History:
-    return story(*published(), CheckpointDropped(checkpoint=1))
+    return story(*published(), events.CheckpointDropped(checkpoint=1))
 
 
 @bad("dropped-too-early")
 def dropped_before_the_newer_completes() -> History:
-    return story(*published(), CheckpointDropped(checkpoint=1), CheckpointCompleted(checkpoint=2))
+    return story(*published(), events.CheckpointDropped(checkpoint=1), events.CheckpointCompleted(checkpoint=2))
 
 
 @bad("dropped-too-early")
@@ -127,8 +115,8 @@ def the_second_of_two_is_dropped() -> History:
 
 @bad("dropped-too-early")
 def dropped_for_one_that_is_aborted() -> History:
-    given_up = CheckpointAborted(checkpoint=2, reason="publication failed")
-    return story(*published(), newer(2), given_up, CheckpointDropped(checkpoint=1))
+    given_up = events.CheckpointAborted(checkpoint=2, reason="publication failed")
+    return story(*published(), newer(2), given_up, events.CheckpointDropped(checkpoint=1))
 
 
 @near("dropped-too-early")
@@ -138,11 +126,11 @@ def dropped_for_the_newer() -> History:
 
 @near("dropped-too-early")
 def the_third_of_two_is_dropped() -> History:
-    newer_ones = [CheckpointCompleted(checkpoint=checkpoint) for checkpoint in (2, 3)]
-    return story(*published(), newer_ones, CheckpointDropped(checkpoint=1), options=TWO_RETAINED)
+    newer_ones = [events.CheckpointCompleted(checkpoint=checkpoint) for checkpoint in (2, 3)]
+    return story(*published(), newer_ones, events.CheckpointDropped(checkpoint=1), options=TWO_RETAINED)
 
 
 @near("dropped-too-early")
 def new_coordinator_drops_for_what_it_finds() -> History:
-    died = NodeDied(dead_node="coordinator", cause="killed")
-    return story(*published(), died, newer(2), CheckpointDropped(checkpoint=1))
+    died = events.NodeDied(dead_node="coordinator", cause="killed")
+    return story(*published(), died, newer(2), events.CheckpointDropped(checkpoint=1))

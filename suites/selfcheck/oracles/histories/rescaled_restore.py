@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BroadcastSummary,
-    ChannelContent,
-    ChannelStateRestored,
-    ChannelStateTaken,
-    CheckpointCompleted,
-    JobSubmitted,
-    SnapshotTaken,
-    StateSummary,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -28,12 +17,14 @@ WIDER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism":
 LEFT, RIGHT = {"a": 3, "b": 4}, {"c": 5}
 SPLITS = (((0, 4),), ((1, 6),), ())
 PENDING = (("t",), ("u",), ())
-BATCHES = (ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
+BATCHES = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
 
 
-def state(entries: dict[str, int]) -> StateSummary:
+def state(entries: dict[str, int]) -> events.StateSummary:
     """Each key with one record of its value."""
-    return StateSummary(len(entries), len(entries), sum(entries.values()), sum(entries.values()), entries=entries)
+    return events.StateSummary(
+        len(entries), len(entries), sum(entries.values()), sum(entries.values()), entries=entries
+    )
 
 
 def rescaled(
@@ -48,28 +39,28 @@ def rescaled(
         line
         for index, entries in enumerate((LEFT, RIGHT))
         for line in (
-            SnapshotTaken(subtask=f"source[{index}]", checkpoint=1, positions=SPLITS[index]),
-            SnapshotTaken(subtask=f"sum[{index}]", checkpoint=1, state=state(entries)),
-            SnapshotTaken(subtask=f"sink[{index}]", checkpoint=1, pending_transactions=PENDING[index]),
+            events.SnapshotTaken(subtask=f"source[{index}]", checkpoint=1, positions=SPLITS[index]),
+            events.SnapshotTaken(subtask=f"sum[{index}]", checkpoint=1, state=state(entries)),
+            events.SnapshotTaken(subtask=f"sink[{index}]", checkpoint=1, pending_transactions=PENDING[index]),
         )
     ]
     starts = [
         line
         for index, entries in enumerate(held)
         for line in (
-            TaskStarted(subtask=f"source[{index}]", restored_checkpoint=1, positions=splits[index]),
-            TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=state(entries)),
-            TaskStarted(subtask=f"sink[{index}]", restored_checkpoint=1, pending_transactions=pending[index]),
+            events.TaskStarted(subtask=f"source[{index}]", restored_checkpoint=1, positions=splits[index]),
+            events.TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=state(entries)),
+            events.TaskStarted(subtask=f"sink[{index}]", restored_checkpoint=1, pending_transactions=pending[index]),
         )
     ]
     return story(
-        JobSubmitted(),
-        AttemptStarted(),
+        events.JobSubmitted(),
+        events.AttemptStarted(),
         *taken,
         *in_flight,
-        CheckpointCompleted(checkpoint=1),
-        JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
-        AttemptStarted(attempt=1_001, restored_checkpoint=1) if held else (),
+        events.CheckpointCompleted(checkpoint=1),
+        events.JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=1) if held else (),
         *starts,
         *behind,
         faults=(WIDER,),
@@ -94,29 +85,35 @@ def each_key_is_somewhere() -> History:
 def copied(recorded: Sequence[int], held: Sequence[int], *, counting: bool) -> History:
     """What the copies of broadcast state hold, by subtask, before and after."""
     taken = [
-        SnapshotTaken(subtask=f"sum[{index}]", checkpoint=1, state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)))
+        events.SnapshotTaken(
+            subtask=f"sum[{index}]",
+            checkpoint=1,
+            state=events.StateSummary(broadcast=events.BroadcastSummary(each, 0, 0)),
+        )
         for index, each in enumerate(recorded)
     ]
     others = [
-        SnapshotTaken(subtask=f"{vertex}[{index}]", checkpoint=1) for vertex in ("source", "sink") for index in (0, 1)
+        events.SnapshotTaken(subtask=f"{vertex}[{index}]", checkpoint=1)
+        for vertex in ("source", "sink")
+        for index in (0, 1)
     ]
     starts = [
-        TaskStarted(
+        events.TaskStarted(
             subtask=f"{vertex}[{index}]",
             restored_checkpoint=1,
-            state=StateSummary(broadcast=BroadcastSummary(each, 0, 0)) if vertex == "sum" else None,
+            state=events.StateSummary(broadcast=events.BroadcastSummary(each, 0, 0)) if vertex == "sum" else None,
         )
         for index, each in enumerate(held)
         for vertex in ("source", "sum", "sink")
     ]
     return story(
-        JobSubmitted(),
-        AttemptStarted(),
+        events.JobSubmitted(),
+        events.AttemptStarted(),
         *taken,
         *others,
-        CheckpointCompleted(checkpoint=1),
-        JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
-        AttemptStarted(attempt=1_001, restored_checkpoint=1),
+        events.CheckpointCompleted(checkpoint=1),
+        events.JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=1),
         *starts,
         faults=(WIDER,),
         options=COUNTING if counting else None,
@@ -174,7 +171,7 @@ def a_transaction_moves() -> History:
     return rescaled(LEFT, RIGHT, {}, pending=(("t",), (), ("u",)))
 
 
-TAKEN = ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=BATCHES)
+TAKEN = events.ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=BATCHES)
 
 
 @bad("rescaled-in-flight")
@@ -189,6 +186,6 @@ def no_attempt_starts() -> History:
 
 @near("rescaled-in-flight")
 def what_was_in_flight_moves() -> History:
-    moved = (ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6))),)
-    put_back = ChannelStateRestored(subtask="sum[2]", checkpoint=1, channels=moved)
+    moved = (events.ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6))),)
+    put_back = events.ChannelStateRestored(subtask="sum[2]", checkpoint=1, channels=moved)
     return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,), behind=(put_back,))

@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointDropped,
-    CheckpointRetained,
-    Event,
-    FailureCounted,
-    FileDeleted,
-    FileReference,
-    JobStatus,
-    JobSubmitted,
-    JobSwitched,
-    MetadataPublished,
-    RecoveryFailed,
-    StorageFailed,
-    StorageListed,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -38,46 +21,50 @@ DELETION = FaultSpec("storage-error", Target(Role.STORAGE), parameters={"operati
 
 
 def story(*lines: Line, options: Mapping[str, str] = INTERVAL, faults: tuple[FaultSpec, ...] = ()) -> History:
-    running = JobSwitched(status=JobStatus.RUNNING)
-    return any_story(JobSubmitted(), AttemptStarted(), running, *lines, options=options, faults=faults)
+    running = events.JobSwitched(status=events.JobStatus.RUNNING)
+    return any_story(events.JobSubmitted(), events.AttemptStarted(), running, *lines, options=options, faults=faults)
 
 
-def file(checkpoint: int) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/_metadata", 10, 7)
+def file(checkpoint: int) -> events.FileReference:
+    return events.FileReference(f"chk-{checkpoint}/_metadata", 10, 7)
 
 
-def whole(checkpoint: int) -> list[Event]:
+def whole(checkpoint: int) -> list[events.Event]:
     return [
-        CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC),
-        MetadataPublished(checkpoint=checkpoint, path=file(checkpoint).path, files=(file(checkpoint),)),
-        CheckpointCompleted(checkpoint=checkpoint),
+        events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC),
+        events.MetadataPublished(checkpoint=checkpoint, path=file(checkpoint).path, files=(file(checkpoint),)),
+        events.CheckpointCompleted(checkpoint=checkpoint),
     ]
 
 
-def dropped(checkpoint: int) -> CheckpointDropped:
-    return CheckpointDropped(checkpoint=checkpoint)
+def dropped(checkpoint: int) -> events.CheckpointDropped:
+    return events.CheckpointDropped(checkpoint=checkpoint)
 
 
-def deleted(checkpoint: int) -> FileDeleted:
-    return at("coordinator.0", FileDeleted(path=file(checkpoint).path))
+def deleted(checkpoint: int) -> events.FileDeleted:
+    return at("coordinator.0", events.FileDeleted(path=file(checkpoint).path))
 
 
-def retained(checkpoint: int) -> CheckpointRetained:
-    return CheckpointRetained(checkpoint=checkpoint, path=file(checkpoint).path)
+def retained(checkpoint: int) -> events.CheckpointRetained:
+    return events.CheckpointRetained(checkpoint=checkpoint, path=file(checkpoint).path)
 
 
-def ended(*settled: Event) -> list[Event]:
-    return [JobSwitched(status=JobStatus.CANCELLING), *settled, JobSwitched(status=JobStatus.CANCELED)]
+def ended(*settled: events.Event) -> list[events.Event]:
+    return [
+        events.JobSwitched(status=events.JobStatus.CANCELLING),
+        *settled,
+        events.JobSwitched(status=events.JobStatus.CANCELED),
+    ]
 
 
-def listed(*checkpoints: int) -> StorageListed:
-    return StorageListed(files=tuple(map(file, checkpoints)))
+def listed(*checkpoints: int) -> events.StorageListed:
+    return events.StorageListed(files=tuple(map(file, checkpoints)))
 
 
-def next_job(path: str, restored: int | None) -> list[Event]:
+def next_job(path: str, restored: int | None) -> list[events.Event]:
     """Another job that is given a path, and what its first attempt restores."""
-    submitted = at("", JobSubmitted(path=path, checkpoint=1 if path else None), attempt=1_000)
-    return [submitted, AttemptStarted(attempt=1_001, restored_checkpoint=restored)]
+    submitted = at("", events.JobSubmitted(path=path, checkpoint=1 if path else None), attempt=1_000)
+    return [submitted, events.AttemptStarted(attempt=1_001, restored_checkpoint=restored)]
 
 
 @bad("too-many-retained")
@@ -92,24 +79,24 @@ def older_is_dropped() -> History:
 
 @bad("deleted-in-use")
 def deleted_during_restore() -> History:
-    return story(whole(1), AttemptStarted(restored_checkpoint=1), dropped(1))
+    return story(whole(1), events.AttemptStarted(restored_checkpoint=1), dropped(1))
 
 
 @near("deleted-in-use")
 def dropped_after_restore() -> History:
-    again = [AttemptStarted(restored_checkpoint=1), JobSwitched(status=JobStatus.RUNNING)]
+    again = [events.AttemptStarted(restored_checkpoint=1), events.JobSwitched(status=events.JobStatus.RUNNING)]
     return story(whole(1), again, whole(2), dropped(1))
 
 
-def _failed_deletion(*after: Event) -> History:
+def _failed_deletion(*after: events.Event) -> History:
     hit = injected("storage-error", "storage[0]")
-    failed = StorageFailed(operation="delete", path=file(1).path, reason="no answer")
+    failed = events.StorageFailed(operation="delete", path=file(1).path, reason="no answer")
     return story(whole(1), hit, whole(2), dropped(1), failed, *after, faults=(DELETION,))
 
 
 @bad("failed-deletion-fails")
 def job_fails_with_deletion() -> History:
-    return _failed_deletion(FailureCounted(cause="deletion"))
+    return _failed_deletion(events.FailureCounted(cause="deletion"))
 
 
 @near("failed-deletion-fails")
@@ -119,8 +106,8 @@ def deletion_fails_alone() -> History:
 
 def store_fails_by_itself() -> History:
     """No fault of the plan: whatever needs the store fails with it."""
-    failed = StorageFailed(operation="delete", path=file(1).path, reason="no answer")
-    return story(whole(1), whole(2), dropped(1), failed, FailureCounted(cause="no answer"))
+    failed = events.StorageFailed(operation="delete", path=file(1).path, reason="no answer")
+    return story(whole(1), whole(2), dropped(1), failed, events.FailureCounted(cause="no answer"))
 
 
 @bad("kept-wrongly")
@@ -140,8 +127,12 @@ def discarded_at_the_end() -> History:
 
 def _fails_unread(*seen: int) -> History:
     """The next coordinator sees some checkpoints, cannot read its store, and the job fails; it drops the first."""
-    told = [MetadataPublished(checkpoint=each, path=file(each).path, files=(file(each),)) for each in seen]
-    end = [RecoveryFailed(checkpoint=2, reason="damaged"), JobSwitched(status=JobStatus.FAILED), dropped(1)]
+    told = [events.MetadataPublished(checkpoint=each, path=file(each).path, files=(file(each),)) for each in seen]
+    end = [
+        events.RecoveryFailed(checkpoint=2, reason="damaged"),
+        events.JobSwitched(status=events.JobStatus.FAILED),
+        dropped(1),
+    ]
     return story(whole(1), whole(2), *(at("coordinator.1", event) for event in (*told, *end)))
 
 

@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    AttemptStarted,
-    BarrierSent,
-    BatchProcessed,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    CoordinatorClaimed,
-    DeclineSent,
-    FileReference,
-    FileWritten,
-    MetadataPublished,
-    NodeDied,
-    NotificationReceived,
-    SnapshotReleased,
-    SnapshotTaken,
-    StorageFailed,
-    StorageListed,
-    TaskStopped,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import InputLog
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, input_log, story
@@ -39,35 +18,35 @@ WORKER = "worker-0.0"
 SYNCHRONOUS = {"execution.checkpointing.interval": "100 ms", "state.backend.async": "false"}
 
 
-def file(checkpoint: int = 1) -> FileReference:
-    return FileReference(f"chk-{checkpoint}/sum-0", 100, 7)
+def file(checkpoint: int = 1) -> events.FileReference:
+    return events.FileReference(f"chk-{checkpoint}/sum-0", 100, 7)
 
 
-def taken(checkpoint: int = 1) -> SnapshotTaken:
-    return SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary(HELD))
+def taken(checkpoint: int = 1) -> events.SnapshotTaken:
+    return events.SnapshotTaken(subtask="sum[0]", checkpoint=checkpoint, state=summary(HELD))
 
 
-def written(checkpoint: int = 1) -> FileWritten:
-    return at(WORKER, FileWritten(file=file(checkpoint)))
+def written(checkpoint: int = 1) -> events.FileWritten:
+    return at(WORKER, events.FileWritten(file=file(checkpoint)))
 
 
-def acked(checkpoint: int = 1, inline_bytes: int = 0) -> AckSent:
+def acked(checkpoint: int = 1, inline_bytes: int = 0) -> events.AckSent:
     files = () if inline_bytes else (file(checkpoint),)
-    return AckSent(subtask="sum[0]", checkpoint=checkpoint, files=files, inline_bytes=inline_bytes)
+    return events.AckSent(subtask="sum[0]", checkpoint=checkpoint, files=files, inline_bytes=inline_bytes)
 
 
-def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0, page: int = 1) -> SnapshotReleased:
-    return SnapshotReleased(
+def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0, page: int = 1) -> events.SnapshotReleased:
+    return events.SnapshotReleased(
         subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open, page_entries=page
     )
 
 
-def batch(position: int, records: int = 1) -> BatchProcessed:
-    return BatchProcessed(channel=LEFT, position=position, records=records)
+def batch(position: int, records: int = 1) -> events.BatchProcessed:
+    return events.BatchProcessed(channel=LEFT, position=position, records=records)
 
 
-def barrier() -> BarrierSent:
-    return BarrierSent(channel=BELOW, checkpoint=1)
+def barrier() -> events.BarrierSent:
+    return events.BarrierSent(channel=BELOW, checkpoint=1)
 
 
 # --- durable before the ack ------------------------------------------------------------------------------------------
@@ -75,17 +54,17 @@ def barrier() -> BarrierSent:
 
 @bad("acked-before-durable")
 def acks_before_its_file_is_written() -> History:
-    return story(AttemptStarted(), taken(), acked(), written())
+    return story(events.AttemptStarted(), taken(), acked(), written())
 
 
 @bad("acked-before-durable")
 def acks_state_that_is_nowhere() -> History:
-    return story(AttemptStarted(), taken(), AckSent(subtask="sum[0]", checkpoint=1))
+    return story(events.AttemptStarted(), taken(), events.AckSent(subtask="sum[0]", checkpoint=1))
 
 
 @near("acked-before-durable")
 def acks_what_is_written() -> History:
-    return story(AttemptStarted(), taken(), written(), acked(), taken(2), acked(2, inline_bytes=9))
+    return story(events.AttemptStarted(), taken(), written(), acked(), taken(2), acked(2, inline_bytes=9))
 
 
 # --- beside the records ----------------------------------------------------------------------------------------------
@@ -93,18 +72,18 @@ def acks_what_is_written() -> History:
 
 @bad("barrier-after-upload")
 def barrier_waits_for_the_file() -> History:
-    return story(AttemptStarted(), taken(), written(), barrier(), acked())
+    return story(events.AttemptStarted(), taken(), written(), barrier(), acked())
 
 
 @near("barrier-after-upload")
 def barrier_leaves_with_the_cut() -> History:
-    return story(AttemptStarted(), taken(), barrier(), written(), acked())
+    return story(events.AttemptStarted(), taken(), barrier(), written(), acked())
 
 
 def _uploads(*, moving: bool, standstill: int = 1) -> History:
     """Batches come every two milliseconds, but for three uploads of twenty, during which they may go on, and for what
     the machine stands still at the end."""
-    lines: list[Line] = [AttemptStarted()]
+    lines: list[Line] = [events.AttemptStarted()]
     position = 0
     for checkpoint in (1, 2, 3):
         for _ in range(4):
@@ -136,7 +115,7 @@ def moves_though_the_machine_stood_still_once() -> History:
 
 @bad("processed-while-writing")
 def processes_during_a_synchronous_write() -> History:
-    lines: list[Line] = [AttemptStarted(), taken(), batch(0), written(), released(kept=1), acked()]
+    lines: list[Line] = [events.AttemptStarted(), taken(), batch(0), written(), released(kept=1), acked()]
     return story(*lines, options=SYNCHRONOUS)
 
 
@@ -153,7 +132,7 @@ def waits_for_one_on_a_machine_that_stood_still_once() -> History:
 def _synchronous(standstill: int) -> History:
     """Batches come every millisecond, but for a write of twenty, and for what the machine stands still before it."""
     return story(
-        AttemptStarted(),
+        events.AttemptStarted(),
         *(line for position in range(4) for line in (1, batch(position))),
         standstill,
         batch(4),
@@ -171,37 +150,39 @@ def _synchronous(standstill: int) -> History:
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
-def _failed(operation: str) -> StorageFailed:
-    failed = StorageFailed(operation=operation, path=file().path, reason="injected", subtask="sum[0]", checkpoint=1)
+def _failed(operation: str) -> events.StorageFailed:
+    failed = events.StorageFailed(
+        operation=operation, path=file().path, reason="injected", subtask="sum[0]", checkpoint=1
+    )
     return at(WORKER, failed)
 
 
 @bad("async-error-swallowed")
 def goes_on_without_declining() -> History:
-    return story(AttemptStarted(), taken(), _failed("write-state"), batch(0), batch(1))
+    return story(events.AttemptStarted(), taken(), _failed("write-state"), batch(0), batch(1))
 
 
 @near("async-error-swallowed")
 def declines() -> History:
-    decline = DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected")
-    return story(AttemptStarted(), taken(), _failed("write-state"), decline, batch(0))
+    decline = events.DeclineSent(subtask="sum[0]", checkpoint=1, reason="injected")
+    return story(events.AttemptStarted(), taken(), _failed("write-state"), decline, batch(0))
 
 
 @bad("sync-error-swallowed")
 def goes_on_without_a_snapshot() -> History:
-    return story(AttemptStarted(), _failed("fix-state"), batch(0), batch(1))
+    return story(events.AttemptStarted(), _failed("fix-state"), batch(0), batch(1))
 
 
 @near("sync-error-swallowed")
 def dies_in_the_turn_of_the_next_error() -> History:
-    stopped = TaskStopped(subtask="sum[0]", reason="snapshot")
-    return story(AttemptStarted(), _failed("fix-state"), stopped, batch(0), _failed("fix-state"), batch(1))
+    stopped = events.TaskStopped(subtask="sum[0]", reason="snapshot")
+    return story(events.AttemptStarted(), _failed("fix-state"), stopped, batch(0), _failed("fix-state"), batch(1))
 
 
 @near("sync-error-swallowed")
 def stops() -> History:
-    stopped = TaskStopped(subtask="sum[0]", reason="snapshot")
-    return story(AttemptStarted(), _failed("fix-state"), stopped, batch(0))
+    stopped = events.TaskStopped(subtask="sum[0]", reason="snapshot")
+    return story(events.AttemptStarted(), _failed("fix-state"), stopped, batch(0))
 
 
 # --- versions --------------------------------------------------------------------------------------------------------
@@ -209,35 +190,35 @@ def stops() -> History:
 
 @bad("freed-too-early")
 def frees_before_the_file_is_written() -> History:
-    return story(AttemptStarted(), taken(), released(), written(), acked())
+    return story(events.AttemptStarted(), taken(), released(), written(), acked())
 
 
 @near("freed-too-early")
 def frees_when_the_file_is_written() -> History:
-    return story(AttemptStarted(), taken(), written(), released(), acked())
+    return story(events.AttemptStarted(), taken(), written(), released(), acked())
 
 
 @near("freed-too-early")
 def keyed_state_comes_with_the_ack_and_what_was_in_flight_is_written_later() -> History:
-    unaligned = SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(HELD), unaligned=True)
-    both = AckSent(subtask="sum[0]", checkpoint=1, files=(file(),), inline_bytes=9)
+    unaligned = events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(HELD), unaligned=True)
+    both = events.AckSent(subtask="sum[0]", checkpoint=1, files=(file(),), inline_bytes=9)
     later = (taken(2), written(2), released(2), acked(2))
-    return story(AttemptStarted(), unaligned, released(), written(), both, *later)
+    return story(events.AttemptStarted(), unaligned, released(), written(), both, *later)
 
 
 @bad("versions-kept")
 def never_frees_the_first() -> History:
-    return story(AttemptStarted(), taken(), written(), acked(), taken(2), written(2), released(2), acked(2))
+    return story(events.AttemptStarted(), taken(), written(), acked(), taken(2), written(2), released(2), acked(2))
 
 
 @bad("versions-kept")
 def says_that_another_is_open() -> History:
-    return story(AttemptStarted(), taken(), written(), released(still_open=1), acked())
+    return story(events.AttemptStarted(), taken(), written(), released(still_open=1), acked())
 
 
 @near("versions-kept")
 def another_is_open() -> History:
-    return story(AttemptStarted(), taken(), taken(2), written(), released(still_open=1), acked(), released(2))
+    return story(events.AttemptStarted(), taken(), taken(2), written(), released(still_open=1), acked(), released(2))
 
 
 def many_keys() -> InputLog:
@@ -247,40 +228,40 @@ def many_keys() -> InputLog:
 
 @bad("kept-wrong")
 def keeps_more_than_was_changed() -> History:
-    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=3), acked())
+    return story(events.AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=3), acked())
 
 
 @bad("kept-wrong")
 def keeps_nothing_of_what_was_changed() -> History:
-    return story(AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=0), acked())
+    return story(events.AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=0), acked())
 
 
 @bad("kept-wrong")
 def keeps_more_pages_than_entries_were_changed() -> History:
-    lines = (AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=12, page=4), acked())
+    lines = (events.AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=12, page=4), acked())
     return story(*lines, inputs=many_keys())
 
 
 @bad("kept-wrong")
 def calls_the_whole_state_a_page() -> History:
-    return story(AttemptStarted(), taken(), batch(0), written(), released(kept=2, page=2), acked())
+    return story(events.AttemptStarted(), taken(), batch(0), written(), released(kept=2, page=2), acked())
 
 
 @bad("kept-wrong")
 def calls_a_large_part_of_many_keys_a_page() -> History:
-    lines = (AttemptStarted(), taken(), batch(0), written(), released(kept=1_000, page=1_000), acked())
+    lines = (events.AttemptStarted(), taken(), batch(0), written(), released(kept=1_000, page=1_000), acked())
     return story(*lines, inputs=many_keys())
 
 
 @near("kept-wrong")
 def keeps_whole_pages() -> History:
-    lines = (AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=8, page=4), acked())
+    lines = (events.AttemptStarted(), taken(), batch(0, records=2), written(), released(kept=8, page=4), acked())
     return story(*lines, inputs=many_keys())
 
 
 @near("kept-wrong")
 def keeps_what_was_changed() -> History:
-    return story(AttemptStarted(), batch(0), taken(), batch(1, records=3), written(), released(kept=2), acked())
+    return story(events.AttemptStarted(), batch(0), taken(), batch(1, records=3), written(), released(kept=2), acked())
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -289,38 +270,38 @@ def keeps_what_was_changed() -> History:
 def _completed(*checkpoints: int) -> list[Line]:
     lines: list[Line] = []
     for checkpoint in checkpoints:
-        metadata = FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
+        metadata = events.FileReference(f"chk-{checkpoint}/_metadata", 10, 1)
         lines += [
-            CheckpointTriggered(checkpoint=checkpoint, participants=()),
-            MetadataPublished(checkpoint=checkpoint, path=metadata.path, files=(metadata,)),
-            CheckpointCompleted(checkpoint=checkpoint),
+            events.CheckpointTriggered(checkpoint=checkpoint, participants=()),
+            events.MetadataPublished(checkpoint=checkpoint, path=metadata.path, files=(metadata,)),
+            events.CheckpointCompleted(checkpoint=checkpoint),
         ]
     return lines
 
 
-def _listed(*files: FileReference, given_up: bool, acks: tuple[Line, ...] = ()) -> History:
+def _listed(*files: events.FileReference, given_up: bool, acks: tuple[Line, ...] = ()) -> History:
     """Checkpoint 1 is aborted while its file is being written, or when it is acknowledged; three more complete."""
-    lines: list[Line] = [AttemptStarted(), taken()]
+    lines: list[Line] = [events.AttemptStarted(), taken()]
     if given_up:
-        lines.append(NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
+        lines.append(events.NotificationReceived(subtask="sum[0]", checkpoint=1, completed=False))
     lines += [written(), released(), *acks]
-    return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
+    return story(*lines, *_completed(2, 3, 4), events.StorageListed(files=files))
 
 
-def left_behind(*files: FileReference, heard: bool = True, before: tuple[Line, ...] = ()) -> History:
+def left_behind(*files: events.FileReference, heard: bool = True, before: tuple[Line, ...] = ()) -> History:
     """Checkpoint 1 is pending when the coordinator dies, and three others complete under the next one."""
-    ack = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.SUCCESS)
+    ack = events.AckReceived(checkpoint=1, subtask="sum[0]", outcome=events.AckOutcome.SUCCESS)
     lines: list[Line] = [
-        CoordinatorClaimed(epoch=1),
-        AttemptStarted(),
-        CheckpointTriggered(checkpoint=1, participants=()),
+        events.CoordinatorClaimed(epoch=1),
+        events.AttemptStarted(),
+        events.CheckpointTriggered(checkpoint=1, participants=()),
         [taken(), written(), released(), acked()],
         *([ack] if heard else []),
-        NodeDied(dead_node="coordinator", cause="kill"),
-        CoordinatorClaimed(epoch=2),
+        events.NodeDied(dead_node="coordinator", cause="kill"),
+        events.CoordinatorClaimed(epoch=2),
         *before,
     ]
-    return story(*lines, *_completed(2, 3, 4), StorageListed(files=files))
+    return story(*lines, *_completed(2, 3, 4), events.StorageListed(files=files))
 
 
 @bad("aborted-file-left")
@@ -345,7 +326,7 @@ def aborted_file_is_there() -> History:
 
 @bad("aborted-file-left")
 def file_of_a_late_ack_is_there() -> History:
-    late = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.DISCARDED)
+    late = events.AckReceived(checkpoint=1, subtask="sum[0]", outcome=events.AckOutcome.DISCARDED)
     return _listed(file(), given_up=False, acks=(acked(), late))
 
 

@@ -2,26 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AckSent,
-    BarrierReceived,
-    ChannelStateTaken,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointDrawn,
-    CheckpointTriggered,
-    CommitFailed,
-    CommitTried,
-    DeclineSent,
-    Event,
-    FinishReceived,
-    NotificationReceived,
-    SnapshotTaken,
-    TransactionCommitted,
-)
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.suites.selfcheck.oracles.builder import MS, OPTIONS, Line, exhibits, stamped, story
 from holdfast.suites.selfcheck.oracles.histories.standing_job import (
@@ -40,24 +22,24 @@ AROUND = ("source[0]->sum[0]", "source[1]->sum[0]", "sum[0]->sink[0]")
 """Its inputs and its output."""
 
 
-def drawn(checkpoint: int = 1) -> CheckpointDrawn:
-    return CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
+def drawn(checkpoint: int = 1) -> events.CheckpointDrawn:
+    return events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
 
 
-def triggered(checkpoint: int = 1) -> CheckpointTriggered:
-    return CheckpointTriggered(checkpoint=checkpoint, participants=SUBTASKS)
+def triggered(checkpoint: int = 1) -> events.CheckpointTriggered:
+    return events.CheckpointTriggered(checkpoint=checkpoint, participants=SUBTASKS)
 
 
-def acknowledged(*subtasks: str) -> list[AckReceived]:
-    return [AckReceived(checkpoint=1, subtask=each, outcome=AckOutcome.SUCCESS) for each in subtasks]
+def acknowledged(*subtasks: str) -> list[events.AckReceived]:
+    return [events.AckReceived(checkpoint=1, subtask=each, outcome=events.AckOutcome.SUCCESS) for each in subtasks]
 
 
-def completed(checkpoint: int = 1) -> CheckpointCompleted:
-    return CheckpointCompleted(checkpoint=checkpoint)
+def completed(checkpoint: int = 1) -> events.CheckpointCompleted:
+    return events.CheckpointCompleted(checkpoint=checkpoint)
 
 
-def aborted() -> CheckpointAborted:
-    return CheckpointAborted(checkpoint=1, reason="expired")
+def aborted() -> events.CheckpointAborted:
+    return events.CheckpointAborted(checkpoint=1, reason="expired")
 
 
 @bad("checkpoint-not-triggered")
@@ -99,7 +81,9 @@ def it_cannot_be_stored() -> History:
 @near("checkpoint-not-ended")
 def one_acknowledgement_is_missing() -> History:
     before: list[Line] = [running(), triggered(), acknowledged(*SUBTASKS), completed()]
-    return standing(*before, triggered(2), AckReceived(checkpoint=2, subtask=SUM, outcome=AckOutcome.SUCCESS))
+    return standing(
+        *before, triggered(2), events.AckReceived(checkpoint=2, subtask=SUM, outcome=events.AckOutcome.SUCCESS)
+    )
 
 
 def periodic(*lines: Line, **more: str) -> History:
@@ -131,21 +115,21 @@ def there_is_no_interval() -> History:
 
 @near("no-checkpoint-begun")
 def none_is_taken_when_some_have_finished() -> History:
-    finished = FinishReceived(subtask="source[0]")
+    finished = events.FinishReceived(subtask="source[0]")
     option = {"execution.checkpointing.checkpoints-after-tasks-finish": "false"}
     return periodic(triggered(), completed(), finished, **option)
 
 
-def taken(checkpoint: int = 1, *, unaligned: bool = False) -> SnapshotTaken:
-    return SnapshotTaken(subtask=SUM, checkpoint=checkpoint, unaligned=unaligned)
+def taken(checkpoint: int = 1, *, unaligned: bool = False) -> events.SnapshotTaken:
+    return events.SnapshotTaken(subtask=SUM, checkpoint=checkpoint, unaligned=unaligned)
 
 
-def barriers(*channels: str, checkpoint: int = 1) -> list[BarrierReceived]:
-    return [BarrierReceived(channel=each, checkpoint=checkpoint) for each in channels]
+def barriers(*channels: str, checkpoint: int = 1) -> list[events.BarrierReceived]:
+    return [events.BarrierReceived(channel=each, checkpoint=checkpoint) for each in channels]
 
 
-def answered() -> list[Event]:
-    return [*barriers(*AROUND), taken(), AckSent(subtask=SUM, checkpoint=1)]
+def answered() -> list[events.Event]:
+    return [*barriers(*AROUND), taken(), events.AckSent(subtask=SUM, checkpoint=1)]
 
 
 @bad("snapshot-not-acknowledged")
@@ -155,13 +139,13 @@ def nothing_is_told_of_it() -> History:
 
 @bad("snapshot-not-acknowledged")
 def its_channel_state_is_known() -> History:
-    known = ChannelStateTaken(subtask=SUM, checkpoint=1)
+    known = events.ChannelStateTaken(subtask=SUM, checkpoint=1)
     return standing(running(), taken(unaligned=True), known)
 
 
 @bad("snapshot-not-acknowledged")
 def each_expires() -> History:
-    told = [NotificationReceived(subtask=SUM, checkpoint=each, completed=False) for each in (1, 2)]
+    told = [events.NotificationReceived(subtask=SUM, checkpoint=each, completed=False) for each in (1, 2)]
     return standing(running(), barriers(*AROUND), taken(), 200, told[0], taken(2), 200, told[1])
 
 
@@ -172,7 +156,7 @@ def it_is_acknowledged() -> History:
 
 @near("snapshot-not-acknowledged")
 def the_second_is_declined() -> History:
-    declined = DeclineSent(subtask=SUM, checkpoint=2, reason="full")
+    declined = events.DeclineSent(subtask=SUM, checkpoint=2, reason="full")
     return standing(running(), answered(), barriers(*AROUND, checkpoint=2), taken(2), declined)
 
 
@@ -183,13 +167,13 @@ def the_second_waits_for_a_barrier() -> History:
 
 @near("snapshot-not-acknowledged")
 def the_second_is_aborted_at_once() -> History:
-    told = NotificationReceived(subtask=SUM, checkpoint=2, completed=False)
+    told = events.NotificationReceived(subtask=SUM, checkpoint=2, completed=False)
     return standing(running(), answered(), barriers(*AROUND, checkpoint=2), taken(2), told)
 
 
 @near("snapshot-not-acknowledged")
 def a_later_one_completes() -> History:
-    told = NotificationReceived(subtask=SUM, checkpoint=3, completed=True)
+    told = events.NotificationReceived(subtask=SUM, checkpoint=3, completed=True)
     return standing(running(), answered(), barriers(*AROUND, checkpoint=2), taken(2), told)
 
 
@@ -198,12 +182,12 @@ def it_dies_in_the_second() -> History:
     return standing(running(), answered(), barriers(*AROUND, checkpoint=2), taken(2), dies("worker-0"))
 
 
-def tried(number: int = 1) -> CommitTried:
-    return CommitTried(subtask="sink[0]", transaction=f"sink[0]-1-{number}")
+def tried(number: int = 1) -> events.CommitTried:
+    return events.CommitTried(subtask="sink[0]", transaction=f"sink[0]-1-{number}")
 
 
-def done(number: int = 1) -> TransactionCommitted:
-    return TransactionCommitted(subtask="sink[0]", transaction=f"sink[0]-1-{number}")
+def done(number: int = 1) -> events.TransactionCommitted:
+    return events.TransactionCommitted(subtask="sink[0]", transaction=f"sink[0]-1-{number}")
 
 
 @bad("commit-not-ended")
@@ -223,7 +207,7 @@ def it_is_committed() -> History:
 
 @near("commit-not-ended")
 def the_second_fails() -> History:
-    refused = CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone")
+    refused = events.CommitFailed(subtask="sink[0]", transaction="sink[0]-1-2", reason="gone")
     return standing(running(), tried(), done(), tried(2), refused)
 
 

@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model import events
 from holdfast.harness.model.configuration import EffectiveConfiguration
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    Event,
-    FailureCounted,
-    FaultInjected,
-    FinishReceived,
-    JobConfigured,
-    JobStatus,
-    JobSwitched,
-    NodeDied,
-    NodeStarted,
-    RestartScheduled,
-    SubtaskFinished,
-    TaskStarted,
-    TaskStopped,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected, story
@@ -36,32 +21,32 @@ def standing(*lines: Line, expected: ExpectedEnd = ExpectedEnd.RUNNING) -> Histo
     return story(*lines, options=WITHOUT_CHECKPOINTS, expected=expected)
 
 
-def switched(status: JobStatus = JobStatus.RUNNING) -> JobSwitched:
-    return JobSwitched(status=status)
+def switched(status: events.JobStatus = events.JobStatus.RUNNING) -> events.JobSwitched:
+    return events.JobSwitched(status=status)
 
 
-def running() -> list[Event]:
-    return [AttemptStarted(), *begun(*SUBTASKS), switched()]
+def running() -> list[events.Event]:
+    return [events.AttemptStarted(), *begun(*SUBTASKS), switched()]
 
 
-def begun(*subtasks: str) -> list[TaskStarted]:
-    return [TaskStarted(subtask=each) for each in subtasks]
+def begun(*subtasks: str) -> list[events.TaskStarted]:
+    return [events.TaskStarted(subtask=each) for each in subtasks]
 
 
-def stopped(*subtasks: str) -> list[TaskStopped]:
-    return [TaskStopped(subtask=each, reason="cancelled") for each in subtasks]
+def stopped(*subtasks: str) -> list[events.TaskStopped]:
+    return [events.TaskStopped(subtask=each, reason="cancelled") for each in subtasks]
 
 
-def failed(*subtasks: str, delay_ms: int = 20) -> list[Event]:
+def failed(*subtasks: str, delay_ms: int = 20) -> list[events.Event]:
     return [
-        FailureCounted(cause="it failed", subtask=LAST, subtasks=subtasks),
-        switched(JobStatus.RESTARTING),
-        RestartScheduled(delay_ms=delay_ms),
+        events.FailureCounted(cause="it failed", subtask=LAST, subtasks=subtasks),
+        switched(events.JobStatus.RESTARTING),
+        events.RestartScheduled(delay_ms=delay_ms),
     ]
 
 
-def dies(process: str) -> NodeDied:
-    return NodeDied(dead_node=process, cause="kill")
+def dies(process: str) -> events.NodeDied:
+    return events.NodeDied(dead_node=process, cause="kill")
 
 
 @bad("task-not-stopped")
@@ -76,7 +61,7 @@ def one_of_the_region_runs_on() -> History:
 
 @near("task-not-stopped")
 def another_region_runs_on() -> History:
-    again = [AttemptStarted(subtasks=(LAST,)), TaskStarted(subtask=LAST), switched()]
+    again = [events.AttemptStarted(subtasks=(LAST,)), events.TaskStarted(subtask=LAST), switched()]
     return standing(running(), failed(LAST), stopped(LAST), *again)
 
 
@@ -88,7 +73,7 @@ def its_worker_has_died() -> History:
 
 @near("task-not-stopped")
 def it_had_finished() -> History:
-    finished = SubtaskFinished(subtask=LAST)
+    finished = events.SubtaskFinished(subtask=LAST)
     return standing(running(), finished, failed(delay_ms=900), stopped(*ALL_BUT_ONE))
 
 
@@ -99,12 +84,12 @@ def a_subtask_stops_and_nobody_counts_that() -> History:
 
 @near("stop-not-noticed")
 def it_stops_when_the_run_ends() -> History:
-    return standing(running(), 900, stopped(LAST), switched(JobStatus.CANCELED), expected=ExpectedEnd.CANCELED)
+    return standing(running(), 900, stopped(LAST), switched(events.JobStatus.CANCELED), expected=ExpectedEnd.CANCELED)
 
 
 @near("stop-not-noticed")
 def its_failure_was_counted() -> History:
-    def fails() -> list[Event]:
+    def fails() -> list[events.Event]:
         return [*stopped(LAST), *failed(delay_ms=900), *stopped(*ALL_BUT_ONE)]
 
     return standing(running(), fails(), running(), fails())
@@ -112,8 +97,8 @@ def its_failure_was_counted() -> History:
 
 @bad("attempt-not-started")
 def nothing_begins() -> History:
-    nodes = [at(each, NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")]
-    return standing(nodes, JobConfigured(configuration=EffectiveConfiguration(())))
+    nodes = [at(each, events.NodeStarted()) for each in ("coordinator.0", "worker-0.0", "worker-1.0")]
+    return standing(nodes, events.JobConfigured(configuration=EffectiveConfiguration(())))
 
 
 @bad("attempt-not-started")
@@ -128,7 +113,7 @@ def a_region_does_not_begin_again() -> History:
 
 @bad("attempt-not-started")
 def a_new_coordinator_begins_nothing() -> History:
-    return standing(running(), dies("coordinator"), at("coordinator.1", NodeStarted()), stopped(*SUBTASKS))
+    return standing(running(), dies("coordinator"), at("coordinator.1", events.NodeStarted()), stopped(*SUBTASKS))
 
 
 @near("attempt-not-started")
@@ -148,38 +133,40 @@ def a_worker_is_gone() -> History:
 
 @near("attempt-not-started")
 def the_job_has_failed() -> History:
-    return standing(running(), failed(), stopped(*SUBTASKS), switched(JobStatus.FAILED), expected=ExpectedEnd.FAILED)
+    return standing(
+        running(), failed(), stopped(*SUBTASKS), switched(events.JobStatus.FAILED), expected=ExpectedEnd.FAILED
+    )
 
 
 @bad("task-not-started")
 def one_does_not_start() -> History:
-    return standing(AttemptStarted(), begun(*ALL_BUT_ONE))
+    return standing(events.AttemptStarted(), begun(*ALL_BUT_ONE))
 
 
 @bad("task-not-started")
 def one_starts_in_the_attempt_before() -> History:
-    late = at("", TaskStarted(subtask=LAST), attempt=1)
-    return standing(running(), failed(), stopped(*SUBTASKS), AttemptStarted(), begun(*ALL_BUT_ONE), late)
+    late = at("", events.TaskStarted(subtask=LAST), attempt=1)
+    return standing(running(), failed(), stopped(*SUBTASKS), events.AttemptStarted(), begun(*ALL_BUT_ONE), late)
 
 
 @near("task-not-started")
 def its_worker_dies_first() -> History:
-    return standing(AttemptStarted(), begun(*ALL_BUT_ONE), dies("worker-1"))
+    return standing(events.AttemptStarted(), begun(*ALL_BUT_ONE), dies("worker-1"))
 
 
 @near("task-not-started")
 def its_attempt_fails_first() -> History:
-    return standing(AttemptStarted(), begun(*ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))
+    return standing(events.AttemptStarted(), begun(*ALL_BUT_ONE), failed(delay_ms=900), stopped(*ALL_BUT_ONE))
 
 
 @bad("job-not-running")
 def nobody_says_that_it_runs() -> History:
-    return standing(AttemptStarted(), begun(*SUBTASKS))
+    return standing(events.AttemptStarted(), begun(*SUBTASKS))
 
 
 @bad("job-not-running")
 def it_ran_before_the_failure() -> History:
-    return standing(running(), failed(), stopped(*SUBTASKS), AttemptStarted(), begun(*SUBTASKS))
+    return standing(running(), failed(), stopped(*SUBTASKS), events.AttemptStarted(), begun(*SUBTASKS))
 
 
 @near("job-not-running")
@@ -194,20 +181,20 @@ def every_subtask_has_ended() -> History:
 
 @near("job-not-finished")
 def it_finishes() -> History:
-    return standing(running(), ended(), switched(JobStatus.FINISHED), expected=ExpectedEnd.FINISHED)
+    return standing(running(), ended(), switched(events.JobStatus.FINISHED), expected=ExpectedEnd.FINISHED)
 
 
 @near("job-not-finished")
 def one_has_not_ended() -> History:
-    before = [*running(), *ended(), switched(JobStatus.FINISHED)]
+    before = [*running(), *ended(), switched(events.JobStatus.FINISHED)]
     return standing(before, running(), ended()[-2:], expected=ExpectedEnd.FINISHED)
 
 
-def ended() -> list[Event]:
-    return [kind(subtask=each) for each in SUBTASKS for kind in (SubtaskFinished, FinishReceived)]
+def ended() -> list[events.Event]:
+    return [kind(subtask=each) for each in SUBTASKS for kind in (events.SubtaskFinished, events.FinishReceived)]
 
 
-def ordered(kind: str = "cancel") -> FaultInjected:
+def ordered(kind: str = "cancel") -> events.FaultInjected:
     return at("harness", injected(kind, "job"))
 
 
@@ -224,22 +211,26 @@ def a_suspended_job_restarts() -> History:
 
 @near("command-ignored")
 def it_is_obeyed() -> History:
-    end = switched(JobStatus.CANCELED)
-    return standing(running(), 100, ordered(), switched(JobStatus.CANCELLING), end, expected=ExpectedEnd.CANCELED)
+    end = switched(events.JobStatus.CANCELED)
+    return standing(
+        running(), 100, ordered(), switched(events.JobStatus.CANCELLING), end, expected=ExpectedEnd.CANCELED
+    )
 
 
 @near("command-ignored")
 def the_coordinator_dies_with_the_second() -> History:
-    obeyed: list[Line] = [running(), 100, ordered(), switched(JobStatus.CANCELED)]
+    obeyed: list[Line] = [running(), 100, ordered(), switched(events.JobStatus.CANCELED)]
     return standing(*obeyed, running(), 100, ordered(), dies("coordinator"), expected=ExpectedEnd.CANCELED)
 
 
 @bad("end-not-finished")
 def it_stays_half_cancelled() -> History:
-    return standing(running(), 100, ordered(), switched(JobStatus.CANCELLING), expected=ExpectedEnd.CANCELED)
+    return standing(running(), 100, ordered(), switched(events.JobStatus.CANCELLING), expected=ExpectedEnd.CANCELED)
 
 
 @near("end-not-finished")
 def it_is_cancelled() -> History:
-    end = switched(JobStatus.CANCELED)
-    return standing(running(), 100, ordered(), switched(JobStatus.CANCELLING), end, expected=ExpectedEnd.CANCELED)
+    end = switched(events.JobStatus.CANCELED)
+    return standing(
+        running(), 100, ordered(), switched(events.JobStatus.CANCELLING), end, expected=ExpectedEnd.CANCELED
+    )

@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    BarrierReceived,
-    BarrierSent,
-    BatchProcessed,
-    BatchSent,
-    ChannelBlocked,
-    EndOfPartitionReceived,
-    Event,
-    InputRead,
-    OperatorFinished,
-    SourceEmitted,
-    SplitsAssigned,
-    SplitsReceived,
-    SubtaskFinished,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, at, exhibits, stamped, story
@@ -38,18 +22,20 @@ CHANNEL = "source[1]->sum[0]"
 BELOW = "sum[0]->sink[0]"
 
 
-def reading(position: int = 0) -> list[Event]:
+def reading(position: int = 0) -> list[events.Event]:
     """All run, and this source stands before so many records of its partition."""
-    started = [TaskStarted(subtask=each, positions=((1, position),) if each == SOURCE else ()) for each in SUBTASKS]
-    return [AttemptStarted(), *started, switched()]
+    started = [
+        events.TaskStarted(subtask=each, positions=((1, position),) if each == SOURCE else ()) for each in SUBTASKS
+    ]
+    return [events.AttemptStarted(), *started, switched()]
 
 
-def read() -> InputRead:
-    return InputRead(subtask=SOURCE, partition=1, first_offset=0)
+def read() -> events.InputRead:
+    return events.InputRead(subtask=SOURCE, partition=1, first_offset=0)
 
 
-def emitted(until: int = 10) -> SourceEmitted:
-    return SourceEmitted(subtask=SOURCE, partition=1, first_offset=0, next_offset=until)
+def emitted(until: int = 10) -> events.SourceEmitted:
+    return events.SourceEmitted(subtask=SOURCE, partition=1, first_offset=0, next_offset=until)
 
 
 @bad("source-not-reading")
@@ -77,12 +63,12 @@ def it_dies() -> History:
     return standing(reading(), read(), reading(), dies("worker-1"))
 
 
-def assigned(*splits: int) -> SplitsAssigned:
-    return at("coordinator.0", SplitsAssigned(subtask=SOURCE, splits=splits))
+def assigned(*splits: int) -> events.SplitsAssigned:
+    return at("coordinator.0", events.SplitsAssigned(subtask=SOURCE, splits=splits))
 
 
-def received(*splits: int) -> SplitsReceived:
-    return SplitsReceived(subtask=SOURCE, splits=splits)
+def received(*splits: int) -> events.SplitsReceived:
+    return events.SplitsReceived(subtask=SOURCE, splits=splits)
 
 
 def listed(*lines: Line) -> History:
@@ -121,42 +107,44 @@ def it_reads_to_the_end_and_stays() -> History:
 
 @near("source-not-finished")
 def it_finishes() -> History:
-    return bounded(reading(), emitted(), OperatorFinished(subtask=SOURCE))
+    return bounded(reading(), emitted(), events.OperatorFinished(subtask=SOURCE))
 
 
 @near("source-not-finished")
 def another_has_read_a_part() -> History:
-    finishes = [emitted(), OperatorFinished(subtask=SOURCE)]
+    finishes = [emitted(), events.OperatorFinished(subtask=SOURCE)]
     return bounded(reading(), finishes, reading(), emitted(9))
 
 
 def ended(*lines: Line) -> History:
     """A source has ended."""
-    return bounded(running(), emitted(), OperatorFinished(subtask=SOURCE), SubtaskFinished(subtask=SOURCE), *lines)
+    return bounded(
+        running(), emitted(), events.OperatorFinished(subtask=SOURCE), events.SubtaskFinished(subtask=SOURCE), *lines
+    )
 
 
 @bad("end-not-passed-on")
 def one_behind_it_hears_nothing() -> History:
-    return ended(EndOfPartitionReceived(channel=CHANNEL))
+    return ended(events.EndOfPartitionReceived(channel=CHANNEL))
 
 
 @near("end-not-passed-on")
 def both_behind_it_hear_of_it() -> History:
-    return ended(*(EndOfPartitionReceived(channel=each) for each in (CHANNEL, "source[1]->sum[1]")))
+    return ended(*(events.EndOfPartitionReceived(channel=each) for each in (CHANNEL, "source[1]->sum[1]")))
 
 
 @near("end-not-passed-on")
 def the_other_is_blocked() -> History:
-    blocked = ChannelBlocked(channel="source[1]->sum[1]", checkpoint=1)
-    return ended(EndOfPartitionReceived(channel=CHANNEL), blocked)
+    blocked = events.ChannelBlocked(channel="source[1]->sum[1]", checkpoint=1)
+    return ended(events.EndOfPartitionReceived(channel=CHANNEL), blocked)
 
 
 @near("end-not-passed-on")
 def the_other_has_ended() -> History:
     return ended(
-        EndOfPartitionReceived(channel=CHANNEL),
-        SubtaskFinished(subtask="sum[1]"),
-        [EndOfPartitionReceived(channel="sum[1]->sink[1]")],
+        events.EndOfPartitionReceived(channel=CHANNEL),
+        events.SubtaskFinished(subtask="sum[1]"),
+        [events.EndOfPartitionReceived(channel="sum[1]->sink[1]")],
     )
 
 
@@ -167,12 +155,12 @@ def stuck(*lines: Line) -> History:
     return story(*told, options=WITHOUT_CHECKPOINTS, end=RunEnd(False, "nothing moves", ended_ns=ended_ns))
 
 
-def sent(position: int = 0, channel: str = CHANNEL) -> BatchSent:
-    return BatchSent(channel=channel, position=position, records=1)
+def sent(position: int = 0, channel: str = CHANNEL) -> events.BatchSent:
+    return events.BatchSent(channel=channel, position=position, records=1)
 
 
-def processed(position: int = 0, channel: str = CHANNEL) -> BatchProcessed:
-    return BatchProcessed(channel=channel, position=position, records=1)
+def processed(position: int = 0, channel: str = CHANNEL) -> events.BatchProcessed:
+    return events.BatchProcessed(channel=channel, position=position, records=1)
 
 
 @bad("channel-not-read")
@@ -183,25 +171,28 @@ def a_batch_waits() -> History:
 @bad("channel-not-read")
 def a_barrier_waits_while_another_channel_is_blocked() -> History:
     other = "source[0]->sum[0]"
-    arrived = [BarrierReceived(channel=other, checkpoint=1), ChannelBlocked(channel=other, checkpoint=1)]
-    return stuck(BarrierSent(channel=CHANNEL, checkpoint=1), arrived)
+    arrived = [events.BarrierReceived(channel=other, checkpoint=1), events.ChannelBlocked(channel=other, checkpoint=1)]
+    return stuck(events.BarrierSent(channel=CHANNEL, checkpoint=1), arrived)
 
 
 @near("channel-not-read")
 def every_batch_is_taken() -> History:
     return stuck(
-        sent(), processed(), BarrierSent(channel=CHANNEL, checkpoint=1), BarrierReceived(channel=CHANNEL, checkpoint=1)
+        sent(),
+        processed(),
+        events.BarrierSent(channel=CHANNEL, checkpoint=1),
+        events.BarrierReceived(channel=CHANNEL, checkpoint=1),
     )
 
 
 @near("channel-not-read")
 def its_channel_is_blocked() -> History:
-    return stuck(ChannelBlocked(channel=CHANNEL, checkpoint=1), sent())
+    return stuck(events.ChannelBlocked(channel=CHANNEL, checkpoint=1), sent())
 
 
 @near("channel-not-read")
 def its_receiver_waits_for_the_one_below() -> History:
-    return stuck(sent(), sent(channel=BELOW), ChannelBlocked(channel=BELOW, checkpoint=1))
+    return stuck(sent(), sent(channel=BELOW), events.ChannelBlocked(channel=BELOW, checkpoint=1))
 
 
 @near("channel-not-read")

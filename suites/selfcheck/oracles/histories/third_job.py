@@ -5,18 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    ChannelContent,
-    ChannelStateRestored,
-    ChannelStateTaken,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    JobSubmitted,
-    MetadataPublished,
-    SnapshotTaken,
-    TaskStarted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -28,14 +17,14 @@ bad_loud, near_loud = exhibits("LOUD")
 
 FIRST, SECOND = [(0, 0), (0, 2)], [(1, 0)]
 PATH = "job-0/chk-1/_metadata"
-IN_FLIGHT = (ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
+IN_FLIGHT = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5), (1, 6))),)
 
 
 def _sum(held: Sequence[tuple[int, int]], subtask: str = "sum[0]", offset: int = 4) -> list[Line]:
     """What the only sum that anything was ever added to holds at checkpoint 1, and its source."""
     return [
-        SnapshotTaken(subtask=subtask, checkpoint=1, state=summary(held)),
-        SnapshotTaken(subtask="source[0]", checkpoint=1, positions=((0, offset),)),
+        events.SnapshotTaken(subtask=subtask, checkpoint=1, state=summary(held)),
+        events.SnapshotTaken(subtask="source[0]", checkpoint=1, positions=((0, offset),)),
     ]
 
 
@@ -50,10 +39,16 @@ def third(
     """The third job starts so, after what the first two have recorded of their checkpoints 1."""
     wider = (FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": width}) for width in widths)
     return story(
-        *(JobSubmitted(), AttemptStarted(), *first),
-        *(MetadataPublished(checkpoint=1, path=PATH, files=(), states=states), CheckpointCompleted(checkpoint=1)),
-        *(JobSubmitted(attempt=1_000), AttemptStarted(attempt=1_001), *second),
-        *(JobSubmitted(attempt=2_000, path=path, checkpoint=1), AttemptStarted(attempt=2_001, restored_checkpoint=1)),
+        *(events.JobSubmitted(), events.AttemptStarted(), *first),
+        *(
+            events.MetadataPublished(checkpoint=1, path=PATH, files=(), states=states),
+            events.CheckpointCompleted(checkpoint=1),
+        ),
+        *(events.JobSubmitted(attempt=1_000), events.AttemptStarted(attempt=1_001), *second),
+        *(
+            events.JobSubmitted(attempt=2_000, path=path, checkpoint=1),
+            events.AttemptStarted(attempt=2_001, restored_checkpoint=1),
+        ),
         *lines,
         faults=tuple(wider),
     )
@@ -64,12 +59,12 @@ def starts(held: Sequence[tuple[int, int]], offset: int = 4, *, completed: bool 
     second = _sum(SECOND, offset=2)
     if completed:
         second += [
-            MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=()),
-            CheckpointCompleted(checkpoint=1),
+            events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=()),
+            events.CheckpointCompleted(checkpoint=1),
         ]
     return third(
-        TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held)),
-        TaskStarted(subtask="source[0]", restored_checkpoint=1, positions=((0, offset),)),
+        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary(held)),
+        events.TaskStarted(subtask="source[0]", restored_checkpoint=1, positions=((0, offset),)),
         first=_sum(FIRST),
         second=second,
         path=path,
@@ -104,16 +99,18 @@ def was_given_that_of_the_second_job() -> History:
 def half(*second: Line, states: int) -> History:
     """So many of two states are in the metadata that the first job published."""
     return third(
-        first=[CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]"))], second=second, states=states
+        first=[events.CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]"))],
+        second=second,
+        states=states,
     )
 
 
 @bad_loud("partial-metadata")
 def the_second_job_completed_one_and_the_first_half_of_one() -> History:
     return half(
-        CheckpointTriggered(checkpoint=1, participants=("sum[0]",)),
-        MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
-        CheckpointCompleted(checkpoint=1),
+        events.CheckpointTriggered(checkpoint=1, participants=("sum[0]",)),
+        events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
+        events.CheckpointCompleted(checkpoint=1),
         states=1,
     )
 
@@ -121,21 +118,21 @@ def the_second_job_completed_one_and_the_first_half_of_one() -> History:
 @near_loud("partial-metadata")
 def the_first_job_completed_one_and_the_second_half_of_one() -> History:
     return half(
-        CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]")),
-        MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
+        events.CheckpointTriggered(checkpoint=1, participants=("source[0]", "sum[0]")),
+        events.MetadataPublished(checkpoint=1, path="job-1/chk-1/_metadata", files=(), states=1),
         states=2,
     )
 
 
-def puts_back(*contents: ChannelContent) -> History:
+def puts_back(*contents: events.ChannelContent) -> History:
     """Two batches were in flight at the checkpoint of the first job, and one at that of the second."""
     return third(
-        TaskStarted(subtask="sum[0]", restored_checkpoint=1),
-        ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=contents),
-        first=[ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT)],
+        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1),
+        events.ChannelStateRestored(subtask="sum[0]", checkpoint=1, channels=contents),
+        first=[events.ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=IN_FLIGHT)],
         second=[
-            ChannelStateTaken(
-                subtask="sum[0]", checkpoint=1, channels=(ChannelContent("source[0]->sum[0]", False, ((1, 5),)),)
+            events.ChannelStateTaken(
+                subtask="sum[0]", checkpoint=1, channels=(events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)),)
             )
         ],
     )
@@ -143,7 +140,7 @@ def puts_back(*contents: ChannelContent) -> History:
 
 @bad("channel-state-differs")
 def puts_back_what_was_in_flight_in_the_second_job() -> History:
-    return puts_back(ChannelContent("source[0]->sum[0]", False, ((1, 5),)))
+    return puts_back(events.ChannelContent("source[0]->sum[0]", False, ((1, 5),)))
 
 
 @near("channel-state-differs")
@@ -153,10 +150,14 @@ def puts_back_what_was_in_flight_in_the_first_job() -> History:
 
 def narrow(*held: Sequence[tuple[int, int]]) -> History:
     """The first job is of two subtasks for each vertex, the second of one, the third of three; its sums hold this."""
-    empty = [SnapshotTaken(subtask=f"{name}[{i}]", checkpoint=1) for name in ("source", "sink") for i in (0, 1)]
-    last = [TaskStarted(subtask=f"{name}[{i}]", restored_checkpoint=1) for name in ("source", "sink") for i in range(3)]
+    empty = [events.SnapshotTaken(subtask=f"{name}[{i}]", checkpoint=1) for name in ("source", "sink") for i in (0, 1)]
+    last = [
+        events.TaskStarted(subtask=f"{name}[{i}]", restored_checkpoint=1)
+        for name in ("source", "sink")
+        for i in range(3)
+    ]
     sums = [
-        TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=summary(each))
+        events.TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=1, state=summary(each))
         for index, each in enumerate(held)
     ]
     return third(
@@ -164,10 +165,10 @@ def narrow(*held: Sequence[tuple[int, int]]) -> History:
         *sums,
         first=[
             *empty,
-            SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(FIRST)),
-            SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([])),
+            events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(FIRST)),
+            events.SnapshotTaken(subtask="sum[1]", checkpoint=1, state=summary([])),
         ],
-        second=[SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(SECOND))],
+        second=[events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary(SECOND))],
         widths=(1, 3),
     )
 
@@ -185,7 +186,7 @@ def is_wider_and_starts_as_the_one_that_completed() -> History:
 @bad_loud("started-empty")
 def starts_empty_where_the_second_job_held_nothing() -> History:
     return third(
-        TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
+        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
         first=_sum(FIRST),
         second=_sum([]),
     )
@@ -194,8 +195,8 @@ def starts_empty_where_the_second_job_held_nothing() -> History:
 @near_loud("started-empty")
 def starts_empty_where_only_the_second_job_held_anything() -> History:
     return third(
-        TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
-        TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary(FIRST)),
+        events.TaskStarted(subtask="sum[0]", restored_checkpoint=1, state=summary([])),
+        events.TaskStarted(subtask="sum[1]", restored_checkpoint=1, state=summary(FIRST)),
         first=[*_sum([]), *_sum(FIRST, "sum[1]")],
         second=_sum(SECOND),
     )

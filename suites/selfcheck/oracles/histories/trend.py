@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import (
-    AckOutcome,
-    AckReceived,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CheckpointTriggered,
-    FileDeleted,
-    FileReference,
-    FileWritten,
-    SnapshotReleased,
-    SnapshotTaken,
-    StateSummary,
-)
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.trend import FEWEST
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
@@ -46,19 +33,22 @@ def checkpoint(
         ends: it completes; else it is aborted.
         versions, files: how many it leaves behind; None: it has no snapshots.
     """
-    written = FileReference(f"chk-{number}/a", 1, 1)
-    gone: list[Line] = [] if files else [FileDeleted(path=written.path)]
-    completed, aborted = CheckpointCompleted(checkpoint=number), CheckpointAborted(checkpoint=number, reason=LATE)
+    written = events.FileReference(f"chk-{number}/a", 1, 1)
+    gone: list[Line] = [] if files else [events.FileDeleted(path=written.path)]
+    completed, aborted = (
+        events.CheckpointCompleted(checkpoint=number),
+        events.CheckpointAborted(checkpoint=number, reason=LATE),
+    )
     ended: Line = completed if ends else aborted
-    taken = SnapshotTaken(subtask="sum[0]", checkpoint=number, state=StateSummary())
-    release = SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
+    taken = events.SnapshotTaken(subtask="sum[0]", checkpoint=number, state=events.StateSummary())
+    release = events.SnapshotReleased(subtask="sum[0]", checkpoint=number, kept_entries=0, open_versions=0)
     snapshot: list[Line] = [] if versions is None else [taken, *([] if versions else [release])]
     return [
-        CheckpointTriggered(checkpoint=number, participants=("sum[0]",)),
-        FileWritten(file=written),
+        events.CheckpointTriggered(checkpoint=number, participants=("sum[0]",)),
+        events.FileWritten(file=written),
         *snapshot,
         ack_ms,
-        AckReceived(checkpoint=number, subtask="sum[0]", outcome=AckOutcome.SUCCESS),
+        events.AckReceived(checkpoint=number, subtask="sum[0]", outcome=events.AckOutcome.SUCCESS),
         publish_ms,
         ended,
         *gone,
@@ -67,7 +57,7 @@ def checkpoint(
 
 def run(one: Callable[[int], list[Line]], count: int = MANY) -> History:
     lines = [line for number in range(1, count + 1) for line in one(number)]
-    return story(AttemptStarted(), *lines, options=UNCHAINED, claimed=frozenset())
+    return story(events.AttemptStarted(), *lines, options=UNCHAINED, claimed=frozenset())
 
 
 @bad("acks-slow-down")

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AckSent,
-    AttemptStarted,
-    CheckpointAborted,
-    CheckpointCompleted,
-    CommitFailed,
-    CommitTried,
-    Event,
-    FailureCounted,
-    JobSubmitted,
-    MetadataPublished,
-    NotificationReceived,
-    NotificationSent,
-    SnapshotTaken,
-    TaskStarted,
-    TaskStopped,
-    TransactionAborted,
-    TransactionCommitted,
-    TransactionPrecommitted,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import FORWARD
 from holdfast.harness.model.plan import FaultSpec
@@ -40,74 +21,80 @@ UNREACHED = RunEnd(reached=False, reason="not all was committed")
 
 def story(*lines: Line, units: tuple[CommittedRows, ...] = (), end: RunEnd | None = None) -> History:
     return any_story(
-        AttemptStarted(), TaskStarted(subtask=SINK), *lines, job=FORWARD, parallelism=1, units=units, end=end
-    )  # fmt: skip
+        events.AttemptStarted(),
+        events.TaskStarted(subtask=SINK),
+        *lines,
+        job=FORWARD,
+        parallelism=1,
+        units=units,
+        end=end,
+    )
 
 
 def transaction(checkpoint: int) -> str:
     return f"t-{checkpoint}"
 
 
-def precommitted(checkpoint: int) -> TransactionPrecommitted:
+def precommitted(checkpoint: int) -> events.TransactionPrecommitted:
     name = transaction(checkpoint)
-    return TransactionPrecommitted(subtask=SINK, transaction=name, checkpoint=checkpoint, records=1)
+    return events.TransactionPrecommitted(subtask=SINK, transaction=name, checkpoint=checkpoint, records=1)
 
 
-def taken(checkpoint: int, *pending: int) -> SnapshotTaken:
+def taken(checkpoint: int, *pending: int) -> events.SnapshotTaken:
     names = tuple(transaction(each) for each in pending)
-    return SnapshotTaken(subtask=SINK, checkpoint=checkpoint, pending_transactions=names)
+    return events.SnapshotTaken(subtask=SINK, checkpoint=checkpoint, pending_transactions=names)
 
 
-def acked(checkpoint: int) -> AckSent:
-    return AckSent(subtask=SINK, checkpoint=checkpoint)
+def acked(checkpoint: int) -> events.AckSent:
+    return events.AckSent(subtask=SINK, checkpoint=checkpoint)
 
 
-def closed(checkpoint: int, *pending: int) -> list[Event]:
+def closed(checkpoint: int, *pending: int) -> list[events.Event]:
     """A checkpoint closes its transaction; earlier ones may be pending still."""
     return [taken(checkpoint, *pending, checkpoint), precommitted(checkpoint), acked(checkpoint)]
 
 
-def completed(checkpoint: int) -> list[Event]:
-    published = MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
-    notice = NotificationSent(checkpoint=checkpoint, subtask=SINK, completed=True)
-    return [published, CheckpointCompleted(checkpoint=checkpoint), notice]
+def completed(checkpoint: int) -> list[events.Event]:
+    published = events.MetadataPublished(checkpoint=checkpoint, path=f"chk-{checkpoint}/_metadata", files=())
+    notice = events.NotificationSent(checkpoint=checkpoint, subtask=SINK, completed=True)
+    return [published, events.CheckpointCompleted(checkpoint=checkpoint), notice]
 
 
-def told(checkpoint: int, *, completed: bool = True) -> NotificationReceived:
-    return NotificationReceived(subtask=SINK, checkpoint=checkpoint, completed=completed)
+def told(checkpoint: int, *, completed: bool = True) -> events.NotificationReceived:
+    return events.NotificationReceived(subtask=SINK, checkpoint=checkpoint, completed=completed)
 
 
-def tried(checkpoint: int, *, recovering: bool = False) -> CommitTried:
-    return CommitTried(subtask=SINK, transaction=transaction(checkpoint), recovering=recovering)
+def tried(checkpoint: int, *, recovering: bool = False) -> events.CommitTried:
+    return events.CommitTried(subtask=SINK, transaction=transaction(checkpoint), recovering=recovering)
 
 
-def confirmed(checkpoint: int) -> TransactionCommitted:
-    return TransactionCommitted(subtask=SINK, transaction=transaction(checkpoint))
+def confirmed(checkpoint: int) -> events.TransactionCommitted:
+    return events.TransactionCommitted(subtask=SINK, transaction=transaction(checkpoint))
 
 
-def refused(checkpoint: int) -> CommitFailed:
-    return CommitFailed(subtask=SINK, transaction=transaction(checkpoint), reason="unavailable")
+def refused(checkpoint: int) -> events.CommitFailed:
+    return events.CommitFailed(subtask=SINK, transaction=transaction(checkpoint), reason="unavailable")
 
 
-def committed(checkpoint: int, *, recovering: bool = False) -> list[Event]:
+def committed(checkpoint: int, *, recovering: bool = False) -> list[events.Event]:
     return [tried(checkpoint, recovering=recovering), confirmed(checkpoint)]
 
 
-def thrown_away(checkpoint: int) -> TransactionAborted:
-    return TransactionAborted(subtask=SINK, transaction=transaction(checkpoint))
+def thrown_away(checkpoint: int) -> events.TransactionAborted:
+    return events.TransactionAborted(subtask=SINK, transaction=transaction(checkpoint))
 
 
-def whole(checkpoint: int) -> list[Event]:
+def whole(checkpoint: int) -> list[events.Event]:
     """A checkpoint as it should be."""
     return [*closed(checkpoint), *completed(checkpoint), told(checkpoint), *committed(checkpoint)]
 
 
-def restarted(restored: int | None, *pending: int) -> list[Event]:
+def restarted(restored: int | None, *pending: int) -> list[events.Event]:
     names = tuple(transaction(each) for each in pending)
     return [
-        FailureCounted(cause="worker lost"),
-        AttemptStarted(restored_checkpoint=restored),
-        TaskStarted(subtask=SINK, restored_checkpoint=restored, pending_transactions=names),
+        events.FailureCounted(cause="worker lost"),
+        events.AttemptStarted(restored_checkpoint=restored),
+        events.TaskStarted(subtask=SINK, restored_checkpoint=restored, pending_transactions=names),
     ]
 
 
@@ -215,12 +202,12 @@ NARROWER = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelis
 def narrowed(*lines: Line, restored: int | None = 1) -> History:
     """The second of two sinks closes a transaction that no checkpoint holds; a job with one sink follows."""
     return any_story(
-        JobSubmitted(),
-        AttemptStarted(),
-        TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
-        JobSubmitted(attempt=1_000, path="chk-1" if restored else "", checkpoint=restored),
-        AttemptStarted(attempt=1_001, restored_checkpoint=restored),
-        TaskStarted(subtask=SINK, restored_checkpoint=restored),
+        events.JobSubmitted(),
+        events.AttemptStarted(),
+        events.TransactionPrecommitted(subtask="sink[1]", transaction="t-2", checkpoint=2, records=1),
+        events.JobSubmitted(attempt=1_000, path="chk-1" if restored else "", checkpoint=restored),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=restored),
+        events.TaskStarted(subtask=SINK, restored_checkpoint=restored),
         *lines,
         job=FORWARD,
         faults=(NARROWER,),
@@ -234,7 +221,7 @@ def left_behind_by_a_sink_that_is_no_more() -> History:
 
 @near("open-not-aborted")
 def thrown_away_by_another_sink() -> History:
-    return narrowed(TransactionAborted(subtask=SINK, transaction="t-2"))
+    return narrowed(events.TransactionAborted(subtask=SINK, transaction="t-2"))
 
 
 @bad("committed-without-checkpoint")
@@ -277,7 +264,7 @@ def confirmed_again() -> History:
 
 def _after_abort(*lines: Line) -> History:
     """Checkpoint 1 closes a transaction and is aborted."""
-    abort = [CheckpointAborted(checkpoint=1, reason="expired"), told(1, completed=False)]
+    abort = [events.CheckpointAborted(checkpoint=1, reason="expired"), told(1, completed=False)]
     return story(closed(1), abort, *lines)
 
 
@@ -313,7 +300,7 @@ def failure_tried_again() -> History:
 
 @near("error-swallowed")
 def failure_fails_the_task() -> History:
-    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
     return story(
         closed(1), completed(1), told(1), tried(1), refused(1), stopped, restarted(1, 1), committed(1, recovering=True)
     )
@@ -321,20 +308,20 @@ def failure_fails_the_task() -> History:
 
 @bad("failed-untried")
 def failure_of_another_transaction() -> History:
-    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
     return story(closed(1), closed(2), completed(2), told(2), tried(2), refused(1), stopped, end=UNREACHED)
 
 
 @near("failed-untried")
 def failure_of_the_one_that_is_tried() -> History:
-    stopped = TaskStopped(subtask=SINK, reason="commit failed")
+    stopped = events.TaskStopped(subtask=SINK, reason="commit failed")
     return story(whole(1), closed(2), completed(2), told(2), tried(2), refused(2), stopped, end=UNREACHED)
 
 
 @bad("commit-not-idempotent")
 def recovery_cannot_commit_again() -> History:
     return story(
-        whole(1), restarted(1, 1), tried(1, recovering=True), refused(1), TaskStopped(subtask=SINK, reason="x")
+        whole(1), restarted(1, 1), tried(1, recovering=True), refused(1), events.TaskStopped(subtask=SINK, reason="x")
     )
 
 

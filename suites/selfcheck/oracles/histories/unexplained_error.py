@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import (
-    AttemptStarted,
-    Event,
-    FailureCounted,
-    FaultInjected,
-    FileReference,
-    FileWritten,
-    InputTruncated,
-    NodeDied,
-    ObjectDamaged,
-    RecordFailed,
-    RecoveryFailed,
-    StorageFailed,
-)
+from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
@@ -24,36 +11,36 @@ from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, in_rea
 bad, near = exhibits("COUNT")
 
 
-def crashed() -> NodeDied:
-    return NodeDied(dead_node="worker-1", cause="KeyError: 7", by_error=True)
+def crashed() -> events.NodeDied:
+    return events.NodeDied(dead_node="worker-1", cause="KeyError: 7", by_error=True)
 
 
-def struck(kind: str) -> FaultInjected:
+def struck(kind: str) -> events.FaultInjected:
     return at("harness", injected(kind, "worker[1]"))
 
 
-def truncated() -> InputTruncated:
-    return at("harness", InputTruncated(partition=0, next_offset=4))
+def truncated() -> events.InputTruncated:
+    return at("harness", events.InputTruncated(partition=0, next_offset=4))
 
 
-def refused(operation: str) -> StorageFailed:
-    return StorageFailed(operation=operation, path="chk-1/a", reason="injected error", injected=True)
+def refused(operation: str) -> events.StorageFailed:
+    return events.StorageFailed(operation=operation, path="chk-1/a", reason="injected error", injected=True)
 
 
 def story_of(*lines: Line) -> History:
-    return story(AttemptStarted(), *lines)
+    return story(events.AttemptStarted(), *lines)
 
 
-def counted() -> FailureCounted:
-    return FailureCounted(cause="sum[0]: it failed", subtask="sum[0]")
+def counted() -> events.FailureCounted:
+    return events.FailureCounted(cause="sum[0]: it failed", subtask="sum[0]")
 
 
-def _behind(event: Event) -> History:
+def _behind(event: events.Event) -> History:
     """The error comes after this event."""
     return story_of(event, crashed())
 
 
-def _before(event: Event) -> History:
+def _before(event: events.Event) -> History:
     return story_of(crashed(), event)
 
 
@@ -64,12 +51,12 @@ def worker_crashes_without_a_fault() -> History:
 
 @bad("ended-by-error")
 def coordinator_crashes_without_a_fault() -> History:
-    return story_of(NodeDied(dead_node="coordinator", cause="exit code 1", by_error=True))
+    return story_of(events.NodeDied(dead_node="coordinator", cause="exit code 1", by_error=True))
 
 
 @bad("ended-by-error")
 def worker_crashes_when_another_is_killed() -> History:
-    return story_of(struck("kill"), NodeDied(dead_node="worker-0", cause="kill"), crashed())
+    return story_of(struck("kill"), events.NodeDied(dead_node="worker-0", cause="kill"), crashed())
 
 
 @bad("ended-by-error")
@@ -89,12 +76,12 @@ def storage_fails_before() -> History:
 
 @near("ended-by-error")
 def object_is_damaged_before() -> History:
-    return _behind(ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3))
+    return _behind(events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3))
 
 
 @bad("ended-by-error")
 def object_is_damaged_afterwards() -> History:
-    return _before(ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3))
+    return _before(events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3))
 
 
 @near("ended-by-error")
@@ -130,72 +117,72 @@ def fault_of_a_kind_that_nobody_knows() -> History:
 
 @bad("failure-without-cause")
 def nothing_happened() -> History:
-    return story_of(counted(), AttemptStarted())
+    return story_of(counted(), events.AttemptStarted())
 
 
 @bad("failure-without-cause")
 def only_notices_were_lost() -> History:
-    return story_of(struck("lose-notices"), counted(), AttemptStarted())
+    return story_of(struck("lose-notices"), counted(), events.AttemptStarted())
 
 
 @bad("failure-without-cause")
 def the_store_refuses_the_coordinator_afterwards() -> History:
-    return story_of(counted(), AttemptStarted(), refused("publish-metadata"))
+    return story_of(counted(), events.AttemptStarted(), refused("publish-metadata"))
 
 
-def lost() -> FailureCounted:
-    return FailureCounted(cause="worker 0: no heartbeat for 50000 ms")
+def lost() -> events.FailureCounted:
+    return events.FailureCounted(cause="worker 0: no heartbeat for 50000 ms")
 
 
 @bad("failure-without-cause")
 def worker_is_lost_long_after_the_store_refused() -> History:
-    return story_of(refused("publish-metadata"), 2_000, lost(), AttemptStarted())
+    return story_of(refused("publish-metadata"), 2_000, lost(), events.AttemptStarted())
 
 
 @bad("failure-without-cause")
 def worker_is_lost_behind_a_record_that_fails() -> History:
-    return story_of(struck("poison"), lost(), AttemptStarted())
+    return story_of(struck("poison"), lost(), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def job_record_is_refused() -> History:
-    return story_of(refused("persist-job-record"), 5, lost(), AttemptStarted())
+    return story_of(refused("persist-job-record"), 5, lost(), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def worker_is_paused_before() -> History:
-    return story_of(struck("pause"), lost(), AttemptStarted())
+    return story_of(struck("pause"), lost(), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def worker_dies_before() -> History:
-    return story_of(NodeDied(dead_node="worker-1", cause="kill"), counted(), AttemptStarted())
+    return story_of(events.NodeDied(dead_node="worker-1", cause="kill"), counted(), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def connection_is_reset_before() -> History:
-    return story_of(struck("reset"), counted(), AttemptStarted())
+    return story_of(struck("reset"), counted(), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def record_makes_it_fail() -> History:
-    failed = RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison")
+    failed = events.RecordFailed(subtask="sum[0]", partition=0, offset=3, cause="poison")
     cause = "sum[0]: record 3 of partition 0: poison"
-    return story_of(failed, FailureCounted(cause=cause, subtask="sum[0]"), AttemptStarted())
+    return story_of(failed, events.FailureCounted(cause=cause, subtask="sum[0]"), events.AttemptStarted())
 
 
 @near("failure-without-cause")
 def checkpoint_cannot_be_restored() -> History:
-    return story_of(RecoveryFailed(checkpoint=1, reason="it is damaged"), counted(), AttemptStarted())
+    return story_of(events.RecoveryFailed(checkpoint=1, reason="it is damaged"), counted(), events.AttemptStarted())
 
 
-def natural() -> StorageFailed:
-    return StorageFailed(operation="precommit", path="pending/a", reason="it exists already")
+def natural() -> events.StorageFailed:
+    return events.StorageFailed(operation="precommit", path="pending/a", reason="it exists already")
 
 
 def stored(*lines: Line) -> History:
     """A file was written, too."""
-    return story_of(FileWritten(file=FileReference("chk-1/a", 100, 7)), *lines)
+    return story_of(events.FileWritten(file=events.FileReference("chk-1/a", 100, 7)), *lines)
 
 
 @bad("refused-by-store")
@@ -205,7 +192,7 @@ def nothing_struck_the_store() -> History:
 
 @bad("refused-by-store")
 def a_worker_was_killed() -> History:
-    return stored(struck("kill"), NodeDied(dead_node="worker-1", cause="kill"), natural())
+    return stored(struck("kill"), events.NodeDied(dead_node="worker-1", cause="kill"), natural())
 
 
 @near("refused-by-store")
@@ -220,7 +207,7 @@ def an_answer_was_lost_before() -> History:
 
 @near("refused-by-store")
 def the_object_was_damaged_before() -> History:
-    return stored(ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3), natural())
+    return stored(events.ObjectDamaged(path="chk-1/a", checkpoint=1, published=(1,), length=9, left=3), natural())
 
 
 @near("refused-by-store")
@@ -230,9 +217,11 @@ def everything_is_stored() -> History:
 
 def fails(offset: int, *, partition: int = 0, recoverable: bool = True) -> History:
     """Record 3 of partition 0 is poisoned, and one that may be another makes its reader fail."""
-    failed = RecordFailed(subtask="sum[0]", partition=partition, offset=offset, cause="poison", recoverable=recoverable)
+    failed = events.RecordFailed(
+        subtask="sum[0]", partition=partition, offset=offset, cause="poison", recoverable=recoverable
+    )
     poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), parameters={"offset": 3})
-    return story(AttemptStarted(), struck("poison"), failed, faults=(poison,))
+    return story(events.AttemptStarted(), struck("poison"), failed, faults=(poison,))
 
 
 @bad("wrong-record-named")
