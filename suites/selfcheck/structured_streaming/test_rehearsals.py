@@ -78,6 +78,8 @@ def test_a_checkpoint_on_a_local_disk_is_missing_among_containers(tmp_path: Path
         r"no checkpoint was written in s3a://\S+, and the query cannot write one where it wants to .*: it keeps its "
         "checkpoint elsewhere; ",
     )
+    [log] = tmp_path.rglob("driver.log")  # Though the driver program lives on, for the next run
+    assert "Spark" in log.read_text()
 
 
 @pytest.mark.nightly
