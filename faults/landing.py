@@ -88,8 +88,11 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 
 
 def operations(history: History, role: Role) -> list[Crossing]:
-    """What was asked of a service, until it was done: commits of a broker, where the sink tells of them; else, and of a
-    store, checkpoints, which are complete only when everything is stored."""
+    """What was asked of a service, until it was done.
+
+    Of a broker: commits, where the sink tells of them. Of a store: ids of checkpoints, until they are durable, and what
+    is asked of a broker else, too: checkpoints, which are complete only when everything is stored.
+    """
     if role is Role.BROKER and history.of(events.CommitTried):
         return _spans(
             [(each.transaction, each) for each in history.of(events.CommitTried)],
@@ -98,13 +101,14 @@ def operations(history: History, role: Role) -> list[Crossing]:
                 *((each.transaction, each) for each in history.of(events.CommitFailed)),
             ],
         )
-    return _spans(
-        [(each.checkpoint, each) for each in history.of(events.CheckpointTriggered)],
-        [
-            *((each.checkpoint, each) for each in history.of(events.CheckpointCompleted)),
-            *((each.checkpoint, each) for each in history.of(events.CheckpointAborted)),
-        ],
-    )
+    triggered = [(each.checkpoint, each) for each in history.of(events.CheckpointTriggered)]
+    aborted = [(each.checkpoint, each) for each in history.of(events.CheckpointAborted)]
+    asked = _spans(triggered, [*((each.checkpoint, each) for each in history.of(events.CheckpointCompleted)), *aborted])
+    if role is Role.STORAGE:
+        asked += _spans(
+            [(each.checkpoint, each) for each in history.of(events.CheckpointDrawn)], [*triggered, *aborted]
+        )
+    return asked
 
 
 def _spans(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     CheckpointCompleted,
+    CheckpointDrawn,
     CheckpointTriggered,
     CommitTried,
     Event,
@@ -26,6 +28,11 @@ def checkpoint(number: int, triggered_ms: float, completed_ms: float | None) -> 
     if completed_ms is not None:
         events.append(at(completed_ms, "coordinator.0", CheckpointCompleted(checkpoint=number)))
     return events
+
+
+def drawn(number: int, drawn_ms: float) -> list[Event]:
+    event = CheckpointDrawn(checkpoint=number, request=number, origin=CheckpointOrigin.PERIODIC)
+    return [at(drawn_ms, "coordinator.0", event)]
 
 
 def commit(name: str, tried_ms: float, committed_ms: float | None) -> list[Event]:
@@ -55,6 +62,18 @@ class TestHeldBack:
 
     def test_what_was_asked_at_the_very_end_proves_nothing(self, kind: str) -> None:
         assert not landed(FaultSpec(kind, STORAGE), checkpoint(1, 190, 210))
+
+    def test_an_id_that_was_durable_only_after_the_heal_proves_it(self, kind: str) -> None:
+        """The checkpoint itself was not asked for before."""
+        late = checkpoint(1, 205, 210)
+        assert landed(FaultSpec(kind, STORAGE), [*drawn(1, 110), *late])
+        assert not landed(FaultSpec(kind, STORAGE), late)
+        assert not landed(FaultSpec(kind, STORAGE), [*drawn(1, 190), *late])
+        assert not landed(FaultSpec(kind, BROKER), [*drawn(1, 110), *late])
+
+    def test_an_id_that_was_durable_meanwhile_refutes_it(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, STORAGE), checkpoint(1, 150, 210))
+        assert not landed(FaultSpec(kind, STORAGE), [*drawn(1, 110), *checkpoint(1, 150, 210)])
 
     def test_of_a_broker_the_commits_count(self, kind: str) -> None:
         assert landed(FaultSpec(kind, BROKER), [*commit("a", 110, 205), *checkpoint(1, 120, 140)])

@@ -19,8 +19,8 @@ from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import AttemptStarted, NodeDied, NodeStarted
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.harness.model.plan import FaultSpec, Plan, Schedule
-from holdfast.harness.model.target import STORAGE, Role, Target
+from holdfast.harness.model.plan import FaultSpec, Gate, Plan, Schedule
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.harness.spi.service import Site
 from holdfast.suites.conformance.plans import TOLERANT
 from holdfast.suites.selfcheck.connectors.test_runs import LEFT_UNCOVERED, WORKER, kill, plan, refuted
@@ -49,10 +49,6 @@ def services() -> Iterator[SiteServices]:
         yield opened
 
 
-def lasting(kind: str, target: Target, duration_ms: int, after_checkpoint: int, **parameters: int) -> FaultSpec:
-    return FaultSpec(kind, target, Schedule(after_checkpoint=after_checkpoint), duration_ms, dict(parameters))
-
-
 def run(services: SiteServices, chosen: Plan, folder: Path, variant: str = "") -> Run:
     """The first run whose faults landed: one that missed its window says nothing."""
     system = ReferenceSystem(variant)
@@ -69,7 +65,8 @@ def run(services: SiteServices, chosen: Plan, folder: Path, variant: str = "") -
 
 
 def test_it_is_exactly_once_when_a_worker_and_the_broker_die(services: SiteServices, tmp_path: Path) -> None:
-    chosen = plan(kill(WORKER, 2), lasting("outage", BROKER, 1_500, 4), records=4_000, options=CONNECTED)
+    outage = FaultSpec("outage", BROKER, Schedule(after_checkpoint=4), 1_500)
+    chosen = plan(kill(WORKER, 2), outage, records=4_000, options=CONNECTED)
     judged = run(services, chosen, tmp_path)
     assert_passes(judged)
     assert len(judged.history.of(AttemptStarted)) > 1
@@ -83,9 +80,14 @@ def test_it_is_exactly_once_when_a_worker_and_the_broker_die(services: SiteServi
     assert not list(stack.object_store.client().list_objects("holdfast", recursive=True))
 
 
-def test_it_outlives_a_store_that_is_cut_off_and_a_slow_broker(services: SiteServices, tmp_path: Path) -> None:
+@pytest.mark.parametrize("gate", [None, Gate("publish-metadata", COORDINATOR)], ids=["next id", "metadata"])
+def test_it_outlives_a_store_that_is_cut_off_and_a_slow_broker(
+    gate: Gate | None, services: SiteServices, tmp_path: Path
+) -> None:
+    """Without a gate, the first thing that it asks of the store is to keep the id of its next checkpoint."""
+    cut = FaultSpec("cut", STORAGE, Schedule(after_checkpoint=2, gate=gate), 2_000)
     slow = FaultSpec("slow", BROKER, Schedule(after_checkpoint=4), 1_500, {"delay_ms": 100})
-    judged = run(services, plan(lasting("cut", STORAGE, 2_000, 2), slow, records=4_000, options=CONNECTED), tmp_path)
+    judged = run(services, plan(cut, slow, records=4_000, options=CONNECTED), tmp_path)
     assert_passes(judged)
 
 
