@@ -22,7 +22,8 @@ CONNECTOR = f"{OF_SPARK}spark-sql-kafka-0-10_2.13"
 def requirements(*extras: str) -> list[str]:
     """What is installed with some extras, beside what is always installed."""
     project = tomllib.loads(PROJECT.read_text())["project"]
-    return project["dependencies"] + [each for name in extras for each in project["optional-dependencies"][name]]
+    optional = project["optional-dependencies"]
+    return [*project["dependencies"], *(each for name in extras for each in optional[name])]
 
 
 def disagreements(required: Iterable[str], versions: Mapping[str, Any]) -> Iterator[str]:
