@@ -1,0 +1,55 @@
+"""What a state backend declares of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from holdfast.harness.spi import SPI_VERSION
+
+
+class Flag(StrEnum):
+    """Something that a backend can do. What is not declared is never used; what is declared is tried (SBK-09)."""
+
+    INCREMENTAL = "incremental"
+    """A snapshot uploads only what changed since the last confirmed one (INC-01)."""
+    CANONICAL = "canonical"
+    """`entries` and `restore_entries` work: state moves between backends."""
+    TTL = "ttl"
+    """Descriptors may have a time to live."""
+    TIMERS = "timers"
+    """`timers` works."""
+    MERGE = "merge"
+    """`StateTable.merge` works, and with it list, reducing and aggregating state."""
+    SPILLS = "spills"
+    """State beyond the memory budget works (SBK-08)."""
+    LOCAL_RECOVERY = "local-recovery"
+    """What lies in `StateContext.folder` is kept for the next attempt (LOC)."""
+    MIGRATES = "migrates"
+    """Values of an older version are converted at registration (SBK-04)."""
+    ASYNC_SNAPSHOT = "async-snapshot"
+    """The task thread may write while a snapshot is uploaded (ASY-01). Without it, the task thread uploads itself."""
+
+
+class Description(msgspec.Struct, frozen=True, kw_only=True):
+    """What `describe` returns: the same value at every call, and for every backend of one factory.
+
+    Attributes:
+        name: of the backend, such as `hashmap`.
+        flags: what it can do.
+        max_key_bytes: longest key that is accepted; one byte more raises Full.
+        max_value_bytes: longest value of one put, and longest result of one merge.
+        max_namespace_bytes: longest namespace.
+        options: key to (default, meaning in one line); a factory refuses others by ValueError.
+        spi_version: that it was written for.
+    """
+
+    name: str
+    flags: frozenset[Flag]
+    max_key_bytes: int
+    max_value_bytes: int
+    max_namespace_bytes: int
+    options: Mapping[str, tuple[str, str]] = {}
+    spi_version: int = SPI_VERSION

@@ -1,0 +1,33 @@
+"""Checkpoint storages, version 1: where snapshots and metadata lie.
+
+Threads. A storage is thread-safe: task threads, upload threads and the coordinator share one object. A stream is used
+by one thread.
+
+Names. A path is relative to the place that the storage was made for, with `/` between segments; its form is the
+storage's own. Callers hold FileReferences and pointers, and take none apart. A segment is never a prefix of another:
+what holds for `chk-1` does not touch `chk-10`.
+
+Durable. What `commit` or `finish` returned for survives a crash of everything, and is read whole by any process. What
+they raised for is invisible, or is complete and found again by its token.
+"""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.storage.checkpoint_storage import (
+    CheckpointStorage,
+    CheckpointStorageFactory,
+    StorageContext,
+    StorageDescription,
+)
+from holdfast.harness.spi.storage.scope import Scope
+from holdfast.harness.spi.storage.streams import CheckpointOutputStream, CheckpointStreamFactory
+
+__all__ = [
+    "CheckpointOutputStream",
+    "CheckpointStorage",
+    "CheckpointStorageFactory",
+    "CheckpointStreamFactory",
+    "Scope",
+    "StorageContext",
+    "StorageDescription",
+]
