@@ -54,7 +54,7 @@ class CheckpointStreamFactory(Protocol):
         Args:
             scope: to whom it will belong.
             name: one segment: letters, digits, `.`, `_` and `-`. Within its scope, and for EXCLUSIVE within its
-                checkpoint, unique.
+                checkpoint, unique over all operators, subtasks and attempts of the job.
             token: of the attempt and the call; a retry brings the same one, and nobody else does.
 
         Raises:
