@@ -23,6 +23,7 @@ DOCUMENTS = (
     "harness/README.md",
     "reports/README.md",
     "suites/README.md",
+    "suites/certify/README.md",
     "suites/spec/README.md",
     "suites/bench/README.md",
 )

@@ -34,8 +34,8 @@ class KeyedStateBackend(Protocol):
             parts: one manifest for each former subtask whose key groups overlap; none: a fresh start. Of the same
                 operator in one checkpoint. Placeholders were replaced.
             streams: to read from.
-            claimed: the runtime's registry owns the shared files, so a later snapshot may refer to them. If not, the
-                first snapshot is a full one.
+            claimed: the runtime's registry owns the shared files. If there is one part, and it is of this subtask, a
+                later snapshot may refer to them, by their reference. Else the first snapshot is a full one.
 
         Raises:
             Damaged: content is not what was written, or a key group is in no part, or in two (STO-06).
@@ -105,6 +105,9 @@ class KeyedStateBackend(Protocol):
 
         Snapshots may be confirmed in any order, or never; the newest confirmed one counts. Unknown, older and repeated
         numbers are no error, nor is one of a savepoint, which never becomes a base.
+
+        The runtime keeps the shared files of the newest confirmed checkpoint, whatever completes meanwhile, while a
+        snapshot is pending that was taken when it was the newest (INC-02).
         """
 
     def aborted(self, checkpoint: int) -> None:

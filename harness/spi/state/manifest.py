@@ -14,6 +14,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         format: name and version of the backend's own format, such as `hashmap-1`; others refuse it.
         checkpoint: which.
+        subtask: whose; shared files of this index are those that a claiming restore may refer to.
         first_key_group, end_key_group: that the backend owned, as in `range`.
         max_parallelism: number of key groups of the operator; a restore compares it (bug O3).
         handles: all files, in the order in which a restore needs them.
@@ -24,6 +25,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     format: str
     checkpoint: int
+    subtask: int
     first_key_group: int
     end_key_group: int
     max_parallelism: int

@@ -53,7 +53,8 @@ class Snapshot(Protocol):
     def entries(self) -> Iterator[StateEntry]:
         """All of it in canonical form, ascending; what is expired may be among them. Needs CANONICAL.
 
-        On the upload thread, on which each item is taken as well; the task thread writes meanwhile.
+        On the upload thread, on which each item is taken as well, while the task thread writes; on the task thread
+        without ASYNC_SNAPSHOT.
 
         Raises:
             RuntimeError: behind `release` or `close`.

@@ -66,6 +66,7 @@ def test_what_goes_into_metadata_survives_it() -> None:
     manifest = Manifest(
         format="f-1",
         checkpoint=1,
+        subtask=0,
         first_key_group=0,
         end_key_group=4,
         max_parallelism=8,

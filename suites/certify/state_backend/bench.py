@@ -1,0 +1,314 @@
+"""Where a check takes place: backends, a storage, a second thread, and a coordinator that the kit owns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from holdfast.fixtures.storages.fault_points import FaultPoints, StorageFault
+from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
+from holdfast.harness.model.events import FileReference
+from holdfast.harness.spi.state import (
+    Flag,
+    KeyedStateBackend,
+    KeyedStateBackendFactory,
+    Manifest,
+    StateContext,
+    StateDescriptor,
+)
+from holdfast.harness.spi.storage import Scope, StorageContext
+from holdfast.suites.certify.state_backend.check import Violation
+from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
+from holdfast.suites.certify.state_backend.model import Model
+from holdfast.suites.certify.state_backend.registry import Registry
+from holdfast.suites.certify.state_backend.upload_thread import UploadThread
+
+MAX_PARALLELISM = 16
+GROUPS = range(4, 8)
+AMPLE_BYTES = 1 << 22
+EPOCH = 1
+
+
+class Completed(msgspec.Struct, frozen=True):
+    """A checkpoint that completed, with what must be in it."""
+
+    checkpoint: int
+    parts: tuple[Manifest, ...]
+    model: Any
+
+
+class Bench:
+    """One check's own world; no other check sees anything of it.
+
+    Attributes:
+        other: makes backends of somebody else, for what moves between backends.
+        flags: that the backend declares.
+        now_ms: what time it is.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+        completed: checkpoints that can be restored, oldest first.
+        pending: snapshots that have neither completed nor been given up.
+    """
+
+    def __init__(self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> None:
+        self.factory = factory
+        self.other = other
+        self.place = Place()
+        self.registry = Registry()
+        self.thread = UploadThread()
+        self.now_ms = 1_000
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self.completed: list[Completed] = []
+        self.pending: set[int] = set()
+        self._attempt = 0
+        self._checkpoint = 0
+        self._backends: list[KeyedStateBackend] = []
+        probe = self.backend(factory)
+        self.description = probe.describe()
+        self.flags = self.description.flags
+        self.states = states_for(self.flags)
+
+    # ---------------------------------------------------------------- lives
+    def backend(
+        self,
+        factory: KeyedStateBackendFactory,
+        groups: range = GROUPS,
+        *,
+        subtask: int = 0,
+        memory_bytes: int = AMPLE_BYTES,
+        options: Mapping[str, str] | None = None,
+        max_parallelism: int = MAX_PARALLELISM,
+    ) -> KeyedStateBackend:
+        """A backend of a new attempt, which is closed at the end of the check."""
+        self._attempt += 1
+        context = StateContext(
+            job="job",
+            operator="operator",
+            subtask=subtask,
+            attempt=self._attempt,
+            key_groups=groups,
+            max_parallelism=max_parallelism,
+            memory_bytes=memory_bytes,
+            options=options or {},
+        )
+        backend = factory(context)
+        self._backends.append(backend)
+        return backend
+
+    def fresh(self, groups: range = GROUPS, *, memory_bytes: int = AMPLE_BYTES) -> Live:
+        """A first life, with every state registered."""
+        backend = self.backend(self.factory, groups, memory_bytes=memory_bytes)
+        live = self._live(backend, groups, Model())
+        live.register(self.states)
+        return live
+
+    def restored(
+        self,
+        completed: Completed,
+        groups: range = GROUPS,
+        *,
+        subtask: int = 0,
+        claimed: bool = True,
+        register: Sequence[StateDescriptor] | None = None,
+    ) -> Live:
+        """A life that begins from a checkpoint; states are registered in the reverse order."""
+        backend = self.backend(self.factory, groups, subtask=subtask)
+        self.step(f"restore({completed.checkpoint}, {groups})")
+        parts = overlapping(completed.parts, groups)
+        backend.restore(parts, self.storage().streams(completed.checkpoint, EPOCH), claimed=claimed)
+        live = self._live(backend, groups, completed.model.within(groups))
+        live.rule = "SBK-02"
+        live.register(self.states[::-1] if register is None else register)
+        return live
+
+    def adopt(self, backend: KeyedStateBackend, groups: range, model: Model, *, register: bool = True) -> Live:
+        """A backend that was restored in another way."""
+        live = self._live(backend, groups, model.within(groups))
+        live.rule = "SBK-02"
+        if register:
+            live.register(self.states[::-1])
+        return live
+
+    def _live(self, backend: KeyedStateBackend, groups: range, model: Model) -> Live:
+        self.step(f"life {self._attempt} of key groups {groups.start} to {groups.stop - 1}")
+        return Live(self, f"life{self._attempt}", backend, groups, model)
+
+    # ---------------------------------------------------------------- storage and threads
+    def storage(self, faults: Mapping[int, StorageFault] | None = None) -> InMemoryStorage:
+        """The storage as one process sees it."""
+        points = FaultPoints(faults)
+        points.arrive = self.thread.arrive
+        return InMemoryStorage(StorageContext(uri="memory:", job="job"), self.place, points)
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """No operation of the storage may run on the task thread."""
+        self.thread.guarded = True
+        yield
+        self.thread.guarded = False
+        if self.thread.on_task_thread:
+            raise Violation("ASY-01", f"snapshot() performed {self.thread.on_task_thread} on the task thread.")
+
+    def upload(self, taken: Taken, storage: InMemoryStorage | None = None) -> Manifest:
+        """Store a snapshot on the other thread, or on this one for a backend that is not asynchronous."""
+        self.step(f"upload({taken.checkpoint})")
+        streams = (storage or self.storage()).streams(taken.checkpoint, EPOCH)
+        manifest = self.elsewhere(lambda: taken.snapshot.upload(streams, never))
+        self.check_threads()
+        return require_manifest(manifest)
+
+    def elsewhere(self, call: Callable[[], Any]) -> Any:
+        """Call on the upload thread, or on this one for a backend that is not asynchronous."""
+        return self.thread.run(call) if Flag.ASYNC_SNAPSHOT in self.flags else call()
+
+    def check_threads(self) -> None:
+        """No third thread came, and the task thread was not held up.
+
+        Raises:
+            Violation: ASY-01.
+        """
+        if self.thread.strangers:
+            raise Violation("ASY-01", f"a third thread performed {self.thread.strangers}.")
+        if self.thread.blocked:
+            raise Violation("ASY-01", "the task thread waited for an operation of the storage on the upload thread.")
+
+    # ---------------------------------------------------------------- the coordinator
+    def next_checkpoint(self) -> int:
+        self._checkpoint += 1
+        return self._checkpoint
+
+    def complete(self, live: Live, taken: Taken, manifest: Manifest, *, retain: int = 2) -> Completed:
+        """A checkpoint of one subtask completes, and old ones go."""
+        return self.complete_all([(live, taken, manifest)], retain=retain)
+
+    def complete_all(self, acknowledged: Sequence[tuple[Live, Taken, Manifest]], *, retain: int = 2) -> Completed:
+        """A checkpoint completes which several subtasks have acknowledged."""
+        checkpoint = acknowledged[0][1].checkpoint
+        self.step(f"confirmed({checkpoint})")
+        model = Model()
+        parts = []
+        for subtask, (live, taken, manifest) in enumerate(acknowledged):
+            part = self.registry.resolved(subtask, manifest)
+            self.registry.register(subtask, part)
+            parts.append(part)
+            model.descriptors.update(taken.model.descriptors)
+            model.values.update(taken.model.values)
+            for state, timers in taken.model.timers.items():
+                model.timers.setdefault(state, set()).update(timers)
+            live.backend.confirmed(taken.checkpoint)
+        completed = Completed(checkpoint, tuple(parts), model)
+        self.storage().finish(checkpoint, EPOCH, msgspec.msgpack.encode(completed.parts))
+        self.completed.append(completed)
+        self.pending.discard(checkpoint)
+        while len(self.completed) > retain:
+            self.subsume()
+        self._collect()
+        return completed
+
+    def subsume(self) -> None:
+        """The oldest checkpoint goes."""
+        oldest = self.completed.pop(0)
+        self.step(f"subsume({oldest.checkpoint})")
+        self.registry.unregister(oldest.checkpoint, self.pending)
+        self.storage().drop(oldest.checkpoint, EPOCH)
+        self._collect()
+
+    def abort(self, live: Live, taken: Taken, manifest: Manifest | None = None) -> None:
+        """A checkpoint will not complete: its files go."""
+        self.step(f"aborted({taken.checkpoint})")
+        live.backend.aborted(taken.checkpoint)
+        self.pending.discard(taken.checkpoint)
+        storage = self.storage()
+        if manifest is not None:
+            storage.delete(self.registry.unused(manifest), EPOCH)
+        storage.drop(taken.checkpoint, EPOCH)
+        self._collect()
+
+    def sweep(self, checkpoint: int) -> None:
+        """Remove what a life left behind that ended during a checkpoint, while nothing is under way."""
+        self.step(f"sweep({checkpoint})")
+        self.pending.discard(checkpoint)
+        storage = self.storage()
+        storage.drop(checkpoint, EPOCH)
+        left = [path for path in storage.list_folder("shared") if path not in self.registry.paths]
+        storage.delete([FileReference(path, 0, 0) for path in left], EPOCH)
+        self._collect()
+
+    def _collect(self) -> None:
+        self.storage().delete(self.registry.collect(self.pending), EPOCH)
+        self.check_reachable()
+
+    # ---------------------------------------------------------------- files
+    def check_reachable(self) -> None:
+        """Every file of every completed checkpoint is there.
+
+        Raises:
+            Violation: INC-02.
+        """
+        there = set(self.storage().list_folder(""))
+        for completed in self.completed:
+            missing = sorted(paths_of(completed.parts) - there)
+            if missing:
+                raise Violation("INC-02", f"checkpoint {completed.checkpoint} needs {missing}, which was deleted.")
+
+    def check_leaks(self, rule: str = "INC-03") -> None:
+        """Nothing else is there, while no checkpoint is under way.
+
+        Raises:
+            Violation: of the rule.
+        """
+        needed = {path for completed in self.completed for path in paths_of(completed.parts)}
+        needed |= {f"chk-{completed.checkpoint}/_metadata" for completed in self.completed}
+        left = sorted(set(self.storage().list_folder("")) - needed)
+        if left:
+            raise Violation(rule, f"no checkpoint needs {left}, and nobody deletes it.")
+
+    def stored_bytes(self, folder: str) -> int:
+        """Bytes of all files below a folder."""
+        return sum(len(self.place.files["job", path].content) for path in self.storage().list_folder(folder))
+
+    # ---------------------------------------------------------------- what happened
+    def step(self, step: str) -> None:
+        self.steps.append(step)
+
+    def hit(self, window: str) -> None:
+        """A window was met."""
+        self.windows[window] += 1
+
+    def close(self) -> None:
+        """Free everything."""
+        self.thread.close()
+        for backend in self._backends:
+            backend.close()
+
+
+def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:
+    """The parts that hold some of these key groups."""
+    return [part for part in parts if part.first_key_group < groups.stop and groups.start < part.end_key_group]
+
+
+def paths_of(parts: Sequence[Manifest]) -> set[str]:
+    """Of all files of a checkpoint."""
+    return {each.reference.path for part in parts for each in part.handles if each.reference is not None}
+
+
+def shared_paths(manifest: Manifest) -> set[str]:
+    """Of the shared files of a manifest that are no placeholders."""
+    return {each.reference.path for each in manifest.handles if each.scope is Scope.SHARED and each.reference}
+
+
+def require_manifest(thing: object) -> Manifest:
+    """What an upload returns."""
+    if not isinstance(thing, Manifest):
+        raise Violation("SBK-02", f"upload() returned {thing!r}, which is no Manifest.")
+    return thing
+
+
+def never() -> bool:
+    """No checkpoint is cancelled."""
+    return False

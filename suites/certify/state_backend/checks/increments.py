@@ -1,0 +1,224 @@
+"""INC: increments are small, rest on confirmed checkpoints alone, and neither lose nor leave a shared file."""
+
+from __future__ import annotations
+
+from holdfast.fixtures.storages.fault_points import StorageFault
+from holdfast.harness.spi.errors import Transient
+from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
+from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of
+from holdfast.suites.certify.state_backend.check import Check, Violation
+from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.live import Live, Taken
+
+GROUP = GROUPS.start
+VALUES = 400
+VALUE_BYTES = 100
+SHARE = 8
+"""An increment of one changed value in 400 has less than this fraction of the bytes of a full snapshot."""
+INCREMENTAL = frozenset({Flag.INCREMENTAL})
+
+
+def small_changes(bench: Bench) -> None:
+    live = bench.fresh()
+    for number in range(VALUES):
+        live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v" * VALUE_BYTES)])
+    full_bytes = _written(bench, live)
+    for number in range(12):
+        live.put("value", GROUP, b"", [(b"0", b"changed %d" % number)])
+        written = _written(bench, live)
+        if number == 0 and written * SHARE > full_bytes:
+            raise Violation(
+                "INC-01",
+                f"behind a full snapshot of {full_bytes} bytes, one changed value of {VALUES} writes {written} bytes: "
+                "what changed, and no more, is right.",
+            )
+    bench.restored(bench.completed[-1]).compare()
+
+
+def aborted_base(bench: Bench) -> None:
+    """With the abort before the next snapshot, before its upload, and behind its upload."""
+    for moment in range(3):
+        live = bench.fresh()
+        fill(live)
+        _completed(bench, live)
+        change_everything(live)
+        lost = live.snapshot()
+        manifest = bench.upload(lost)
+        bench.hit("aborted-behind-its-upload")
+        if moment == 0:
+            bench.abort(live, lost, manifest)
+        live.put("value", GROUP, b"", [(b"k", b"behind the aborted one")])
+        following = live.snapshot()
+        if moment == 1:
+            bench.abort(live, lost, manifest)
+        uploaded = bench.upload(following)
+        if moment == 2:
+            bench.abort(live, lost, manifest)
+        completed = bench.complete(live, following, uploaded)
+        bench.restored(completed).compare(drain_timers=True)
+        bench.check_leaks()
+
+
+def removed_keys(bench: Bench) -> None:
+    live = bench.fresh()
+    for number in range(9):
+        fill(live, b"%d" % number)
+        if number % 3 == 2:
+            change_everything(live)
+        live.put("value", GROUP, b"n", [(b"%d" % number, b"v"), (b"%d" % (number + 1), b"w")])
+        live.remove("value", GROUP, b"n", [b"%d" % number])
+        if number % 4 == 3:
+            live.clear("value", GROUP, b"n")
+        bench.restored(_completed(bench, live)).compare(drain_timers=True)
+    bench.check_leaks()
+
+
+def subsumed(bench: Bench) -> None:
+    for retain in (1, 3):
+        live = bench.fresh()
+        fill(live)
+        for number in range(8):
+            live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v" * 50)])
+            taken = live.snapshot()
+            bench.complete(live, taken, bench.upload(taken), retain=retain)
+            for completed in bench.completed:
+                bench.restored(completed).compare()
+        bench.check_leaks()
+        bench.hit("subsumed")
+
+
+def out_of_order(bench: Bench) -> None:
+    """Two checkpoints in flight, confirmed late, twice, or in the other order."""
+    live = bench.fresh()
+    fill(live)
+    first = _completed(bench, live)
+    change_everything(live)
+    older, older_manifest = _uploaded(bench, live)
+    fill(live, b"between")
+    newer, newer_manifest = _uploaded(bench, live)
+    bench.hit("two-in-flight")
+    bench.complete(live, newer, newer_manifest)
+    bench.step(f"confirmed({first.checkpoint}), again, and checkpoints that never were")
+    live.backend.confirmed(first.checkpoint)
+    live.backend.confirmed(newer.checkpoint)
+    live.backend.aborted(10_000)
+    bench.abort(live, older, older_manifest)
+    change_everything(live)
+    completed = _completed(bench, live)
+    bench.restored(completed).compare(drain_timers=True)
+    bench.check_leaks()
+
+
+def unclaimed(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    first = _completed(bench, live)
+    restored = bench.restored(first, claimed=False)
+    restored.put("value", GROUP, b"", [(b"k", b"changed")])
+    taken, manifest = _uploaded(bench, restored)
+    foreign = paths_of([manifest]) & paths_of(first.parts)
+    if foreign or any(each.reference is None for each in manifest.handles):
+        raise Violation("INC-02", f"a restore that claims nothing is followed by a snapshot that refers to {foreign}.")
+    bench.abort(restored, taken, manifest)
+    claimed = bench.restored(first)
+    claimed.put("value", GROUP, b"", [(b"k", b"changed")])
+    completed = _completed(bench, claimed)
+    bench.restored(completed).compare()
+    claimed.put("value", GROUP, b"", [(b"k", b"changed again")])
+    bench.restored(_completed(bench, claimed)).compare()
+    bench.check_leaks()
+
+
+def savepoint_between(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    _completed(bench, live)
+    live.put("value", GROUP, b"", [(b"k", b"in the savepoint")])
+    taken = live.snapshot(SnapshotKind.SAVEPOINT)
+    bench.upload(taken)
+    live.backend.confirmed(taken.checkpoint)
+    bench.sweep(taken.checkpoint)
+    bench.step("the user deletes the savepoint")
+    live.put("value", GROUP, b"", [(b"l", b"behind the savepoint")])
+    bench.restored(_completed(bench, live)).compare()
+    bench.check_leaks()
+
+
+def names(bench: Bench) -> None:
+    """Two lives of one subtask begin from one checkpoint, and both store something."""
+    live = bench.fresh()
+    fill(live)
+    first = _completed(bench, live)
+    for salt in (b"one", b"two", b"three"):
+        life = bench.restored(first)
+        fill(life, salt)
+        taken, manifest = _uploaded(bench, life)
+        bench.step("that life ends before its checkpoint completes; its files stay for now")
+    bench.hit("several-lives-from-one-checkpoint")
+    completed = bench.complete(life, taken, manifest)
+    bench.restored(completed).compare()
+
+
+def quiescence(bench: Bench) -> None:
+    live = bench.fresh()
+    for number in range(14):
+        live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % (number % 5), b"v%d" % number)])
+        live.remove("value", GROUPS[number % 3], b"", [b"%d" % (number % 4)])
+        taken = live.snapshot()
+        if number % 7 == 3:
+            try:
+                bench.upload(taken, bench.storage({number % 3: StorageFault.LOST_ANSWER}))
+            except Transient:
+                bench.hit("upload-that-raised")
+            bench.abort(live, taken)
+        elif number % 5 == 4:
+            bench.abort(live, taken, bench.upload(taken))
+            bench.hit("aborted")
+        else:
+            bench.complete(live, taken, bench.upload(taken))
+        taken.snapshot.release()
+        bench.check_leaks()
+    bench.restored(bench.completed[-1]).compare()
+    while bench.completed:
+        bench.subsume()
+    bench.check_leaks()
+
+
+def _written(bench: Bench, live: Live) -> int:
+    """Bytes that a completed checkpoint adds to all files."""
+    before = bench.stored_bytes("")
+    taken, manifest = _uploaded(bench, live)
+    written = bench.stored_bytes("") - before
+    bench.complete(live, taken, manifest)
+    return written
+
+
+def _uploaded(bench: Bench, live: Live) -> tuple[Taken, Manifest]:
+    taken = live.snapshot()
+    manifest = bench.upload(taken)
+    taken.snapshot.release()
+    return taken, manifest
+
+
+def _completed(bench: Bench, live: Live) -> Completed:
+    return bench.complete(live, *_uploaded(bench, live))
+
+
+CHECKS = (
+    Check("INC-01/small-changes", "One changed value of 400 is a small upload, time after time.", small_changes,
+          INCREMENTAL, also=("INC-02", "SBK-02")),
+    Check("INC-01/aborted-base", "The files of an aborted checkpoint are no base.", aborted_base,
+          windows=("aborted-behind-its-upload",), also=("INC-02", "SBK-02")),
+    Check("INC-01/removed-keys", "What was removed stays away over nine increments.", removed_keys, also=("SBK-02",)),
+    Check("INC-02/subsumed", "Old checkpoints go, and what later ones need stays.", subsumed, windows=("subsumed",),
+          also=("SBK-02",)),
+    Check("INC-02/out-of-order", "Late, repeated and foreign notices break nothing.", out_of_order,
+          windows=("two-in-flight",), also=("SBK-02",)),
+    Check("INC-02/unclaimed", "Files that nobody claimed are not referred to.", unclaimed, also=("SBK-02",)),
+    Check("INC-02/savepoint-between", "A savepoint that is deleted takes no file along.", savepoint_between,
+          also=("SBK-02",)),
+    Check("INC-02/names", "Lives from one checkpoint never give one name to two contents.", names,
+          windows=("several-lives-from-one-checkpoint",), also=("SBK-02",)),
+    Check("INC-03/quiescence", "No file is left over, also behind aborted and failed uploads.", quiescence,
+          windows=("aborted",), also=("INC-02", "SBK-02")),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""SBK-01, SBK-08: what is declared fits, one byte more is Full, and nothing is lost by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.harness.spi.errors import Full
+from holdfast.harness.spi.state import Flag, Timer
+from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
+from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
+from holdfast.suites.certify.state_backend.live import Live
+from holdfast.suites.certify.state_backend.model import element
+
+GROUP = GROUPS.start
+LARGEST_TRIED = 1 << 21
+"""A limit above this is not tried: the memory belongs to others, too."""
+BUDGET_BYTES = 1 << 16
+
+
+def refused(live: Live, rule: str, what: str, call: Callable[[], object], limit: str = "") -> None:
+    """A call must raise Full, and name the limit."""
+    live.bench.step(what)
+    try:
+        call()
+    except Full as error:
+        if limit and (limit not in str(error)):
+            raise Violation(rule, f"{what}: Full does not name {limit}: {error}") from error
+    else:
+        raise Violation(rule, f"{what}: it raised nothing; Full is right.")
+
+
+def lengths(bench: Bench) -> None:
+    live = bench.fresh(memory_bytes=8 * LARGEST_TRIED)
+    now_ms = bench.now_ms
+    limits = bench.description
+    table = live.table("value")
+    for limit, longest, pair in (
+        ("max_key_bytes", limits.max_key_bytes, lambda size: (b"", [(b"good", b""), (b"k" * size, b"v")])),
+        ("max_value_bytes", limits.max_value_bytes, lambda size: (b"", [(b"good", b""), (b"k", b"v" * size)])),
+        ("max_namespace_bytes", limits.max_namespace_bytes, lambda size: (b"n" * size, [(b"k", b"v")])),
+    ):
+        if longest > LARGEST_TRIED:
+            continue
+        bench.hit("a-declared-limit")
+        namespace, pairs = pair(longest + 1)
+        refused(
+            live,
+            "SBK-01",
+            f"put with one byte more than {limit}, {longest}",
+            lambda namespace=namespace, pairs=pairs: table.put(GROUP, namespace, pairs, now_ms=now_ms),  # type: ignore[misc]
+            limit,
+        )
+        live.compare()
+        live.put("value", GROUP, *pair(longest))
+        live.compare()
+        live.clear("value", GROUP, pair(longest)[0])
+    if not bench.windows["a-declared-limit"]:
+        raise CannotTry(f"every declared limit is above {LARGEST_TRIED} bytes, which is not tried")
+
+
+def merged_length(bench: Bench) -> None:
+    longest = bench.description.max_value_bytes
+    live = bench.fresh(memory_bytes=8 * LARGEST_TRIED)
+    if longest > LARGEST_TRIED:
+        raise CannotTry(f"max_value_bytes is {longest}, and values above {LARGEST_TRIED} are not tried")
+    bench.hit("a-declared-limit")
+    half = element(b"x" * (longest // 2 - 4))
+    live.merge("list", GROUP, b"", [(b"k", half)])
+    table = live.table("list")
+    refused(
+        live,
+        "SBK-01",
+        f"merge to more than max_value_bytes, {longest}",
+        lambda: table.merge(GROUP, b"", [(b"other", b""), (b"k", half + b"\x00" * 4)], now_ms=bench.now_ms),
+    )
+    live.compare()
+
+
+def budget(bench: Bench) -> None:
+    live = bench.fresh(memory_bytes=BUDGET_BYTES)
+    table = live.table("value")
+    for number in range(400):  # Ten times the budget by bytes of values alone.
+        bench.step(f"put value {number} of 2,048 bytes, of a budget of {BUDGET_BYTES} bytes")
+        pairs = [(b"%d/%d" % (number, half), b"v" * 1_024) for half in (0, 1)]
+        try:
+            table.put(GROUP, b"", pairs, now_ms=bench.now_ms)
+        except Full:
+            bench.hit("a-full-budget")
+            break
+        live.model.put(("value", GROUP, b"", pairs[0][0]), pairs[0][1], 0)
+        live.model.put(("value", GROUP, b"", pairs[1][0]), pairs[1][1], 0)
+    else:
+        raise Violation("SBK-01", "state of ten times the memory budget raised nothing, though SPILLS is not declared.")
+    live.compare()
+    live.put("value", GROUP, b"", [(b"0/0", b"shorter"), (b"0/1", b"")])
+    live.remove("value", GROUP, b"", [b"1/0", b"1/1"])
+    live.put("value", GROUP, b"", [(b"fits again", b"v" * 512)])
+    live.compare()
+    if Flag.TIMERS in bench.flags:
+        state = "event-timers"
+        timers = [Timer(number, GROUP, b"", b"t" * 512) for number in range(4_000)]
+        refused(live, "SBK-01", "register more timers than fit", lambda: live.timer_service(state).register(timers))
+        live.same("first timer", live.timer_service(state).first(), None)
+
+
+def beyond_the_budget(bench: Bench) -> None:
+    live = bench.fresh(memory_bytes=BUDGET_BYTES)
+    for number in range(400):
+        live.put("value", GROUP + number % 2, b"", [(b"%03d" % number, b"%d" % number * 600)])
+    bench.hit("beyond-the-budget")
+    live.compare()
+
+
+CHECKS = (
+    Check(
+        "SBK-01/lengths", "Keys, values and namespaces at the declared limit, and one byte above.", lengths,
+        windows=("a-declared-limit",),
+    ),
+    Check(
+        "SBK-01/merged-length", "A merge whose result is too long changes nothing.", merged_length,
+        frozenset({Flag.MERGE}), ("a-declared-limit",),
+    ),
+    Check("SBK-01/full-budget", "A full budget raises Full, keeps what is there, and empties again.", budget,
+          windows=("a-full-budget",)),
+    Check("SBK-08/spills", "State of ten times the budget works.", beyond_the_budget, frozenset({Flag.SPILLS}),
+          ("beyond-the-budget",)),
+)  # fmt: skip

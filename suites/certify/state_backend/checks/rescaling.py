@@ -1,0 +1,72 @@
+"""SBK-05: each key group goes to whoever owns it, whole and alone."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.harness.spi.errors import Damaged
+from holdfast.suites.certify.state_backend.bench import EPOCH, Bench
+from holdfast.suites.certify.state_backend.check import Check, Violation
+from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+
+ALL = range(12)
+WIDTHS = (1, 3, 2, 4, 1)
+"""Of the same job, one after the other."""
+
+
+def scaling(bench: Bench) -> None:
+    lives = [bench.fresh(ALL)]
+    fill(lives[0])
+    for number, width in enumerate(WIDTHS[1:]):
+        checkpoint = bench.next_checkpoint()
+        taken = [live.snapshot(checkpoint=checkpoint) for live in lives]
+        manifests = [bench.upload(each) for each in taken]
+        completed = bench.complete_all(list(zip(lives, taken, manifests, strict=True)))
+        bounds = [len(ALL) * index // width for index in range(width + 1)]
+        lives = [
+            bench.restored(completed, range(bounds[index], bounds[index + 1]), subtask=index) for index in range(width)
+        ]
+        bench.hit("rescaled")
+        for live in lives:
+            live.rule = "SBK-05"
+            live.compare()
+            change_everything(live)
+            fill(live, b"%d" % number)
+    for live in lives:
+        live.compare(drain_timers=True)
+
+
+def gaps(bench: Bench) -> None:
+    live = bench.fresh(ALL)
+    fill(live)
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    [part] = completed.parts
+    for what, parts in (
+        ("without one key group", (replace(part, end_key_group=ALL.stop - 1),)),
+        ("with one part twice", (part, part)),
+    ):
+        bench.step(f"restore {what}")
+        try:
+            bench.backend(bench.factory, ALL).restore(parts, bench.storage().streams(1, EPOCH), claimed=True)
+        except Damaged:
+            continue
+        raise Violation("SBK-05", f"a restore {what} raised nothing; Damaged is right.")
+
+
+def foreign_groups(bench: Bench) -> None:
+    live = bench.fresh()
+    for key_group in (live.groups.start - 1, live.groups.stop):
+        try:
+            live.table("value").put(key_group, b"", [(b"k", b"v")], now_ms=0)
+        except RuntimeError:
+            continue
+        raise Violation("SBK-05", f"a put into key group {key_group} of {live.groups} raised nothing.")
+
+
+CHECKS = (
+    Check("SBK-05/scaling", "Restores at 1, 3, 2, 4 and 1 subtasks hold exactly their key groups.", scaling,
+          windows=("rescaled",), also=("SBK-02", "INC-02")),
+    Check("SBK-05/gaps", "A key group that is in no part, or in two, is Damaged.", gaps),
+    Check("SBK-05/foreign-groups", "Key groups of another subtask are refused.", foreign_groups),
+)  # fmt: skip

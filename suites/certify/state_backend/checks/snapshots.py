@@ -1,0 +1,220 @@
+"""SBK-02, SBK-03, ASY: snapshots are views of their moment, each for itself."""
+
+from __future__ import annotations
+
+from concurrent.futures import CancelledError
+from functools import partial
+from threading import get_ident
+
+from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind
+from holdfast.harness.spi.storage import Scope
+from holdfast.suites.certify.state_backend.bench import EPOCH, Bench, never, require_manifest
+from holdfast.suites.certify.state_backend.check import Check, Violation
+from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.live import Live, Taken
+
+ASYNCHRONOUS = frozenset({Flag.ASYNC_SNAPSHOT})
+
+
+def round_trip(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    taken.snapshot.release()
+    taken.snapshot.release()
+    live.close()
+    restored = bench.restored(completed)
+    restored.compare()
+    change_everything(restored)
+    restored.compare()
+    bench.restored(completed).compare(drain_timers=True)
+
+
+def empty(bench: Bench) -> None:
+    live = bench.fresh()
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    restored = bench.restored(completed)
+    restored.compare()
+    fill(restored)
+    for state, table in ((each.name, restored.table(each.name)) for each in bench.states if "timers" not in each.name):
+        for key_group in restored.groups:
+            for namespace in list(table.namespaces(key_group)):
+                restored.clear(state, key_group, namespace)
+    taken = restored.snapshot()
+    completed = bench.complete(restored, taken, bench.upload(taken))
+    bench.restored(completed).compare(drain_timers=True)
+
+
+def never_read(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    asleep = bench.restored(completed, register=())
+    taken = asleep.snapshot()
+    bench.step("nothing was registered in that life")
+    completed = bench.complete(asleep, taken, bench.upload(taken))
+    bench.restored(completed).compare(drain_timers=True)
+
+
+def several_in_flight(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    first = live.snapshot()
+    change_everything(live)
+    second = live.snapshot()
+    fill(live, b"salt")
+    third = live.snapshot()
+    change_everything(live)
+    bench.hit("three-open-snapshots")
+    manifests = {}
+    for taken in (second, first):
+        manifests[taken.checkpoint] = bench.upload(taken)
+    second.snapshot.release()
+    manifests[third.checkpoint] = bench.upload(third)
+    for taken in (first, second, third):
+        completed = bench.complete(live, taken, manifests[taken.checkpoint], retain=3)
+        bench.restored(completed).compare(drain_timers=True)
+    live.compare()
+
+
+def isolation(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot()
+    streams = bench.storage().streams(taken.checkpoint, EPOCH)
+    bench.step(f"upload({taken.checkpoint}) begins on the upload thread")
+    bench.thread.start(lambda: taken.snapshot.upload(streams, never))
+    if not bench.thread.done:
+        bench.hit("snapshot-overlapped-a-write")
+    change_everything(live)
+    while not bench.thread.done:
+        bench.step("the upload performs one operation of the storage")
+        bench.thread.step()
+        fill(live, b"%d" % len(bench.steps))
+        change_everything(live)
+    completed = bench.complete(live, taken, require_manifest(bench.thread.finish()))
+    bench.check_threads()
+    bench.restored(completed).compare(drain_timers=True)
+    live.compare()
+
+
+def cancelled(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    for after in (0, 1, 2, 3):
+        taken = live.snapshot()
+        streams = bench.storage().streams(taken.checkpoint, EPOCH)
+        asked = _Asked(after)
+        manifest = None
+        bench.step(f"upload({taken.checkpoint}), cancelled at question {after}")
+        try:
+            manifest = bench.elsewhere(partial(taken.snapshot.upload, streams, asked))
+        except CancelledError:
+            bench.hit("cancelled")
+            left = sorted(bench.storage().list_folder(""))
+            if left:
+                raise Violation("ASY-05", f"a cancelled upload left {left}.") from None
+        if not asked.times:
+            raise Violation("ASY-05", "upload never asks whether it is cancelled.")
+        bench.abort(live, taken, manifest)
+        taken.snapshot.release()
+
+
+class _Asked:
+    """Whether a checkpoint is cancelled: from some question on."""
+
+    def __init__(self, after: int) -> None:
+        self._after = after
+        self.times = 0
+
+    def __call__(self) -> bool:
+        self.times += 1
+        return self.times > self._after
+
+
+def savepoint(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    before = live.snapshot()
+    bench.complete(live, before, bench.upload(before))
+    change_everything(live)
+    taken = live.snapshot(SnapshotKind.SAVEPOINT)
+    manifest = bench.upload(taken)
+    own = f"chk-{taken.checkpoint}/"
+    for handle in manifest.handles:
+        if handle.scope is not Scope.EXCLUSIVE or handle.reference is None or not handle.reference.path.startswith(own):
+            raise Violation("SBK-02", f"a savepoint has {handle.name} in scope {handle.scope}: it is to stand alone.")
+    completed = bench.complete(live, taken, manifest)
+    fill(live, b"behind")
+    bench.restored(completed, claimed=False).compare(drain_timers=True)
+
+
+def released(bench: Bench) -> None:
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot()
+    taken.snapshot.release()
+    _refuses(bench, "upload behind release", live, taken)
+    other = live.snapshot()
+    live.close()
+    live.close()
+    _refuses(bench, "upload behind close", live, other)
+    for what, call in (
+        ("get", lambda: live.table("value").get(live.groups.start, b"", [b"k"], now_ms=0)),
+        ("snapshot", lambda: live.backend.snapshot(1_000)),
+        ("table", lambda: live.backend.table(bench.states[0])),
+    ):
+        try:
+            call()
+        except RuntimeError:
+            continue
+        raise Violation("SBK-02", f"{what} behind close raised nothing; RuntimeError is right.")
+    live.backend.describe()
+
+
+def _refuses(bench: Bench, what: str, live: Live, taken: Taken) -> None:
+    bench.step(what)
+    try:
+        bench.upload(taken)
+    except RuntimeError:
+        return
+    raise Violation("SBK-02", f"{what} raised nothing; RuntimeError is right.")
+
+
+def threads(bench: Bench) -> None:
+    """What the caller hands in is called on the task thread, also while an upload runs."""
+    live = bench.fresh()
+    seen: set[int] = set()
+
+    def reduce(old: bytes, new: bytes) -> bytes:
+        seen.add(get_ident())
+        return old + new
+
+    table = live.backend.table(StateDescriptor(name="folded", kind=StateKind.REDUCING), reduce)
+    for number in range(20):
+        table.merge(live.groups.start, b"", [(b"%d" % (number % 3), b"x")], now_ms=0)
+    taken = live.snapshot()
+    table.merge(live.groups.start, b"", [(b"0", b"y")], now_ms=0)
+    bench.upload(taken)
+    table.get(live.groups.start, b"", [b"0"], now_ms=0)
+    bench.check_threads()
+    if seen != {get_ident()}:
+        raise Violation("ASY-01", f"a function ran on {len(seen)} threads; the task thread is right.")
+
+
+CHECKS = (
+    Check("SBK-02/round-trip", "A restored backend holds what the snapshot held.", round_trip),
+    Check("SBK-02/empty", "Empty state is restored as empty state.", empty),
+    Check("SBK-02/never-read", "What was restored and never registered is in the next snapshot.", never_read),
+    Check("SBK-02/savepoint", "A savepoint stands alone.", savepoint),
+    Check("SBK-02/released", "Released snapshots and closed backends are of no use, and say so.", released),
+    Check("SBK-03/in-flight", "Three open snapshots hold three states.", several_in_flight,
+          windows=("three-open-snapshots",)),
+    Check("ASY-02/isolation", "What is written during an upload is not in it.", isolation, ASYNCHRONOUS,
+          ("snapshot-overlapped-a-write",), ("ASY-01", "SBK-02")),
+    Check("ASY-01/threads", "Functions of the caller run on the task thread alone.", threads, frozenset({Flag.MERGE})),
+    Check("ASY-05/cancelled", "A cancelled upload leaves no file.", cancelled, windows=("cancelled",)),
+)  # fmt: skip

@@ -1,0 +1,59 @@
+"""SBK-01, SBK-02: what has a time to live is gone at its end, and a restore does not renew it."""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.state import Flag
+from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
+from holdfast.suites.certify.state_backend.check import Check
+from holdfast.suites.certify.state_backend.live import TTL_MS
+from holdfast.suites.certify.state_backend.model import element
+
+GROUP = GROUPS.start
+TTL = frozenset({Flag.TTL})
+
+
+def expiry(bench: Bench) -> None:
+    live = bench.fresh()
+    live.put("mortal", GROUP, b"", [(b"a", b"1"), (b"b", b"1"), (b"c", b"1")])
+    if Flag.MERGE in bench.flags:
+        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"1"))])
+    bench.now_ms += TTL_MS // 2
+    live.put("mortal", GROUP, b"", [(b"b", b"2")])
+    if Flag.MERGE in bench.flags:
+        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"2"))])
+    bench.now_ms += TTL_MS // 2 - 1
+    live.get("mortal", GROUP, b"", [b"a", b"b"])
+    live.compare()
+    bench.now_ms += 1
+    bench.hit("expired")
+    live.get("mortal", GROUP, b"", [b"a", b"b"])
+    live.compare()
+    live.put("mortal", GROUP, b"", [(b"a", b"anew")])
+    bench.now_ms += TTL_MS // 2
+    if Flag.MERGE in bench.flags:
+        live.merge("mortal-list", GROUP, b"", [(b"a", element(b"3"))])
+    live.compare()
+
+
+def over_a_restore(bench: Bench) -> None:
+    live = bench.fresh()
+    live.put("mortal", GROUP, b"", [(b"a", b"1"), (b"gone", b"1")])
+    bench.now_ms += TTL_MS // 2
+    live.put("mortal", GROUP, b"", [(b"b", b"2")])
+    taken = live.snapshot()
+    bench.now_ms += TTL_MS // 4
+    live.put("mortal", GROUP, b"", [(b"a", b"written later")])
+    completed = bench.complete(live, taken, bench.upload(taken))
+    restored = bench.restored(completed)
+    restored.compare()
+    bench.now_ms += TTL_MS // 4
+    bench.hit("expired")
+    restored.compare()
+    bench.now_ms += TTL_MS // 2
+    restored.compare()
+
+
+CHECKS = (
+    Check("SBK-01/expiry", "A value is there until its time is over, and not at it.", expiry, TTL, ("expired",)),
+    Check("SBK-02/expiry", "A restore keeps the time that is left.", over_a_restore, TTL, ("expired",)),
+)

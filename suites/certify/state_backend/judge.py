@@ -1,0 +1,61 @@
+"""Runs a check against a backend, and says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.state import KeyedStateBackendFactory
+from holdfast.suites.certify.state_backend.bench import Bench
+from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
+from holdfast.suites.certify.state_backend.verdict import WITNESS_STEPS, CheckVerdict
+
+_HERE = str(Path(__file__).parent)
+
+
+def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> CheckVerdict:
+    """One check of one backend, in a world of its own.
+
+    Args:
+        check: which.
+        factory: of the backend.
+        other: of another one, between which state moves.
+    """
+    try:
+        bench = Bench(factory, other)
+    except Exception as error:
+        return CheckVerdict(check, Status.FAIL, "SBK-09", f"the factory raised {error!r}")
+    try:
+        if missing := sorted(check.needs - bench.flags):
+            return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
+        check.run(bench)
+    except CannotTry as reason:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
+    except Violation as violation:
+        return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
+    except Exception as error:
+        status = Status.ERROR if _is_ours(error) else Status.FAIL
+        return CheckVerdict(check, status, check.rule, f"{type(error).__name__}: {error}", _witness(error, bench.steps))
+    finally:
+        bench.close()
+    if missed := [window for window in check.windows if not bench.windows[window]]:
+        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
+    return CheckVerdict(check, Status.PASS, check.rule)
+
+
+def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:
+    """The steps of a shrunk machine, or the last ones of a directed check."""
+    shrunk = [note for note in getattr(error, "__notes__", ()) if "state" in note and "(" in note]
+    if shrunk:
+        return [line for note in shrunk for line in note.splitlines()]
+    left_out = len(steps) - WITNESS_STEPS
+    return [*([f"({left_out} steps before)"] if left_out > 0 else []), *steps[-WITNESS_STEPS:]]
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether the kit itself raised it: the innermost frame is in the kit, and it is no failed call of the backend."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)

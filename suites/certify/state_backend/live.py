@@ -1,0 +1,235 @@
+"""A backend beside the model: each operation is done to both, and what they say is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from holdfast.harness.spi.state import (
+    Flag,
+    KeyedStateBackend,
+    Snapshot,
+    SnapshotKind,
+    StateDescriptor,
+    StateKind,
+    StateTable,
+    Timer,
+    TimerService,
+)
+from holdfast.suites.certify.state_backend.check import Violation
+from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model, greatest, last_four
+
+if TYPE_CHECKING:
+    from holdfast.suites.certify.state_backend.bench import Bench
+
+Pairs = Sequence[tuple[bytes, bytes]]
+TTL_MS = 100
+ALL_STATES = (
+    StateDescriptor(name="value", kind=StateKind.VALUE),
+    StateDescriptor(name="map", kind=StateKind.MAP),
+    StateDescriptor(name="list", kind=StateKind.LIST),
+    StateDescriptor(name="reducing", kind=StateKind.REDUCING),
+    StateDescriptor(name="aggregating", kind=StateKind.AGGREGATING),
+    StateDescriptor(name="mortal", kind=StateKind.VALUE, ttl_ms=TTL_MS),
+    StateDescriptor(name="mortal-list", kind=StateKind.LIST, ttl_ms=TTL_MS),
+    StateDescriptor(name="event-timers", kind=StateKind.EVENT_TIME_TIMERS),
+    StateDescriptor(name="processing-timers", kind=StateKind.PROCESSING_TIME_TIMERS),
+)
+_REDUCE = {StateKind.REDUCING: last_four, StateKind.AGGREGATING: greatest}
+MERGED = (StateKind.LIST, StateKind.REDUCING, StateKind.AGGREGATING)
+
+
+def states_for(flags: frozenset[Flag]) -> tuple[StateDescriptor, ...]:
+    """All states that such a backend can have."""
+    return tuple(
+        each
+        for each in ALL_STATES
+        if (Flag.MERGE in flags or each.kind not in MERGED)
+        and (Flag.TTL in flags or each.ttl_ms is None)
+        and (Flag.TIMERS in flags or each.kind not in TIMER_KINDS)
+    )
+
+
+class Taken:
+    """A snapshot, with what must be in it."""
+
+    def __init__(self, checkpoint: int, kind: SnapshotKind, snapshot: Snapshot, model: Model) -> None:
+        self.checkpoint = checkpoint
+        self.kind = kind
+        self.snapshot = snapshot
+        self.model = model
+
+
+class Live:
+    """One life of one backend.
+
+    Attributes:
+        model: what must be there now.
+        rule: that a difference violates, where no other is named.
+    """
+
+    def __init__(self, bench: Bench, name: str, backend: KeyedStateBackend, groups: range, model: Model) -> None:
+        self.bench = bench
+        self.name = name
+        self.backend = backend
+        self.groups = groups
+        self.model = model
+        self.rule = "SBK-01"
+        self._tables: dict[str, StateTable] = {}
+        self._timers: dict[str, TimerService] = {}
+
+    def register(self, descriptors: Sequence[StateDescriptor]) -> None:
+        """Register states, in this order."""
+        for each in descriptors:
+            self.model.descriptors.setdefault(each.name, each)
+            if each.kind in TIMER_KINDS:
+                self._timers[each.name] = self.backend.timers(each)
+            else:
+                self._tables[each.name] = self.backend.table(each, _REDUCE.get(each.kind))
+
+    def table(self, state: str) -> StateTable:
+        return self._tables[state]
+
+    def timer_service(self, state: str) -> TimerService:
+        return self._timers[state]
+
+    # ---------------------------------------------------------------- tables
+    def put(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
+        now_ms = self._timed(f"put({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
+        self._tables[state].put(key_group, namespace, pairs, now_ms=now_ms)
+        for key, value in pairs:
+            self.model.put((state, key_group, namespace, key), value, now_ms)
+
+    def merge(self, state: str, key_group: int, namespace: bytes, pairs: Pairs) -> None:
+        now_ms = self._timed(f"merge({state!r}, {key_group}, {namespace!r}, {list(pairs)!r}")
+        self._tables[state].merge(key_group, namespace, pairs, now_ms=now_ms)
+        for key, value in pairs:
+            self.model.merge((state, key_group, namespace, key), value, now_ms)
+
+    def remove(self, state: str, key_group: int, namespace: bytes, keys: Sequence[bytes]) -> None:
+        self._step(f"remove({state!r}, {key_group}, {namespace!r}, {list(keys)!r})")
+        self._tables[state].remove(key_group, namespace, keys)
+        for key in keys:
+            self.model.remove((state, key_group, namespace, key))
+
+    def clear(self, state: str, key_group: int, namespace: bytes) -> None:
+        self._step(f"clear({state!r}, {key_group}, {namespace!r})")
+        self._tables[state].clear(key_group, namespace)
+        self.model.clear(state, key_group, namespace)
+
+    def get(self, state: str, key_group: int, namespace: bytes, keys: Sequence[bytes]) -> None:
+        now_ms = self._timed(f"get({state!r}, {key_group}, {namespace!r}, {list(keys)!r}")
+        found = list(self._tables[state].get(key_group, namespace, keys, now_ms=now_ms))
+        wanted = [self.model.get((state, key_group, namespace, key), now_ms) for key in keys]
+        self.same(f"get of {state}", found, wanted)
+
+    def scan(
+        self, state: str, key_group: int, namespace: bytes, start: bytes = b"", end: bytes | None = None
+    ) -> OpenScan:
+        now_ms = self._timed(f"scan({state!r}, {key_group}, {namespace!r}, {start!r}, {end!r}")
+        found = self._tables[state].scan(key_group, namespace, start, end, now_ms=now_ms)
+        return OpenScan(self, state, found, self.model.scan(state, key_group, namespace, now_ms, start, end))
+
+    # ---------------------------------------------------------------- timers
+    def add_timers(self, state: str, timers: Sequence[Timer]) -> None:
+        self._step(f"register({state!r}, {list(timers)!r})")
+        there = self.model.timers.setdefault(state, set())
+        new = set(timers) - there
+        self.same(f"number of new timers of {state}", self._timers[state].register(timers), len(new))
+        there |= new
+
+    def delete_timers(self, state: str, timers: Sequence[Timer]) -> None:
+        self._step(f"delete({state!r}, {list(timers)!r})")
+        there = self.model.timers.setdefault(state, set())
+        gone = set(timers) & there
+        self.same(f"number of deleted timers of {state}", self._timers[state].delete(timers), len(gone))
+        there -= gone
+
+    def poll(self, state: str, until_ms: int, limit: int) -> None:
+        self._step(f"poll({state!r}, {until_ms}, {limit})")
+        found = list(self._timers[state].poll(until_ms, limit))
+        self.same(f"timers of {state} until {until_ms}", found, list(self.model.poll(state, until_ms, limit)))
+        self.same(f"first timer of {state}", self._timers[state].first(), self.model.first(state))
+
+    # ---------------------------------------------------------------- checkpoints
+    def snapshot(self, kind: SnapshotKind = SnapshotKind.CHECKPOINT, checkpoint: int = 0) -> Taken:
+        """Take a snapshot, of the next checkpoint if none is named."""
+        checkpoint = checkpoint or self.bench.next_checkpoint()
+        self._step(f"snapshot({checkpoint}, {kind.value!r})")
+        with self.bench.guarded():
+            snapshot = self.backend.snapshot(checkpoint, kind)
+        self.bench.pending.add(checkpoint)
+        return Taken(checkpoint, kind, snapshot, self.model.copy())
+
+    def close(self) -> None:
+        self._step("close()")
+        self.backend.close()
+
+    # ---------------------------------------------------------------- comparing
+    def compare(self, *, drain_timers: bool = False) -> None:
+        """Everything in every key group; timers by their first alone, or all of them, which are gone then."""
+        self._step("compare()")
+        now_ms = self.bench.now_ms
+        for state, table in self._tables.items():
+            for key_group in self.groups:
+                wanted = self.model.namespaces(state, key_group, now_ms)
+                found = list(table.namespaces(key_group))
+                self.same(f"namespaces of {state} ascending", found, sorted(set(found)))
+                if missing := wanted - set(found):
+                    self.same(f"namespaces of {state} in key group {key_group} without", sorted(missing), [])
+                for namespace in sorted({*found, *wanted}):
+                    scanned = list(table.scan(key_group, namespace, now_ms=now_ms))
+                    what = f"{state} in key group {key_group}, namespace {namespace!r}"
+                    self.same(what, scanned, self.model.scan(state, key_group, namespace, now_ms))
+                    if scanned:
+                        keys = [key for key, _ in scanned]
+                        self.same(f"get of {what}", list(table.get(key_group, namespace, keys, now_ms=now_ms)),
+                                  [value for _, value in scanned])  # fmt: skip
+        for state, timers in self._timers.items():
+            self.same(f"first timer of {state}", timers.first(), self.model.first(state))
+            if drain_timers:
+                self.same(f"all timers of {state}", list(timers.poll(1 << 62, 1 << 20)),
+                          list(self.model.poll(state, 1 << 62, 1 << 20)))  # fmt: skip
+
+    def same(self, what: str, found: object, wanted: object) -> None:
+        """Violates the rule unless both are equal."""
+        if found != wanted:
+            raise Violation(self.rule, f"{self.name}: {what} is {_short(found)}; {_short(wanted)} is right.")
+
+    def _step(self, step: str) -> None:
+        self.bench.step(f"{self.name}.{_short(step)}")
+
+    def _timed(self, step: str) -> int:
+        """A step that depends on time: note it, and say what time it is."""
+        self._step(f"{step}, now_ms={self.bench.now_ms})")
+        return self.bench.now_ms
+
+
+class OpenScan:
+    """An iterator that was begun, with what it must show."""
+
+    def __init__(self, live: Live, state: str, found: Iterator[tuple[bytes, bytes]], wanted: Pairs) -> None:
+        self._live = live
+        self._state = state
+        self._found = found
+        self._wanted = list(wanted)
+        self._taken: list[tuple[bytes, bytes]] = []
+
+    def take(self, count: int) -> None:
+        """Go on by some items."""
+        self._live.bench.step(f"take {count} of the scan of {self._state}")
+        self._taken += islice(self._found, count)
+        wanted = self._wanted[: len(self._taken)]
+        self._live.same(f"a scan of {self._state}, as of its call, so far", self._taken, wanted)
+
+    def finish(self) -> None:
+        """Go on to the end."""
+        self._live.bench.step(f"finish the scan of {self._state}")
+        self._taken += self._found
+        self._live.same(f"a scan of {self._state}, as of its call,", self._taken, self._wanted)
+
+
+def _short(thing: object) -> str:
+    text = thing if isinstance(thing, str) else repr(thing)
+    return text if len(text) <= 180 else f"{text[:140]}... ({len(text)} characters)"

@@ -1,0 +1,282 @@
+"""Random programs, by Hypothesis: one machine for tables and timers, one for checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from holdfast.fixtures.storages.fault_points import StorageFault
+from holdfast.harness.spi.errors import Full, Transient
+from holdfast.harness.spi.state import Flag, Manifest, Timer
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never, require_manifest
+from holdfast.suites.certify.state_backend.check import Check
+from holdfast.suites.certify.state_backend.live import MERGED, Live, OpenScan, Taken
+from holdfast.suites.certify.state_backend.model import TIMER_KINDS, element
+
+EXAMPLES = 50
+STEPS = 40
+MOST_OPEN = 3
+groups = st.sampled_from([GROUPS.start, GROUPS.stop - 1])
+namespaces = st.sampled_from([b"", b"n", b"no"])
+keys = st.sampled_from([b"", b"a", b"ab", b"b", b"\xff\x00"])
+values = st.sampled_from([b"", b"1", b"22", b"\x00\xff"])
+numbers = st.integers(0, 20)
+
+
+class _Machine(RuleBasedStateMachine):
+    """What both machines do: write."""
+
+    outer: ClassVar[Bench]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bench = Bench(self.outer.factory, self.outer.other)
+        self.bench.windows = self.outer.windows
+        self.live: Live = self.bench.fresh()
+        kinds = {each.name: each.kind for each in self.bench.states}
+        self.timer_states = [name for name, kind in kinds.items() if kind in TIMER_KINDS]
+        self.table_states = [name for name, kind in kinds.items() if kind not in TIMER_KINDS]
+        self.merged_states = [name for name, kind in kinds.items() if kind in MERGED]
+
+    @rule(number=numbers, group=groups, namespace=namespaces, key=keys, value=values, other=keys)
+    def put(self, number: int, group: int, namespace: bytes, key: bytes, value: bytes, other: bytes) -> None:
+        plain = [name for name in self.table_states if name not in self.merged_states]
+        self.live.put(plain[number % len(plain)], group, namespace, [(key, value), (other, b"twin")])
+
+    @precondition(lambda self: self.merged_states)
+    @rule(number=numbers, group=groups, namespace=namespaces, key=keys, value=values)
+    def merge(self, number: int, group: int, namespace: bytes, key: bytes, value: bytes) -> None:
+        state = self.merged_states[number % len(self.merged_states)]
+        self.live.merge(state, group, namespace, [(key, element(value)), (key, element(b"x"))])
+
+    @rule(number=numbers, group=groups, namespace=namespaces, key=keys)
+    def remove(self, number: int, group: int, namespace: bytes, key: bytes) -> None:
+        self.live.remove(self.table_states[number % len(self.table_states)], group, namespace, [key, b"a"])
+
+    @rule(number=numbers, group=groups, namespace=namespaces)
+    def clear(self, number: int, group: int, namespace: bytes) -> None:
+        self.live.clear(self.table_states[number % len(self.table_states)], group, namespace)
+
+    @precondition(lambda self: self.timer_states)
+    @rule(number=numbers, group=groups, namespace=namespaces, key=keys, at_ms=st.integers(-3, 12), added=st.booleans())
+    def timer(self, number: int, group: int, namespace: bytes, key: bytes, at_ms: int, added: bool) -> None:
+        timers = [Timer(at_ms, group, namespace, key), Timer(at_ms + 1, group, namespace, key)]
+        state = self.timer_states[number % len(self.timer_states)]
+        (self.live.add_timers if added else self.live.delete_timers)(state, timers)
+
+    @precondition(lambda self: self.timer_states)
+    @rule(number=numbers, until_ms=st.integers(-2, 14), limit=st.integers(1, 4))
+    def poll(self, number: int, until_ms: int, limit: int) -> None:
+        self.live.poll(self.timer_states[number % len(self.timer_states)], until_ms, limit)
+
+    @rule(passed_ms=st.sampled_from([1, 49, 50, 100]))
+    def wait(self, passed_ms: int) -> None:
+        self.bench.now_ms += passed_ms
+
+    @rule()
+    def compare(self) -> None:
+        self.live.compare()
+
+    def teardown(self) -> None:
+        self.bench.close()
+
+
+class TableMachine(_Machine):
+    """Tables, timers and scans."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scans: list[OpenScan] = []
+
+    @rule(number=numbers, group=groups, namespace=namespaces, key=keys)
+    def get(self, number: int, group: int, namespace: bytes, key: bytes) -> None:
+        self.live.get(self.table_states[number % len(self.table_states)], group, namespace, [key, b"a", key])
+
+    @precondition(lambda self: len(self.scans) < MOST_OPEN)
+    @rule(number=numbers, group=groups, namespace=namespaces, start=keys, end=st.none() | keys)
+    def scan(self, number: int, group: int, namespace: bytes, start: bytes, end: bytes | None) -> None:
+        state = self.table_states[number % len(self.table_states)]
+        self.scans.append(self.live.scan(state, group, namespace, start, end))
+
+    @precondition(lambda self: self.scans)
+    @rule(number=numbers)
+    def take(self, number: int) -> None:
+        self.scans[number % len(self.scans)].take(1)
+
+    @precondition(lambda self: self.scans)
+    @rule(number=numbers)
+    def finish_scan(self, number: int) -> None:
+        self.bench.hit("random-scan")
+        self.scans.pop(number % len(self.scans)).finish()
+
+    @rule()
+    def snapshot(self) -> None:
+        self.live.snapshot().snapshot.release()
+
+
+class CheckpointMachine(_Machine):
+    """Snapshots, uploads that writes overlap, and everything that can become of a checkpoint."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[Taken] = []
+        self.uploaded: dict[int, Manifest] = {}
+        self.under_way: Taken | None = None
+
+    @initialize()
+    def begin(self) -> None:
+        self.put(0, GROUPS.start, b"", b"a", b"1", b"b")
+
+    @precondition(lambda self: len(self.open) < MOST_OPEN)
+    @rule()
+    def snapshot(self) -> None:
+        self.open.append(self.live.snapshot())
+
+    @precondition(lambda self: not self.open)
+    @rule()
+    def checkpoint(self) -> None:
+        taken = self.live.snapshot()
+        self.bench.complete(self.live, taken, self.bench.upload(taken))
+        taken.snapshot.release()
+
+    @precondition(lambda self: self._waiting())
+    @rule(number=numbers)
+    def begin_upload(self, number: int) -> None:
+        waiting = self._waiting()
+        taken = waiting[number % len(waiting)]
+        if Flag.ASYNC_SNAPSHOT not in self.bench.flags:
+            self.uploaded[taken.checkpoint] = self.bench.upload(taken)
+            return
+        streams = self.bench.storage().streams(taken.checkpoint, EPOCH)
+        self.bench.thread.start(lambda: taken.snapshot.upload(streams, never))
+        self.under_way = taken
+        if not self.bench.thread.done:
+            self.bench.hit("snapshot-overlapped-a-write")
+
+    @precondition(lambda self: self.under_way)
+    @rule(last=st.booleans())
+    def go_on(self, last: bool) -> None:
+        self.bench.thread.step()
+        if last or self.bench.thread.done:
+            self._end_upload()
+
+    @precondition(lambda self: self._waiting())
+    @rule(number=numbers, operation=st.integers(0, 4), fault=st.sampled_from([StorageFault.ERROR, StorageFault.FULL,
+                                                                            StorageFault.LOST_ANSWER]))  # fmt: skip
+    def fail_upload(self, number: int, operation: int, fault: StorageFault) -> None:
+        waiting = self._waiting()
+        taken = waiting[number % len(waiting)]
+        try:
+            self.uploaded[taken.checkpoint] = self.bench.upload(taken, self.bench.storage({operation: fault}))
+        except (Transient, Full):
+            self.bench.hit("random-upload-error")
+
+    @precondition(lambda self: self.uploaded)
+    @rule(number=numbers, restored=st.booleans())
+    def complete(self, number: int, restored: bool) -> None:
+        checkpoint = sorted(self.uploaded)[number % len(self.uploaded)]
+        [taken] = [each for each in self.open if each.checkpoint == checkpoint]
+        older = [each for each in self.open if each.checkpoint < checkpoint and each is not self.under_way]
+        self.open.remove(taken)
+        completed = self.bench.complete(self.live, taken, self.uploaded.pop(checkpoint))
+        taken.snapshot.release()
+        for each in older:  # A checkpoint that completes subsumes those before it.
+            self._abort(each)
+        if restored:
+            self.bench.restored(completed, claimed=False).compare(drain_timers=True)
+
+    @precondition(lambda self: any(each is not self.under_way for each in self.open))
+    @rule(number=numbers)
+    def abort(self, number: int) -> None:
+        idle = [each for each in self.open if each is not self.under_way]
+        self._abort(idle[number % len(idle)])
+
+    @precondition(lambda self: self.bench.completed)
+    @rule(swept=st.booleans())
+    def restart(self, swept: bool) -> None:
+        self._end_upload()
+        open_ones, self.open = self.open, []
+        self.uploaded.clear()
+        self.bench.pending.clear()
+        self.live = self.bench.restored(self.bench.completed[-1])
+        self.live.compare()
+        self.bench.hit("restarted")
+        if swept:
+            for taken in open_ones:
+                self.bench.sweep(taken.checkpoint)
+
+    @precondition(lambda self: self.bench.completed)
+    @rule(middle=st.integers(GROUPS.start + 1, GROUPS.stop - 1))
+    def rescale(self, middle: int) -> None:
+        for number, part in enumerate((range(GROUPS.start, middle), range(middle, GROUPS.stop))):
+            restored = self.bench.restored(self.bench.completed[-1], part, subtask=number, claimed=False)
+            restored.rule = "SBK-05"
+            restored.compare(drain_timers=True)
+            restored.close()
+
+    @precondition(lambda self: Flag.CANONICAL in self.bench.flags and any(o is not self.under_way for o in self.open))
+    @rule(number=numbers)
+    def move(self, number: int) -> None:
+        idle = [each for each in self.open if each is not self.under_way]
+        taken = idle[number % len(idle)]
+        backend = self.bench.backend(self.bench.factory)
+        entries: list[Any] = self.bench.elsewhere(lambda: list(taken.snapshot.entries()))
+        backend.restore_entries(taken.snapshot.descriptors(), entries)
+        moved = self.bench.adopt(backend, GROUPS, taken.model)
+        moved.rule = "SBK-06"
+        moved.compare(drain_timers=True)
+        backend.close()
+
+    def teardown(self) -> None:
+        self._end_upload()
+        self.bench.close()
+
+    def _waiting(self) -> list[Taken]:
+        if self.under_way is not None:
+            return []
+        return [each for each in self.open if each.checkpoint not in self.uploaded]
+
+    def _end_upload(self) -> None:
+        if self.under_way is not None:
+            taken, self.under_way = self.under_way, None
+            self.uploaded[taken.checkpoint] = require_manifest(self.bench.thread.finish())
+            self.bench.check_threads()
+
+    def _abort(self, taken: Taken) -> None:
+        self.open.remove(taken)
+        self.bench.abort(self.live, taken, self.uploaded.pop(taken.checkpoint, None))
+        taken.snapshot.release()
+
+
+def run_machine(machine: type[_Machine], bench: Bench, examples: int = EXAMPLES, steps: int = STEPS) -> None:
+    """Random programs on a backend, the same ones each time; what breaks is shrunk."""
+    bound = type(machine.__name__, (machine,), {"outer": bench})
+    chosen = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    run_state_machine_as_test(bound, settings=chosen)
+
+
+def _of(machine: type[_Machine]) -> Callable[[Bench], None]:
+    return lambda bench: run_machine(machine, bench)
+
+
+MACHINES = (
+    Check("SBK-01/program", "Random programs of writes, merges, scans, timers and time.", _of(TableMachine),
+          windows=("random-scan",)),
+    Check("SBK-03/program", "Random programs of snapshots, uploads, aborts, crashes and restores.",
+          _of(CheckpointMachine), windows=("restarted", "random-upload-error"),
+          also=("SBK-01", "SBK-02", "SBK-05", "SBK-06", "INC-02", "ASY-01")),
+)  # fmt: skip

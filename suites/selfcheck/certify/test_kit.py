@@ -1,0 +1,134 @@
+"""The kit of state backends: right backends pass it, and what it says of others is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.state import Flag
+from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.state_backend.bench import Bench
+from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
+from holdfast.suites.certify.state_backend.judge import judge
+from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine, run_machine
+from holdfast.suites.certify.state_backend.verdict import CheckVerdict, rule_verdicts
+from holdfast.suites.spec import load_rules
+
+test_hashmap = state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend")
+
+
+class Plain(HashMapBackend):
+    """Declares nothing that a backend may leave out."""
+
+    description = replace(HashMapBackend.description, flags=frozenset())
+
+    def table(self, descriptor, reduce=None, convert=None):  # type: ignore[no-untyped-def]
+        if descriptor.ttl_ms is not None:
+            raise ValueError("no time to live")
+        return super().table(descriptor, reduce, convert)
+
+
+test_plain = state_backend.kit(Plain)
+
+
+def judged(run: Callable[[Bench], None], **fields: object) -> CheckVerdict:
+    return judge(Check("SBK-01/example", "An example.", run, **fields), HashMapBackend, HashMapBackend)  # type: ignore[arg-type]
+
+
+def test_each_check_names_a_rule_once() -> None:
+    assert len({check.id for check in state_backend.CHECKS}) == len(state_backend.CHECKS)
+    known = {rule.id: rule for rule in load_rules()}
+    for check in state_backend.CHECKS:
+        assert "SB" in known[check.rule].subjects, check.id
+        assert {*check.also} <= known.keys()
+
+
+def test_a_violation_is_a_failure_with_its_steps() -> None:
+    def run(bench: Bench) -> None:
+        for number in range(20):
+            bench.step(f"step {number}")
+        raise Violation("SBK-02", "a is b.")
+
+    verdict = judged(run)
+    assert (verdict.status, verdict.rule, verdict.reason) == (Status.FAIL, "SBK-02", "a is b.")
+    assert verdict.witness[0] == "(8 steps before)"
+    assert verdict.witness[-1] == "step 19"
+    assert verdict.text.startswith("FAIL SBK-01/example: a is b.\n    (8 steps")
+
+
+def test_what_a_backend_raises_unasked_is_a_failure() -> None:
+    def run(bench: Bench) -> None:
+        bench.fresh().table("value").put(0, b"", [(b"k", b"v")], now_ms=0)
+
+    verdict = judged(run)
+    assert verdict.status is Status.FAIL
+    assert "RuntimeError: key group 0" in verdict.reason
+
+
+def test_what_the_kit_itself_raises_is_an_error() -> None:
+    def run(bench: Bench) -> None:
+        bench.subsume()
+
+    assert judged(run).status is Status.ERROR
+
+
+def test_a_window_that_was_not_hit_is_inconclusive() -> None:
+    verdict = judged(lambda bench: None, windows=("snapshot-overlapped-a-write",))
+    assert (verdict.status, verdict.reason) == (Status.INCONCLUSIVE, "no run hit snapshot-overlapped-a-write")
+    assert judged(lambda bench: bench.hit("w"), windows=("w",)).status is Status.PASS
+
+
+def test_what_is_not_declared_does_not_apply() -> None:
+    def run(bench: Bench) -> None:
+        raise CannotTry("it is too large")
+
+    verdict = judged(run, needs=frozenset({Flag.SPILLS}))
+    assert (verdict.status, verdict.reason) == (Status.NOT_APPLICABLE, "it does not declare spills")
+    assert (judged(run).status, judged(run).reason) == (Status.NOT_APPLICABLE, "it is too large")
+
+
+def test_a_factory_that_raises_is_refuted() -> None:
+    def factory(context: object) -> HashMapBackend:
+        raise ArithmeticError("no")
+
+    verdict = judge(state_backend.CHECKS[0], factory, HashMapBackend)
+    assert (verdict.status, verdict.rule) == (Status.FAIL, "SBK-09")
+
+
+def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
+    check = Check("SBK-01/a", "A.", lambda bench: None)
+    good = CheckVerdict(check, Status.PASS, "SBK-01")
+    open_one = CheckVerdict(check, Status.INCONCLUSIVE, "SBK-01", "no run hit w")
+    absent = CheckVerdict(check, Status.NOT_APPLICABLE, "SBK-01", "it does not declare ttl")
+    elsewhere = CheckVerdict(check, Status.FAIL, "SBK-02", "x is y.")
+    assert [each.status for each in rule_verdicts([absent, good])] == [Status.PASS]
+    assert [each.status for each in rule_verdicts([absent])] == [Status.NOT_APPLICABLE]
+    assert [(each.rule, each.status, each.reason) for each in rule_verdicts([good, open_one, elsewhere])] == [
+        ("SBK-01", Status.INCONCLUSIVE, "SBK-01/a: no run hit w"),
+        ("SBK-02", Status.FAIL, "SBK-01/a: x is y."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("no.such.module:Backend", "cannot be loaded"),
+        ("holdfast.fixtures.backends.hashmap:Missing", "cannot be loaded"),
+        ("nothing", "cannot be loaded"),
+        ("holdfast.fixtures.backends.hashmap:FLAGS", "is a frozenset"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence) as raised:
+        state_backend.certify(name)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("machine", [TableMachine, CheckpointMachine])
+def test_long_programs(machine: type[TableMachine | CheckpointMachine]) -> None:
+    run_machine(machine, Bench(HashMapBackend, HashMapBackend), examples=1_500, steps=80)
