@@ -218,11 +218,10 @@ class CheckpointMachine(_Machine):
             restored.compare(drain_timers=True)
             restored.close()
 
-    @precondition(lambda self: Flag.CANONICAL in self.bench.flags and any(o is not self.under_way for o in self.open))
+    @precondition(lambda self: self.open and self.under_way is None and Flag.CANONICAL in self.bench.flags)
     @rule(number=numbers)
     def move(self, number: int) -> None:
-        idle = [each for each in self.open if each is not self.under_way]
-        taken = idle[number % len(idle)]
+        taken = self.open[number % len(self.open)]
         backend = self.bench.backend(self.bench.factory)
         entries: list[Any] = self.bench.elsewhere(lambda: list(taken.snapshot.entries()))
         backend.restore_entries(taken.snapshot.descriptors(), entries)

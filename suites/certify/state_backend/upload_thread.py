@@ -49,6 +49,8 @@ class UploadThread:
 
     def run(self, call: Callable[[], Any]) -> Any:
         """Perform a call to its end; returns what it returns, raises what it raises."""
+        if not self.done:
+            raise RuntimeError("another call is under way on the upload thread.")
         return self._pool.submit(call).result()
 
     def start(self, call: Callable[[], Any]) -> None:

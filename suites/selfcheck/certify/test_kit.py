@@ -131,4 +131,4 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> 
 @pytest.mark.nightly
 @pytest.mark.parametrize("machine", [TableMachine, CheckpointMachine])
 def test_long_programs(machine: type[TableMachine | CheckpointMachine]) -> None:
-    run_machine(machine, Bench(HashMapBackend, HashMapBackend), examples=1_500, steps=80)
+    run_machine(machine, Bench(HashMapBackend, HashMapBackend), examples=500, steps=80)
