@@ -46,6 +46,7 @@ class Bench:
 
     Attributes:
         other: makes backends of somebody else, for what moves between backends.
+        rule: that is broken where state differs from the model.
         flags: that the backend declares.
         now_ms: what time it is.
         steps: what was done so far: the witness.
@@ -54,9 +55,12 @@ class Bench:
         pending: snapshots that have neither completed nor been given up.
     """
 
-    def __init__(self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> None:
+    def __init__(
+        self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01"
+    ) -> None:
         self.factory = factory
         self.other = other
+        self.rule = rule
         self.place = Place()
         self.registry = Registry()
         self.thread = UploadThread()
@@ -122,14 +126,12 @@ class Bench:
         parts = overlapping(completed.parts, groups)
         backend.restore(parts, self.storage().streams(completed.checkpoint, EPOCH), claimed=claimed)
         live = self._live(backend, groups, completed.model.within(groups))
-        live.rule = "SBK-02"
         live.register(self.states[::-1] if register is None else register)
         return live
 
     def adopt(self, backend: KeyedStateBackend, groups: range, model: Model, *, register: bool = True) -> Live:
         """A backend that was restored in another way."""
         live = self._live(backend, groups, model.within(groups))
-        live.rule = "SBK-02"
         if register:
             live.register(self.states[::-1])
         return live

@@ -30,10 +30,10 @@ class Check(NamedTuple):
     Attributes:
         id: the rule that it decides and what it tries, such as `SBK-02/timers`.
         purpose: one sentence.
-        run: tries it on a bench; raises Violation.
+        run: tries it on a bench; raises Violation. Files that are missing or left over, and threads that are held up,
+            are found by every check, and break their own rules: INC-02, INC-03, ASY-01.
         needs: flags without which it does not apply.
         windows: what it must really have met, by name of `Bench.hit`; else it is inconclusive.
-        also: further rules that it may find broken.
     """
 
     id: str
@@ -41,7 +41,6 @@ class Check(NamedTuple):
     run: Callable[[Bench], None]
     needs: frozenset[Flag] = frozenset()
     windows: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
 
     @property
     def rule(self) -> str:

@@ -23,7 +23,7 @@ def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBack
         other: of another one, between which state moves.
     """
     try:
-        bench = Bench(factory, other)
+        bench = Bench(factory, other, check.rule)
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, "SBK-09", f"the factory raised {error!r}")
     try:

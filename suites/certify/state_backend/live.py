@@ -75,7 +75,7 @@ class Live:
         self.backend = backend
         self.groups = groups
         self.model = model
-        self.rule = "SBK-01"
+        self.rule = bench.rule
         self._tables: dict[str, StateTable] = {}
         self._timers: dict[str, TimerService] = {}
 

@@ -22,13 +22,13 @@ class UploadThread:
     """
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1)
+        self._begun: ThreadPoolExecutor | None = None
         self._reached = Semaphore(0)
         self._go = Semaphore(0)
         self._under_way: Future[Any] | None = None
         self._stepping = False
         self._task_thread = get_ident()
-        self._thread = self._pool.submit(get_ident).result()
+        self._thread = 0
         self.guarded = False
         self.strangers: list[str] = []
         self.on_task_thread: list[str] = []
@@ -46,6 +46,14 @@ class UploadThread:
             self._reached.release()
             if not self._go.acquire(timeout=0 if self.blocked else PATIENCE_S):
                 self.blocked = True
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        """The thread, which most random programs never need."""
+        if self._begun is None:
+            self._begun = ThreadPoolExecutor(1)
+            self._thread = self._begun.submit(get_ident).result()
+        return self._begun
 
     def run(self, call: Callable[[], Any]) -> Any:
         """Perform a call to its end; returns what it returns, raises what it raises."""
@@ -84,4 +92,5 @@ class UploadThread:
         """End the thread."""
         while not self.done:
             self.step()
-        self._pool.shutdown()
+        if self._begun is not None:
+            self._begun.shutdown()

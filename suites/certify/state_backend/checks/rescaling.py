@@ -28,7 +28,6 @@ def scaling(bench: Bench) -> None:
         ]
         bench.hit("rescaled")
         for live in lives:
-            live.rule = "SBK-05"
             live.compare()
             change_everything(live)
             fill(live, b"%d" % number)
@@ -66,7 +65,7 @@ def foreign_groups(bench: Bench) -> None:
 
 CHECKS = (
     Check("SBK-05/scaling", "Restores at 1, 3, 2, 4 and 1 subtasks hold exactly their key groups.", scaling,
-          windows=("rescaled",), also=("SBK-02", "INC-02")),
+          windows=("rescaled",)),
     Check("SBK-05/gaps", "A key group that is in no part, or in two, is Damaged.", gaps),
     Check("SBK-05/foreign-groups", "Key groups of another subtask are refused.", foreign_groups),
 )  # fmt: skip

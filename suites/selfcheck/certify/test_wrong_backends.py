@@ -1,0 +1,118 @@
+"""Each wrong backend is refuted by the check that is meant for it, which every right one passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.fixtures.backends.named_files import NamedFilesBackend
+from holdfast.fixtures.mutants.state_backends import VARIANTS
+from holdfast.harness.model.status import Status
+from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.state_backend import upload_thread
+from holdfast.suites.certify.state_backend.judge import judge
+from holdfast.suites.certify.state_backend.verdict import CheckVerdict
+
+CHECKS = {check.id: check for check in state_backend.CHECKS}
+EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01"})
+"""Rules that every check can find broken."""
+KILLED_BY = {
+    "mixes-namespaces": "SBK-01/namespaces",
+    "scan-shows-later-writes": "SBK-01/open-scans",
+    "scan-includes-its-end": "SBK-01/scans",
+    "empty-is-nothing": "SBK-01/values",
+    "folds-backwards": "SBK-01/merges",
+    "swallows-full": "SBK-01/full-budget",
+    "half-a-batch": "SBK-01/lengths",
+    "reading-renews": "SBK-01/expiry",
+    "one-millisecond-too-long": "SBK-01/expiry",
+    "fires-too-early": "SBK-01/timers",
+    "deleted-timers-fire": "SBK-01/timers",
+    "ignores-options": "SBK-09/options",
+    "sees-later-writes": "ASY-02/isolation",
+    "sees-later-removals": "ASY-02/isolation",
+    "release-frees-others": "SBK-03/in-flight",
+    "M1-forgets-timers": "SBK-02/timers",
+    "stores-first-elements": "SBK-02/round-trip",
+    "swallows-errors": "SBK-02/upload-errors",
+    "cannot-repeat": "SBK-02/upload-errors",
+    "asks-too-late": "ASY-05/cancelled",
+    "entries-of-now": "SBK-06/lazily",
+    "entries-live-for-ever": "SBK-06/form",
+    "fires-again": "SBK-02/timers",
+    "one-lock": "ASY-02/isolation",
+    "reads-another-range": "SBK-05/scaling",
+    "first-part-only": "SBK-05/scaling",
+    "N2-half-restored": "SBK-02/restore-errors",
+    "skips-damage": "SBK-02/restore-errors",
+    "starts-empty": "SBK-02/restore-errors",
+    "M1-timers-sleep": "SBK-02/timers",
+    "renews-at-restore": "SBK-02/expiry",
+    "forgets-the-unread": "SBK-02/never-read",
+    "takes-any-schema": "SBK-04/incompatible",
+    "O3-takes-any-parallelism": "SBK-04/of-another-job",
+    "converts-again": "SBK-04/migration",
+    "takes-foreign-entries": "SBK-06/from-entries",
+    "answers-beside-its-groups": "SBK-05/foreign-groups",
+    "drops-namespaces": "SBK-06/another-backend",
+    "F3-rests-on-the-uploaded": "INC-01/aborted-base",
+    "omits-removals": "INC-01/removed-keys",
+    "stores-everything": "SBK-09/incremental",
+    "increments-of-everything": "INC-01/small-changes",
+    "forgets-aborted-changes": "INC-01/aborted-base",
+    "back-to-the-older": "INC-02/out-of-order",
+    "F1-deletes-the-subsumed": "INC-02/subsumed",
+    "F5-same-names": "INC-02/names",
+    "stores-again": "INC-03/lost-answers",
+    "leaves-failed-uploads": "SBK-02/upload-errors",
+    "claims-the-unclaimed": "INC-02/unclaimed",
+    "shared-savepoints": "INC-02/savepoint-between",
+    "reversed-chain": "SBK-02/crashes",
+    "unknown-placeholders": "INC-02/subsumed",
+    "moves-extents": "SBK-02/empty",
+}
+BY_PROGRAMS = {
+    "scan-shows-later-writes": "SBK-01/program",
+    "deleted-timers-fire": "SBK-01/program",
+    "sees-later-removals": "SBK-03/program",
+    "F3-rests-on-the-uploaded": "SBK-03/program",
+}
+"""What a random program finds by itself, and shrinks."""
+
+
+@pytest.fixture(autouse=True)
+def _less_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is held up here is held up for ever."""
+    monkeypatch.setattr(upload_thread, "PATIENCE_S", 1.0)
+
+
+def refuted(variant: str, check: str) -> CheckVerdict:
+    verdict = judge(CHECKS[check], VARIANTS[variant], HashMapBackend)
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.rule in EVERYWHERE | {CHECKS[check].rule}
+    assert verdict.witness
+    return verdict
+
+
+def test_each_variant_is_in_the_table() -> None:
+    assert VARIANTS.keys() == KILLED_BY.keys()
+
+
+@pytest.mark.parametrize(("variant", "check"), KILLED_BY.items())
+def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
+    refuted(variant, check)
+
+
+@pytest.mark.parametrize(("variant", "check"), BY_PROGRAMS.items())
+def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str, check: str) -> None:
+    verdict = refuted(variant, check)
+    steps = [line for line in verdict.witness if line.startswith("state.")]
+    assert 2 <= len(steps) <= 12, verdict.text
+    assert refuted(variant, check) == verdict
+
+
+@pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))
+def test_the_same_check_accepts_the_right_ones(check: str) -> None:
+    statuses = {judge(CHECKS[check], right, HashMapBackend).status for right in (HashMapBackend, NamedFilesBackend)}
+    assert Status.PASS in statuses
+    assert statuses <= {Status.PASS, Status.NOT_APPLICABLE}
