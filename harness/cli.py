@@ -75,7 +75,16 @@ FaultsOn = Annotated[
 
 @app.command()
 def certify(
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
+    system: Annotated[
+        str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.", show_default=False)
+    ] = "",
+    state_backend: Annotated[
+        str,
+        typer.Option(
+            metavar="module:factory",
+            help="In place of a system: a keyed state backend, judged by its kit (suites/certify/README.md).",
+        ),
+    ] = "",
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
@@ -114,6 +123,22 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
+    if bool(system) == bool(state_backend):
+        given = "Both SYSTEM and --state-backend are given" if system else "Missing argument 'SYSTEM'"
+        raise UsageError(f"{given}: name a system, or a part of one with --state-backend module:factory.")
+    if state_backend:
+        from holdfast.harness.commands.kits import certify_part
+
+        return certify_part(
+            "state-backend",
+            state_backend,
+            command=shlex.join(["holdfast", *sys.argv[1:]]),
+            folder=free_folder(out),
+            rules=frozenset(rule or ()),
+            areas=frozenset(area or ()),
+            json=json,
+            require_certified=bool(require),
+        )
     request = Request(
         command=shlex.join(["holdfast", *sys.argv[1:]]),
         system=system,

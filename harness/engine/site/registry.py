@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.harness.model.rule import Rule
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
+    from holdfast.harness.spi.kit import Kit
     from holdfast.harness.spi.mutant import Mutant
     from holdfast.harness.spi.night_reporter import NightReporter
     from holdfast.harness.spi.oracle import Oracle
@@ -191,6 +192,15 @@ def night_reporters() -> tuple[NightReporter, ...]:
 def trend_reporters() -> tuple[NightReporter, ...]:
     """All registered reporters of many nights, in the order of their names."""
     return tuple(_made(each) for _, each in sorted(_group("trend_reporters").items()))
+
+
+def kit(contract: str) -> Kit:
+    """Who judges a contract of the SPI, by its name.
+
+    Raises:
+        UsageError: nobody does, or what it needs is not installed.
+    """
+    return cast("Kit", _made(_registered("kits", contract, "kit")))
 
 
 def summary() -> Callable[..., None] | None:

@@ -1,0 +1,112 @@
+"""`holdfast certify --state-backend`: a kit on one factory, rule by rule."""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - for the report alone
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.text import Text
+
+from holdfast.harness.commands import console as consoles
+from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code, write_reports
+from holdfast.harness.commands.folders import RESULTS, point_latest
+from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.certification.kit_journal import kit_journal
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.model.appearance import STATUS_STYLES
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.plural import plural
+from holdfast.harness.spi.kit import KitCheck
+
+_WIDTH = 16
+"""Columns of a status."""
+
+
+def certify_part(
+    contract: str,
+    factory: str,
+    *,
+    command: str,
+    folder: Path,
+    rules: frozenset[str],
+    areas: frozenset[str],
+    json: bool,
+    require_certified: bool,
+) -> int:
+    """Run a kit, print a line for each rule, and write the certificate.
+
+    Args:
+        contract: name of the kit, such as `state-backend`.
+        factory: as `module:name`.
+        command: as typed.
+        folder: of the report, new.
+        rules, areas: only checks that decide one of these; none: all.
+        json: print results.json and nothing else.
+        require_certified: exit with 2 if the title is less.
+    """
+    kit = registry.kit(contract)
+    chosen = _chosen(kit.rules, rules, areas, contract)
+    started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()  # noqa: TID251
+    try:
+        with foreign(f"{contract} {factory!r}"):
+            checks = list(kit.certify(factory, chosen))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    make_folder(folder)
+    journal = kit_journal(
+        checks,
+        command=command,
+        factory=factory,
+        subject=kit.subject,
+        started=started,
+        duration_s=time.monotonic() - began_s,
+        left_out=kit.rules - chosen if chosen else frozenset(),
+    )
+    broken = write_reports(journal, folder, consoles.progress())
+    point_latest(folder)
+    if json:
+        consoles.results().out((folder / RESULTS).read_text(), highlight=False, end="")
+    else:
+        _show(journal, checks, factory, contract, folder)
+    return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str], contract: str) -> frozenset[str]:
+    """Rules to decide; empty: all."""
+    for rule in sorted(rules - known):
+        raise registry.unknown(f"rule of the kit for {contract}", rule, known)
+    of_areas = {rule.partition("-")[0] for rule in known}
+    for area in sorted(areas - of_areas):
+        raise registry.unknown(f"area of the kit for {contract}", area, of_areas)
+    return rules | frozenset(rule for rule in known if rule.partition("-")[0] in areas)
+
+
+def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path) -> None:
+    """A line for each rule that a check decides, and below it what is not as it must be."""
+    console = consoles.results()
+    decided = {check.rule for check in checks} | {check.id.partition("/")[0] for check in checks}
+    for result in journal.rules:
+        if result.rule.id not in decided:
+            continue
+        own = [each for each in checks if each.rule == result.rule.id]
+        failed = [each for each in own if each.status is Status.FAIL]
+        words = f"{plural(len(failed), 'check')} of {len(own)}" if failed else result.reason
+        if result.status is Status.PASS:
+            words = plural(sum(each.status is Status.PASS for each in own), "check")
+        console.print(
+            Text(f"{result.rule.id}  ") + Text(f"{result.status:<{_WIDTH}}", STATUS_STYLES[result.status]) + words
+        )
+        for check in failed:
+            console.print(Text(f"    {check.id}: {check.reason}"))
+            for step in check.witness if check is failed[0] else ():
+                console.print(Text(f"      {step}", "dim"))
+        if failed:
+            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].id.partition("/")[0])
+            console.print(f"    again: {again}")
+    for sentence in journal.certificate.missing:
+        console.print(Text(sentence, "dim"))
+    console.print(f"{journal.certificate.title.value} {contract} {factory}: {folder / 'report.html'}")

@@ -1,0 +1,122 @@
+"""From what the checks of a kit say to the journal of a certificate."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification.certificate import certificate, rule_results
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.versions import versions
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Finding, Violation
+from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
+from holdfast.harness.spi.kit import KitCheck
+
+_OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)
+
+
+def kit_journal(
+    checks: Sequence[KitCheck],
+    *,
+    command: str,
+    factory: str,
+    subject: str,
+    started: str,
+    duration_s: float,
+    left_out: frozenset[str] = frozenset(),
+) -> Journal:
+    """The journal of one kit on one factory. A check is a case of one run in this process.
+
+    Args:
+        checks: what they say.
+        command: as typed.
+        factory: what was certified.
+        subject: whose rules count.
+        started: ISO 8601 in UTC.
+        duration_s: of all checks.
+        left_out: rules of the kit that were not chosen.
+    """
+    results = [_case_result(each) for each in checks]
+    rules = tuple(
+        _with_cases(each, checks) if each.rule.id not in left_out else _not_chosen(each)
+        for each in rule_results(registry.rules(), (), results, {}, subject)
+    )
+    tally = Tally()
+    tally.runs = sum(each.status is not Status.NOT_APPLICABLE for each in checks)
+    tally.passed = sum(each.status is Status.PASS for each in checks)
+    said = hashlib.sha256(msgspec.json.encode(list(checks))).hexdigest()
+    return Journal(
+        command=command,
+        system=factory,
+        subject=subject,
+        profile="",
+        claims="",
+        evidence={},
+        started=started,
+        duration_s=duration_s,
+        interrupted="",
+        versions=versions(),
+        seed=0,
+        plans_digest="",
+        history_digest=said,
+        tiers=(TierReport(Tier.SIM, ran=True, reason="", runs=tally.runs),),
+        cases=tuple(results),
+        rules=rules,
+        runs=(),
+        certificate=certificate(rules, results, (tally,), subject, ()),
+        findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
+    )
+
+
+def _case_result(check: KitCheck) -> CaseResult:
+    passed, failed = check.status is Status.PASS, check.status is Status.FAIL
+    ran = check.status is not Status.NOT_APPLICABLE
+    own = check.id.partition("/")[0]
+    # A check that broke off where another rule is broken leaves its own open.
+    rules = {own: Status.INCONCLUSIVE, check.rule: check.status}
+    return CaseResult(
+        case=check.id,
+        tier=Tier.SIM,
+        status=check.status,
+        reason=check.reason,
+        purpose=check.purpose,
+        method="the backend beside a model of the kit's own, with a storage whose every operation can fail",
+        passes="no difference and no error that the contract does not allow",
+        rules=rules,
+        rule_reasons={} if passed else dict.fromkeys(rules, check.reason),
+        runs_demanded=int(ran),
+        runs_passed=int(passed),
+        runs_failed=int(failed),
+        runs_inconclusive=int(ran and not passed and not failed),
+        inconclusive_causes={check.reason: 1} if check.status is Status.INCONCLUSIVE else {},
+    )
+
+
+def _with_cases(rule: RuleResult, checks: Sequence[KitCheck]) -> RuleResult:
+    deciding = tuple(each.id for each in checks if each.id.startswith(f"{rule.rule.id}/") or each.rule == rule.rule.id)
+    if not deciding:
+        return rule
+    return msgspec.structs.replace(rule, cases=deciding, observed_by=deciding)
+
+
+def _not_chosen(rule: RuleResult) -> RuleResult:
+    if rule.status is Status.FAIL:
+        return rule
+    return msgspec.structs.replace(rule, status=Status.UNTESTED, reason="none of its checks was chosen")
+
+
+def _finding(check: KitCheck) -> Finding:
+    cause = Violation(check.rule, check.id.partition("/")[2], check.purpose, check.reason, check.witness)
+    return Finding(
+        status=check.status,
+        what=check.reason,
+        when=f"check {check.id}, behind the steps below",
+        why=check.purpose,
+        cause=cause if check.status is Status.FAIL else None,
+        rules=(check.rule,),
+        cases=(f"{check.id} on {Tier.SIM}",),
+    )

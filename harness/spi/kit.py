@@ -1,0 +1,56 @@
+"""A kit: it judges one contract of the SPI, whoever implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.model.status import Status
+
+
+class KitCheck(msgspec.Struct, frozen=True):
+    """What one check of a kit says.
+
+    Attributes:
+        id: rule and name, such as `SBK-02/timers`.
+        purpose: one sentence.
+        rule: that it decides; of a failure, the rule that is broken.
+        status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke.
+        reason: one sentence where it is not PASS.
+        witness: of a failure, the steps that lead to it.
+    """
+
+    id: str
+    purpose: str
+    rule: str
+    status: Status
+    reason: str = ""
+    witness: tuple[str, ...] = ()
+
+
+class Kit(Protocol):
+    """Registered under `holdfast.kits` by the name of its contract, such as `state-backend`.
+
+    Attributes:
+        subject: whose rules it decides.
+        rules: that it decides.
+        checks: how many checks it has.
+    """
+
+    subject: Subject
+    rules: frozenset[str]
+    checks: int
+
+    def certify(self, factory: str, rules: frozenset[str]) -> Iterator[KitCheck]:
+        """Every check of what a factory makes, one after the other, as they end.
+
+        Args:
+            factory: as `module:name`.
+            rules: only checks that decide one of these; empty: all.
+
+        Raises:
+            ValueError: the factory cannot be loaded; one sentence. Raised by the call, and not by the iterator.
+        """

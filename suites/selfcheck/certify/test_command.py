@@ -1,0 +1,106 @@
+"""`holdfast certify --state-backend`: a line for each rule, a certificate, and an exit code that says which it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
+from holdfast.fixtures.backends.heap import blocks
+from holdfast.fixtures.backends.heap.cells import Cell, Stored
+from holdfast.harness import cli
+from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind
+from holdfast.harness.spi.storage import CheckpointStreamFactory
+
+HASHMAP = "holdfast.fixtures.backends.hashmap:HashMapBackend"
+WRONG = "holdfast.fixtures.mutants.state_backends.restores:TakesAnySchema"
+
+
+class InlineSnapshot(HashMapSnapshot):
+    """Everything is in the manifest."""
+
+    def upload(self, streams: CheckpointStreamFactory, cancelled: Cancelled) -> Manifest:
+        content = [(group, blocks.encoded(cells)) for group, cells in self.full_content()]
+        return msgspec.structs.replace(self.backend.manifest(self, ()), opaque=msgspec.msgpack.encode(content))
+
+
+class InlineBackend(HashMapBackend):
+    """Right, and without a file: no operation of a storage can be met by a write, or fail."""
+
+    def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
+        return InlineSnapshot(self, checkpoint, kind)
+
+    def loaded_group(
+        self, part: Manifest, key_group: int, streams: CheckpointStreamFactory
+    ) -> Iterator[tuple[Cell, Stored]]:
+        for group, block in msgspec.msgpack.decode(part.opaque, type=list[tuple[int, bytes]]):
+            if group == key_group:
+                yield from ((cell, stored) for cell, stored in blocks.decoded(group, block) if stored is not None)
+
+
+def exits(context: object) -> HashMapBackend:
+    """Tries to end the process that made it."""
+    raise SystemExit(0)
+
+
+def certified(arguments: Sequence[str], folder: Path) -> tuple[int, Journal]:
+    code = cli.execute(["certify", "--state-backend", *arguments, "--out", str(folder)])
+    return code, msgspec.json.decode((folder / "latest" / "results.json").read_bytes(), type=Journal)
+
+
+def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, journal = certified([HASHMAP], tmp_path)
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert (journal.subject, journal.certificate.title) == ("SB", Title.PARTIAL)
+    assert any(line.split() == ["SBK-04", "PASS", "4", "checks"] for line in lines)
+    assert lines[-2].startswith("7 MUST rules are UNTESTED: ASY-06, INC-04,")
+    assert lines[-1].startswith(f"PARTIAL state-backend {HASHMAP}: ")
+    statuses = {each.rule.id: each.status for each in journal.rules}
+    assert statuses["SBK-08"] is Status.NOT_APPLICABLE
+    assert {statuses[rule] for rule in ("SBK-01", "SBK-02", "SBK-03", "SBK-05", "SBK-06")} == {Status.PASS}
+    assert {path.name for path in (tmp_path / "latest").iterdir()} >= {"report.html", "junit.xml", "summary.md"}
+
+
+def test_a_wrong_one_is_refused_with_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, journal = certified([WRONG, "--rule", "SBK-04"], tmp_path)
+    out = capsys.readouterr().out
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert "SBK-04  FAIL            2 checks of 4\n" in out
+    assert "    SBK-04/incompatible: register another kind: it raised nothing; Incompatible is right.\n" in out
+    assert f"    again: holdfast certify --state-backend {WRONG} --rule SBK-04\n" in out
+    assert [each.rules for each in journal.findings] == [("SBK-04",), ("SBK-04",)]
+    report = (tmp_path / "latest" / "report.html").read_text()
+    assert "it raised nothing; Incompatible is right." in report
+    assert "SBK-04/incompatible" in (tmp_path / "latest" / "junit.xml").read_text()
+    assert next(each for each in journal.rules if each.rule.id == "SBK-01").reason == "none of its checks was chosen"
+
+
+def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, journal = certified([f"{__name__}:InlineBackend", "--area", "ASY"], tmp_path)
+    assert (code, journal.certificate.title) == (2, Title.INCONCLUSIVE)
+    assert "no run hit snapshot-overlapped-a-write" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["reference", "--state-backend", HASHMAP], 3, "Both SYSTEM and --state-backend are given"),
+        (["--state-backend", "no.such:Backend"], 3, "state backend 'no.such:Backend' cannot be loaded"),
+        (["--state-backend", HASHMAP, "--rule", "BAR-01"], 3, "unknown rule of the kit for state-backend 'BAR-01'"),
+        (["--state-backend", HASHMAP, "--area", "BAR"], 3, "unknown area of the kit for state-backend 'BAR'"),
+        (["--state-backend", f"{__name__}:exits"], 4, "SystemExit: 0"),
+    ],
+)
+def test_misuse_is_one_sentence(
+    arguments: list[str], code: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(["certify", *arguments, "--out", str(tmp_path)]) == code
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
