@@ -23,26 +23,39 @@ PAIRS = [
     for name in RIGHT
 ]
 """The others take a minute each."""
+OF_STATEFUL_APIS = ("first_order_right.py", "milestones_right.py")
+"""They import what neither Spark nor our own code needs, in the image, too."""
 
 
-def executed(path: Path, folder: Path) -> Run:
+def executed(path: Path, tier: Tier, folder: Path) -> Run:
     """The plan of a case in which a micro-batch runs twice."""
     [plan] = [case.plan_for(1) for case in CASES if case.id == "structured-streaming/replayed-files"]
     # Else the last batch may be one without input, which only moves the watermark on: to replay that shows nothing.
     plan = replace(plan, options={**plan.options, "spark.sql.streaming.noDataMicroBatches.enabled": "false"})
     folder.mkdir()
     name = f"spark+{path}"
-    return run_plan(replace(plan, system=name), registry.system(name), registry.toolbox(), Tier.SPARK, folder)
+    return run_plan(replace(plan, system=name), registry.system(name), registry.toolbox(), tier, folder)
+
+
+def judged_rightly(right: str, tier: Tier, folder: Path) -> None:
+    run = executed(FOLDER / right, tier, folder / "right")
+    assert (run.outcome, run.reason) == (Outcome.PASS, "")
+    wrong = FOLDER / right.replace("_right", "_wrong")
+    named = re.search(r"([A-Z]+/[a-z-]+)\.", wrong.read_text())
+    assert named is not None, f"{wrong.name} names no rule"
+    run = executed(wrong, tier, folder / "wrong")
+    assert run.outcome is Outcome.FAIL
+    assert named[1] in {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
 
 
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize("right", PAIRS)
 def test_each_of_a_pair_is_judged_rightly(right: str, tmp_path: Path) -> None:
-    run = executed(FOLDER / right, tmp_path / "right")
-    assert (run.outcome, run.reason) == (Outcome.PASS, "")
-    wrong = FOLDER / right.replace("_right", "_wrong")
-    named = re.search(r"([A-Z]+/[a-z-]+)\.", wrong.read_text())
-    assert named is not None, f"{wrong.name} names no rule"
-    run = executed(wrong, tmp_path / "wrong")
-    assert run.outcome is Outcome.FAIL
-    assert named[1] in {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
+    judged_rightly(right, Tier.SPARK, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize("right", OF_STATEFUL_APIS)
+def test_the_image_has_what_stateful_apis_import(right: str, tmp_path: Path) -> None:
+    judged_rightly(right, Tier.CONTAINERS, tmp_path)
