@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from typing import TypeVar
 
 import msgspec
@@ -110,13 +111,9 @@ class History:
     def _index(self) -> dict[type[Event], list[int]]:
         """By kind, the places of its events."""
         if self._places is None:
-            self._places = {}
-            for place, event in enumerate(self.events):
-                found = self._places.get(type(event))
-                if found is None:
-                    self._places[type(event)] = [place]
-                else:
-                    found.append(place)
+            self._places = defaultdict(list)
+            for place, kind in enumerate(map(type, self.events)):
+                self._places[kind].append(place)
         return self._places
 
     def position(self, event: Event) -> int:
@@ -126,7 +123,7 @@ class History:
     def positions(self) -> Mapping[int, int]:
         """By `id` of each event, its index in `events`."""
         if self._position is None:
-            self._position = {id(each): index for index, each in enumerate(self.events)}
+            self._position = dict(zip(map(id, self.events), count()))
         return self._position
 
     def derived(self, make: Callable[[History], Derived]) -> Derived:

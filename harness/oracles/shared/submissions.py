@@ -12,12 +12,13 @@ class Submissions:
     """Which job an event belongs to, by its attempt; without news of submissions there is one job."""
 
     def __init__(self, history: History) -> None:
-        self._first_attempts = sorted({event.attempt for event in history.of(JobSubmitted)})
+        first_attempts = sorted({event.attempt for event in history.of(JobSubmitted)})
+        self._first_attempts = first_attempts if len(first_attempts) > 1 else []
 
     def of(self, event: Event) -> int:
         """The number of the job."""
-        return self.at(event.attempt)
+        return bisect_right(self._first_attempts, event.attempt) if self._first_attempts else 0
 
     def at(self, attempt: int) -> int:
         """The number of the job of an attempt."""
-        return bisect_right(self._first_attempts, attempt) if len(self._first_attempts) > 1 else 0
+        return bisect_right(self._first_attempts, attempt) if self._first_attempts else 0
