@@ -5,7 +5,12 @@ Whatever is made of several steps can be left between any two of them, by a cras
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, get_args
+
 import msgspec
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 # --- any store ---
 
@@ -123,8 +128,18 @@ class RemoveObjects(msgspec.Struct, frozen=True, gc=False):
 
 
 FileChange = Create | Append | Sync | Rename | Replace | Remove
-FILE_CHANGES = (Create, Append, Sync, Rename, Replace, Remove)
 ObjectChange = Put | PutIfAbsent | PutIfUnchanged | RemoveObjects
 Look = ListPaths | Read | Exists | ReadVersion
 StorageStep = FileChange | ObjectChange | Look
-STORAGE_STEPS = (*FILE_CHANGES, Put, PutIfAbsent, PutIfUnchanged, RemoveObjects, ListPaths, Read, Exists, ReadVersion)
+_FILE_CHANGES = frozenset(get_args(FileChange))
+_STORAGE_STEPS = frozenset(get_args(StorageStep))
+
+
+def is_file_change(step: object) -> TypeIs[FileChange]:
+    """Whether a step changes a file."""
+    return type(step) in _FILE_CHANGES
+
+
+def is_storage_step(step: object) -> TypeIs[StorageStep]:
+    """Whether a step is one on a store."""
+    return type(step) in _STORAGE_STEPS

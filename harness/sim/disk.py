@@ -39,6 +39,9 @@ class SimulatedDisk:
             FileNotFoundError: Read, Append, Rename or Replace of a path that is not there.
             TypeError: a disk has no such step.
         """
+        if storage_steps.is_file_change(step):
+            self._change(step)
+            return None
         match step:
             case storage_steps.Exists():
                 return step.path in self.files
@@ -46,16 +49,6 @@ class SimulatedDisk:
                 return self.read(step.path)
             case storage_steps.ListPaths():
                 return self.below(step.path)
-            case (
-                storage_steps.Create()
-                | storage_steps.Append()
-                | storage_steps.Sync()
-                | storage_steps.Rename()
-                | storage_steps.Replace()
-                | storage_steps.Remove()
-            ):
-                self._change(step)
-                return None
             case _:
                 raise TypeError(f"a disk does not take {type(step).__name__}.")
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from holdfast.fixtures.reference.connectors.store import Broker, Store
 from holdfast.fixtures.reference.protocol.storage.steps import Middle, Step, Steps, Watched, carry_out
-from holdfast.harness.model.storage_steps import STORAGE_STEPS
+from holdfast.harness.model.storage_steps import is_storage_step
 
 Result = TypeVar("Result")
 
@@ -33,6 +33,6 @@ def carried_out(
                 return middle is not None
             if isinstance(step, Middle):
                 return middle() if middle is not None else None
-            return take_step(step) if isinstance(step, STORAGE_STEPS) else broker.take(step)  # type: ignore
+            return take_step(step) if is_storage_step(step) else broker.take(step)  # type: ignore
 
         return carry_out(steps, take)

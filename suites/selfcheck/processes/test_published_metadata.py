@@ -17,7 +17,7 @@ from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
 from holdfast.fixtures.reference.protocol.storage.steps import Delay, Failure, Step, Strike, Wait, carry_out
 from holdfast.harness.model.events import StorageFailed
-from holdfast.harness.model.storage_steps import STORAGE_STEPS, ListPaths, Read, StorageStep
+from holdfast.harness.model.storage_steps import ListPaths, Read, StorageStep, is_storage_step
 from holdfast.suites.selfcheck.storing import carried_out
 
 LAYOUT = FileLayout()
@@ -77,7 +77,7 @@ def recovered(disk: FileDisk, *failures: Failure) -> tuple[object, ...]:
                 case Strike():
                     return next(striking, None)
                 case _:
-                    assert isinstance(step, STORAGE_STEPS)
+                    assert is_storage_step(step)
                     return take_step(step)
 
         return carry_out(operation.steps, take)

@@ -7,7 +7,7 @@ order, is noted. The order is worked out here once more, from what waits.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +80,10 @@ class Watch:
     def _decide(self, part: str, event: object) -> None:
         self._decided[part] = event
 
-    def _stepping(self, step: Any, parts: dict[str, tuple[type, ...]]) -> Any:
+    def _stepping(self, step: Any, parts: dict[str, Collection[type]]) -> Any:
         def stepping(machine: Any, event: object, now: float) -> Any:
             for part, kinds in parts.items():
-                if isinstance(event, kinds):
+                if type(event) in kinds:
                     decided = self._decided.pop(part, None) is event
                     self._note(part, type(event).__name__, "" if decided else OWN_STEP)
             return step(machine, event, now)

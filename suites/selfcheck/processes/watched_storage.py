@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from holdfast.fixtures.reference.drivers.processes import disk, run_context
 from holdfast.fixtures.reference.protocol.storage.operation import Operation, Outcome
 from holdfast.fixtures.reference.protocol.storage.steps import Step, Steps
 from holdfast.fixtures.reference.protocol.storage.storage import Storage, StorageEffect
-from holdfast.harness.model.storage_steps import STORAGE_STEPS, StorageStep
+from holdfast.harness.model.storage_steps import StorageStep, is_storage_step
 from holdfast.harness.sim.disk import SimulatedDisk
 
 FOLDER = "watched"
@@ -61,7 +60,7 @@ class Watch:
 
         def watched(storage: Storage, effect: StorageEffect, now_ms: float) -> Operation:
             wanted = operation(storage, effect, now_ms)
-            return replace(wanted, steps=self._watched(wanted))
+            return Operation(wanted.name, self._watched(wanted), wanted.logical)
 
         patch.setattr(Storage, "operation", watched)
         for store in (SimulatedDisk, disk._FileSteps):
@@ -86,7 +85,7 @@ class Watch:
                 outcome: Outcome = end.value
                 return outcome
             seen.steps.append(type(step).__name__)
-            if isinstance(step, STORAGE_STEPS):
+            if is_storage_step(step):
                 seen.stored.append(_name(step))
             self._present.operation = seen
             answer, error = None, None

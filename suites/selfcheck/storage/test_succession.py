@@ -27,7 +27,7 @@ from holdfast.fixtures.reference.protocol.storage.medium import Medium
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
 from holdfast.fixtures.reference.protocol.storage.operation import Operation
 from holdfast.fixtures.reference.protocol.storage.steps import Permission, Steps, nothing
-from holdfast.harness.model.storage_steps import STORAGE_STEPS, Exists
+from holdfast.harness.model.storage_steps import Exists, is_storage_step
 from holdfast.harness.sim.disk import SimulatedDisk
 from holdfast.suites.selfcheck.storage.objects import ObjectsInMemory
 
@@ -89,7 +89,7 @@ class Performance:
                 self.outcome = end.value
                 return
             answer, error = None, None
-            if isinstance(step, STORAGE_STEPS):
+            if is_storage_step(step):
                 yield
                 try:
                     answer = self._store.take(step)
