@@ -26,6 +26,16 @@ COMPILED = (
     "harness/oracles/*/*.py",
     "fixtures/reference/protocol/**/*.py",
     "fixtures/reference/drivers/simulated/*.py",
+    "fixtures/reference/drivers/audit.py",
+    "fixtures/reference/drivers/*outbox.py",
+    "fixtures/reference/drivers/message_faults.py",
+    "fixtures/reference/drivers/lost_*.py",
+    "harness/engine/executor/conductor.py",
+    "harness/engine/executor/judge.py",
+    "harness/engine/executor/milestones.py",
+    "harness/engine/executor/patience.py",
+    "harness/engine/executor/phases.py",
+    "harness/engine/executor/progress.py",
 )
 INTERPRETED = ("__init__.py", "messages.py", "checkpoint_metrics.py", "steps.py", "errors.py", "stored_identities.py")
 INTERPRETED_FOLDER = "effects"

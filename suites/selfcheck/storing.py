@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from holdfast.fixtures.reference.connectors.store import Broker, Store
-from holdfast.fixtures.reference.protocol.storage.steps import Middle, Step, Steps, Watched, carry_out
+from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
+from holdfast.fixtures.reference.protocol.storage.steps import Middle, Step, Steps, Watched
 from holdfast.harness.model.storage_steps import is_storage_step
 
 Result = TypeVar("Result")

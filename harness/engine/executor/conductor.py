@@ -227,7 +227,7 @@ class Conductor:
             planned.gate = self._deployment.controls[GateControl].arm(schedule.gate)
             planned.stage = Stage.GATE
         elif schedule.at_time_ms is not None:
-            planned.due_ms = schedule.at_time_ms
+            planned.due_ms = float(schedule.at_time_ms)
             planned.stage = Stage.TIME
             self._review()
         else:
@@ -263,7 +263,7 @@ class Conductor:
             planned.stage = Stage.ACTING
             if planned.fault.lasting and spec.duration_ms:
                 # Whole milliseconds, as all times that the engine waits for: no clock's resolution falls short of them.
-                planned.due_ms = ceil(deployment.now_ms) + spec.duration_ms
+                planned.due_ms = float(ceil(deployment.now_ms) + spec.duration_ms)
         self._review()
 
     def _undo(self, planned: _Planned) -> None:

@@ -15,7 +15,8 @@ from holdfast.fixtures.reference.protocol.effects import Recover, Recovered, Rec
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
-from holdfast.fixtures.reference.protocol.storage.steps import Delay, Failure, Step, Strike, Wait, carry_out
+from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
+from holdfast.fixtures.reference.protocol.storage.steps import Delay, Failure, Step, Strike, Wait
 from holdfast.harness.model.events import StorageFailed
 from holdfast.harness.model.storage_steps import ListPaths, Read, StorageStep, is_storage_step
 from holdfast.suites.selfcheck.storing import carried_out
