@@ -55,9 +55,16 @@ FIELDS = tuple(field for field in Behaviour.__struct_fields__ if field != "seed"
 
 
 def behaviour(seed: int) -> Behaviour:
-    """Draw the plan of a seed and run it on the simulator."""
+    """Draw the plan of a seed and run it on the simulator.
+
+    Raises:
+        RuntimeError: the run has left an exception that is being handled still, as only compiled code can: these pile
+            up in a campaign.
+    """
     plan = draw_plan(seed)
     run = run_plan(plan, registry.system(SYSTEM), registry.toolbox())
+    if (left := sys.exc_info()[1]) is not None:
+        raise RuntimeError(f"an exception is being handled behind the run of seed {seed}: {left!r}")
     clauses = sorted({anomaly.clause for verdict in run.verdicts for anomaly in verdict.anomalies})
     return Behaviour(
         seed=seed,

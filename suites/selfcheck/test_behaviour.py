@@ -23,3 +23,12 @@ def test_another_seed_differs_in_every_digest() -> None:
 def test_recordings_of_different_seeds_are_refused() -> None:
     with pytest.raises(ValueError, match="different seeds"):
         differences([behaviour(SEED)], [])
+
+
+def test_an_exception_that_is_handled_behind_a_run_is_told() -> None:
+    try:
+        raise ValueError("of a run")
+    except ValueError:
+        with pytest.raises(RuntimeError, match=f"seed {SEED}: ValueError"):
+            behaviour(SEED)
+    behaviour(SEED)
