@@ -8,12 +8,14 @@ from itertools import pairwise
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateEntry, StateKind
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.check import Check, Violation
+from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 from holdfast.suites.certify.state_backend.model import Model
 
 CANONICAL = frozenset({Flag.CANONICAL})
+OF_STATE = CANONICAL | {Flag.MERGE, Flag.TIMERS, Flag.TTL}
+"""What a backend needs in order to hold the state of another one."""
 
 
 def form(bench: Bench) -> None:
@@ -69,9 +71,10 @@ def into_another(bench: Bench) -> None:
     taken = live.snapshot()
     entries = read(bench, taken)
     other = bench.backend(bench.other)
-    if not bench.flags <= other.describe().flags | {Flag.INCREMENTAL, Flag.SPILLS, Flag.LOCAL_RECOVERY}:
-        return
-    bench.step(f"restore_entries into {other.describe().name}")
+    theirs = other.describe()
+    if lacking := sorted((bench.flags & OF_STATE) - theirs.flags):
+        raise CannotTry(f"the other backend, {theirs.name}, does not declare {', '.join(lacking)}")
+    bench.step(f"restore_entries into {theirs.name}")
     bench.hit("moved-to-another-backend")
     other.restore_entries(taken.snapshot.descriptors(), iter(entries))
     moved = bench.adopt(other, GROUPS, taken.model)

@@ -1,0 +1,42 @@
+"""A backend that shares nothing with ours passes the kit, also as the other one between which state moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.state import KeyedStateBackendFactory, StateEntry
+from holdfast.suites.certify import state_backend
+from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
+
+FACTORY: KeyedStateBackendFactory = Rows
+test_stranger = state_backend.kit(f"{Rows.__module__}:Rows")
+
+
+class Unsorted(Rows):
+    """Its wrong twin: entries come as the database has them."""
+
+    def snapshot(self, *arguments):  # type: ignore[no-untyped-def]
+        made = super().snapshot(*arguments)
+        made.__class__ = _Unsorted
+        return made
+
+
+class _Unsorted(RowsSnapshot):
+    def entries(self) -> Iterator[StateEntry]:
+        return (StateEntry(*row) for row in self._open())
+
+
+def test_its_wrong_twin_is_refuted_by_the_checks_of_the_canonical_form() -> None:
+    refuted = {each.check.id for each in state_backend.certify(Unsorted) if each.status is Status.FAIL}
+    assert refuted == {"SBK-06/form", "SBK-06/another-backend", "SBK-06/lazily"}
+
+
+def test_a_backend_that_can_do_less_is_not_asked_to_take_what_it_cannot() -> None:
+    [check] = [each for each in state_backend.CHECKS if each.id == "SBK-06/another-backend"]
+    [verdict] = state_backend.certify(HashMapBackend, Rows, [check])
+    assert (verdict.status, verdict.reason) == (
+        Status.NOT_APPLICABLE,
+        "the other backend, rows, does not declare timers, ttl",
+    )
