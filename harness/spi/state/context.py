@@ -17,8 +17,9 @@ class StateContext(msgspec.Struct, frozen=True, kw_only=True):
         attempt: which start of the job this is, from 1; no two lives of a subtask share one.
         key_groups: that the backend owns. It is never asked for another.
         max_parallelism: number of key groups of the operator.
-        folder: an empty folder of the backend's own, below which it may write what it likes. None where there is no
-            disk, such as on the simulator. Nothing in it outlives the attempt, unless LOCAL_RECOVERY is declared.
+        folder: of the backend's own, below which it may write what it likes; None where there is no disk, such as on
+            the simulator. It is empty. With LOCAL_RECOVERY it holds what the last attempt of the subtask left there,
+            which may have died at any moment (REC-09).
         memory_bytes: the budget. Without SPILLS, a write that would exceed it raises Full (SBK-08).
         options: those of `Description.options` that the user has set.
     """

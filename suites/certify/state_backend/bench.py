@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -70,10 +73,16 @@ class Bench:
         self.completed: list[Completed] = []
         self.pending: set[int] = set()
         self._attempt = 0
+        self._disk = TemporaryDirectory(prefix="holdfast-kit-")
+        self._folders: dict[int, Path] = {}
+        self.flags: frozenset[Flag] = frozenset()
         self._checkpoint = 0
         self._backends: list[KeyedStateBackend] = []
-        probe = self.backend(factory)
-        self.description = probe.describe()
+        try:
+            self.description = self.backend(factory).describe()
+        except BaseException:
+            self.close()
+            raise
         self.flags = self.description.flags
         self.states = states_for(self.flags)
 
@@ -99,10 +108,22 @@ class Bench:
             max_parallelism=max_parallelism,
             memory_bytes=memory_bytes,
             options=options or {},
+            folder=self._folder(subtask),
         )
         backend = factory(context)
         self._backends.append(backend)
         return backend
+
+    def _folder(self, subtask: int) -> Path:
+        """Of a new attempt: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
+        folder = Path(self._disk.name, str(self._attempt))
+        before = self._folders.get(subtask) if Flag.LOCAL_RECOVERY in self.flags else None
+        if before is None:
+            folder.mkdir()
+        else:
+            copytree(before, folder)
+        self._folders[subtask] = folder
+        return folder
 
     def fresh(self, groups: range = GROUPS, *, memory_bytes: int = AMPLE_BYTES) -> Live:
         """A first life, with every state registered."""
@@ -287,6 +308,7 @@ class Bench:
         self.thread.close()
         for backend in self._backends:
             backend.close()
+        self._disk.cleanup()
 
 
 def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:

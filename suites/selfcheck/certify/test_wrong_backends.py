@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.named_files import NamedFilesBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
+from holdfast.fixtures.mutants.state_backends.restores import ReplaysItsLog
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.state import Manifest
+from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.state_backend import upload_thread
 from holdfast.suites.certify.state_backend.judge import judge
@@ -48,6 +53,7 @@ KILLED_BY = {
     "starts-empty": "SBK-02/restore-errors",
     "M1-timers-sleep": "SBK-02/timers",
     "renews-at-restore": "SBK-02/expiry",
+    "N2-replays-its-log": "REC-09/dead-attempt",
     "forgets-the-unread": "SBK-02/never-read",
     "takes-any-schema": "SBK-04/incompatible",
     "O3-takes-any-parallelism": "SBK-04/of-another-job",
@@ -109,6 +115,19 @@ def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str, che
     steps = [line for line in verdict.witness if line.startswith("state.")]
     assert 2 <= len(steps) <= 12, verdict.text
     assert refuted(variant, check) == verdict
+
+
+class WipesItsLog(ReplaysItsLog):
+    """The right twin of N2: it finds the file of the dead attempt, and begins another."""
+
+    def restore(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory, *, claimed: bool) -> None:
+        assert self.context.folder is not None
+        (self.context.folder / "log").unlink(missing_ok=True)
+        super().restore(parts, streams, claimed=claimed)
+
+
+def test_a_local_file_that_is_wiped_is_accepted() -> None:
+    assert judge(CHECKS["REC-09/dead-attempt"], WipesItsLog, HashMapBackend).status is Status.PASS
 
 
 @pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))

@@ -66,6 +66,8 @@ def foreign_groups(bench: Bench) -> None:
 CHECKS = (
     Check("SBK-05/scaling", "Restores at 1, 3, 2, 4 and 1 subtasks hold exactly their key groups.", scaling,
           windows=("rescaled",)),
+    Check("RSC-01/scaling", "Each key is in exactly one subtask, with its value, at each of them.", scaling,
+          windows=("rescaled",)),
     Check("SBK-05/gaps", "A key group that is in no part, or in two, is Damaged.", gaps),
     Check("SBK-05/foreign-groups", "Key groups of another subtask are refused.", foreign_groups),
 )  # fmt: skip

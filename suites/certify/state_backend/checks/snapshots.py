@@ -192,6 +192,20 @@ def _refuses(bench: Bench, what: str, live: Live, taken: Taken) -> None:
     raise Violation("SBK-02", f"{what} raised nothing; RuntimeError is right.")
 
 
+def dead_attempt(bench: Bench) -> None:
+    """What an attempt wrote behind the last checkpoint dies with it, also where its folder does not."""
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    for salt in (b"one", b"two"):
+        fill(live, salt)
+        change_everything(live)
+        bench.step("the process ends, and nothing is closed")
+        live = bench.restored(completed)
+        live.compare()
+
+
 def threads(bench: Bench) -> None:
     """What the caller hands in is called on the task thread, also while an upload runs."""
     live = bench.fresh()
@@ -219,6 +233,7 @@ CHECKS = (
     Check("SBK-02/never-read", "What was restored and never registered is in the next snapshot.", never_read),
     Check("SBK-02/savepoint", "A savepoint stands alone.", savepoint),
     Check("SBK-02/released", "Released snapshots and closed backends are of no use, and say so.", released),
+    Check("REC-09/dead-attempt", "What a dead attempt wrote behind the last checkpoint is discarded.", dead_attempt),
     Check("SBK-03/in-flight", "Three open snapshots hold three states.", several_in_flight,
           windows=("three-open-snapshots",)),
     Check("ASY-02/isolation", "What is written during an upload is not in it.", isolation, ASYNCHRONOUS,
