@@ -46,6 +46,8 @@ KILLED_BY = {
     "entries-live-for-ever": "SBK-06/form",
     "fires-again": "SBK-02/timers",
     "one-lock": "ASY-02/isolation",
+    "numbers-repeat": "SBK-02/ascending",
+    "forgets-restored-number": "SBK-02/ascending",
     "reads-another-range": "SBK-05/scaling",
     "first-part-only": "SBK-05/scaling",
     "N2-half-restored": "SBK-02/restore-errors",

@@ -183,6 +183,26 @@ def released(bench: Bench) -> None:
     live.backend.describe()
 
 
+def ascending(bench: Bench) -> None:
+    """The same number, and a smaller one: in the life that took it, and in one that restored it."""
+    live = bench.fresh()
+    fill(live)
+    taken = live.snapshot(checkpoint=7)
+    completed = bench.complete(live, taken, bench.upload(taken))
+    for where, life in (("behind snapshot(7)", live), ("behind a restore of 7", bench.restored(completed))):
+        for checkpoint in (7, 6):
+            bench.step(f"snapshot({checkpoint}) {where}")
+            try:
+                life.backend.snapshot(checkpoint)
+            except RuntimeError:
+                continue
+            raise Violation(
+                "SBK-02",
+                f"checkpoint 7 is there, and snapshot({checkpoint}) {where} raised nothing; RuntimeError is right.",
+            )
+        life.compare()
+
+
 def _refuses(bench: Bench, what: str, live: Live, taken: Taken) -> None:
     bench.step(what)
     try:
@@ -233,6 +253,7 @@ CHECKS = (
     Check("SBK-02/never-read", "What was restored and never registered is in the next snapshot.", never_read),
     Check("SBK-02/savepoint", "A savepoint stands alone.", savepoint),
     Check("SBK-02/released", "Released snapshots and closed backends are of no use, and say so.", released),
+    Check("SBK-02/ascending", "Numbers of checkpoints ascend, behind a restore, too.", ascending),
     Check("REC-09/dead-attempt", "What a dead attempt wrote behind the last checkpoint is discarded.", dead_attempt),
     Check("SBK-03/in-flight", "Three open snapshots hold three states.", several_in_flight,
           windows=("three-open-snapshots",)),
