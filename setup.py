@@ -3,7 +3,8 @@
     HOLDFAST_COMPILE=1 pip wheel --no-build-isolation --no-deps --wheel-dir build/wheels .
 
 wants the extra `develop` installed. The wheel holds the Python sources, too: they are the specification, and a run has
-the same digests and trace hashes with both.
+the same digests and trace hashes with both. It is for the reference alone: a wrong variant is a subclass that is not
+compiled, and compiled code may pass its methods over.
 """
 
 import os
