@@ -303,12 +303,17 @@ class Bench:
         """A window was met."""
         self.windows[window] += 1
 
-    def close(self) -> None:
-        """Free everything."""
+    def close(self) -> list[Exception]:
+        """Free everything; what backends raised when they were closed."""
         self.thread.close()
+        failed = []
         for backend in self._backends:
-            backend.close()
+            try:
+                backend.close()
+            except Exception as error:
+                failed.append(error)
         self._disk.cleanup()
+        return failed
 
 
 def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:

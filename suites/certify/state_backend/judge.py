@@ -27,6 +27,17 @@ def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBack
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, "SBK-09", f"the factory raised {error!r}")
     try:
+        verdict = _tried(check, bench)
+    finally:
+        failed = bench.close()
+    if failed and verdict.status is not Status.FAIL:
+        reason = f"close() raised {failed[0]!r}"
+        return CheckVerdict(check, Status.FAIL, check.rule, reason, _witness(failed[0], bench.steps))
+    return verdict
+
+
+def _tried(check: Check, bench: Bench) -> CheckVerdict:
+    try:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
         check.run(bench)
@@ -37,8 +48,6 @@ def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBack
     except Exception as error:
         status = Status.ERROR if _is_ours(error) else Status.FAIL
         return CheckVerdict(check, status, check.rule, f"{type(error).__name__}: {error}", _witness(error, bench.steps))
-    finally:
-        bench.close()
     if missed := [window for window in check.windows if not bench.windows[window]]:
         return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
     return CheckVerdict(check, Status.PASS, check.rule)

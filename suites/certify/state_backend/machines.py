@@ -86,7 +86,8 @@ class _Machine(RuleBasedStateMachine):
         self.live.compare()
 
     def teardown(self) -> None:
-        self.bench.close()
+        if failed := self.bench.close():
+            raise failed[0]
 
 
 class TableMachine(_Machine):
@@ -251,8 +252,10 @@ class CheckpointMachine(_Machine):
         backend.close()
 
     def teardown(self) -> None:
-        self._end_upload()
-        self.bench.close()
+        try:
+            self._end_upload()
+        finally:
+            super().teardown()
 
     def _waiting(self) -> list[Taken]:
         if self.under_way is not None:

@@ -98,6 +98,17 @@ def test_a_factory_that_raises_is_refuted() -> None:
     assert (verdict.status, verdict.rule) == (Status.FAIL, "SBK-09")
 
 
+def test_a_backend_that_cannot_be_closed_is_refuted() -> None:
+    class Stuck(HashMapBackend):
+        def close(self) -> None:
+            super().close()
+            raise OSError("it is in use")
+
+    verdicts = [judge(check, Stuck, HashMapBackend) for check in (state_backend.CHECKS[0], state_backend.CHECKS[-1])]
+    assert {verdict.status for verdict in verdicts} == {Status.FAIL}
+    assert all("it is in use" in verdict.reason for verdict in verdicts)
+
+
 def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
     check = Check("SBK-01/a", "A.", lambda bench: None)
     good = CheckVerdict(check, Status.PASS, "SBK-01")
