@@ -192,11 +192,13 @@ def _first_sentence(text: str) -> str:
 
 def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
     rule, titles = result.rule, titles_of(registry.toolbox().oracles)
+    kits = registry.kits_deciding(rule.id)
     lines = {
         "status": f"{STATUS_WORDS[result.status]}{f': {result.reason}' if result.reason else ''}",
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
-        "decided by": _decided_by(result.oracles, titles) or "nothing yet",
+        "decided by": _decided_by(result.oracles, titles) or ("" if kits else "nothing yet"),
+        "kit": "; ".join(f"holdfast certify --{kit} module:factory --rule {rule.id}" for kit in kits),
         "how": rule.oracle,
         "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),

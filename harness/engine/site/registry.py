@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -201,6 +202,16 @@ def kit(contract: str) -> Kit:
         UsageError: nobody does, or what it needs is not installed.
     """
     return cast("Kit", _made(_registered("kits", contract, "kit")))
+
+
+def kits_deciding(rule: str) -> tuple[str, ...]:
+    """Contracts of the SPI whose kit decides a rule, by its id. A kit that lacks what it needs is left out."""
+    found = []
+    for contract in sorted(_entries("kits")):
+        with suppress(UsageError):
+            if rule in kit(contract).rules:
+                found.append(contract)
+    return tuple(found)
 
 
 def summary() -> Callable[..., None] | None:
