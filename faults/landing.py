@@ -90,8 +90,8 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 def operations(history: History, role: Role) -> list[Crossing]:
     """What was asked of a service, until it was done.
 
-    Of a broker: commits, where the sink tells of them. Of a store: ids of checkpoints, until they are durable, and what
-    is asked of a broker else, too: checkpoints, which are complete only when everything is stored.
+    Of a broker: commits, where the sink records them. Else checkpoints, which are complete only when everything is
+    stored; of a store also ids of checkpoints, until they are durable.
     """
     if role is Role.BROKER and history.of(events.CommitTried):
         return _spans(

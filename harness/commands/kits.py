@@ -88,7 +88,7 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
 def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path) -> None:
     """A line for each rule that a check decides, and below it what is not as it must be."""
     console = consoles.results()
-    decided = {check.rule for check in checks} | {check.id.partition("/")[0] for check in checks}
+    decided = {check.rule for check in checks} | {check.own_rule for check in checks}
     for result in journal.rules:
         if result.rule.id not in decided:
             continue
@@ -105,7 +105,7 @@ def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: 
             for step in check.witness if check is failed[0] else ():
                 console.print(Text(f"      {step}", "dim"))
         if failed:
-            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].id.partition("/")[0])
+            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].own_rule)
             console.print(f"    again: {again}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))

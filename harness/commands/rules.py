@@ -198,7 +198,9 @@ def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
         "decided by": _decided_by(result.oracles, titles) or ("" if kits else "nothing yet"),
-        "kit": "; ".join(f"holdfast certify --{kit} module:factory --rule {rule.id}" for kit in kits),
+        "kit": "; ".join(
+            consoles.command_line("certify", f"--{kit}", "module:factory", "--rule", rule.id) for kit in kits
+        ),
         "how": rule.oracle,
         "sources": "; ".join(rule.sources),
         "refuted in": ", ".join(result.failed_runs),

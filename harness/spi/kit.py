@@ -30,6 +30,11 @@ class KitCheck(msgspec.Struct, frozen=True):
     reason: str = ""
     witness: tuple[str, ...] = ()
 
+    @property
+    def own_rule(self) -> str:
+        """The rule that it is there for, whichever it found broken."""
+        return self.id.partition("/")[0]
+
 
 class Kit(Protocol):
     """Registered under `holdfast.kits` by the name of its contract, such as `state-backend`.

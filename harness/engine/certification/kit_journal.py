@@ -75,9 +75,8 @@ def kit_journal(
 def _case_result(check: KitCheck) -> CaseResult:
     passed, failed = check.status is Status.PASS, check.status is Status.FAIL
     ran = check.status is not Status.NOT_APPLICABLE
-    own = check.id.partition("/")[0]
     # A check that broke off where another rule is broken leaves its own open.
-    rules = {own: Status.INCONCLUSIVE, check.rule: check.status}
+    rules = {check.own_rule: Status.INCONCLUSIVE, check.rule: check.status}
     return CaseResult(
         case=check.id,
         tier=Tier.SIM,
@@ -97,7 +96,7 @@ def _case_result(check: KitCheck) -> CaseResult:
 
 
 def _with_cases(rule: RuleResult, checks: Sequence[KitCheck]) -> RuleResult:
-    deciding = tuple(each.id for each in checks if each.id.startswith(f"{rule.rule.id}/") or each.rule == rule.rule.id)
+    deciding = tuple(each.id for each in checks if rule.rule.id in (each.own_rule, each.rule))
     if not deciding:
         return rule
     return msgspec.structs.replace(rule, cases=deciding, observed_by=deciding)

@@ -237,8 +237,7 @@ def test_a_job_that_was_submitted_again_runs() -> None:
 
 
 def test_it_does_so_though_another_fault_never_acted() -> None:
-    end = suspended(SUSPENDED, injected("submit", "coordinator[0]", fault=1), then=SUBMIT, landed=(True, True)).end
-    late = replace(end, faults_acted=(True, True, False), faults_landed=(True, True, None))
+    late = replace(STALLED, faults_acted=(True, True, False), faults_landed=(True, True, None))
     again = injected("submit", "coordinator[0]", fault=1)
     order = injected("suspend", "coordinator[0]")
     told = [events.AttemptStarted(), events.JobSwitched(status=events.JobStatus.RUNNING), order, SUSPENDED, again]
