@@ -40,6 +40,7 @@ class Progress:
         inputs: how much there is to drain.
         drained: asks a system that tells of no checkpoints whether all input has taken effect; None for one that does.
         waits_out: a failure that is expected is waited for until its bound, also where the job shows that it runs on.
+        micro_batches: a checkpoint is a micro-batch, and what a watermark held back is in the output of a later one.
 
     Attributes:
         failure: why the job went to FAILED; None while it has not.
@@ -69,13 +70,19 @@ class Progress:
     )
 
     def __init__(
-        self, plan: Plan, inputs: InputLog, drained: Callable[[], bool] | None, *, waits_out: bool = True
+        self,
+        plan: Plan,
+        inputs: InputLog,
+        drained: Callable[[], bool] | None,
+        *,
+        waits_out: bool = True,
+        micro_batches: bool = False,
     ) -> None:
         self._expected = plan.expected_end
         self._drained = drained
         self._waits_out = waits_out
         self._lengths = inputs.lengths()
-        self._behind = _behind(plan)
+        self._behind = _behind(plan, micro_batches=micro_batches)
         self._following = 0
         self._healed_ns: int | None = None
         self._positions: tuple[int, ...] = ()
@@ -217,10 +224,10 @@ class Progress:
             self._unavailable = False
 
 
-def _behind(plan: Plan) -> int:
+def _behind(plan: Plan, *, micro_batches: bool) -> int:
     """How many checkpoints follow the first that covers all input before its rows are in the output: what was in flight
-    there, or held back, is in a later one."""
-    return overtakes(plan) + bool(plan.job.of_kind(VertexKind.MINI_BATCH))
+    there, or held back, is in a later one. A watermark moves on behind the micro-batch that raises it."""
+    return overtakes(plan) + (micro_batches or bool(plan.job.of_kind(VertexKind.MINI_BATCH)))
 
 
 _NOTICES: dict[type, Callable[[Progress, Any], None]] = {

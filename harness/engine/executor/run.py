@@ -27,7 +27,7 @@ from holdfast.harness.engine.executor.stall_trace import NoStalls, StallTrace
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model import profile
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured, RowsVisible
 from holdfast.harness.model.evidence import Evidence
@@ -249,7 +249,8 @@ def _execute(setting: _Setting) -> _Execution:
     tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
     drained = None if tells_checkpoints else deployment.drained
-    progress = Progress(plan, setting.inputs, drained, waits_out=simulated)
+    micro_batches = Capability.MICRO_BATCHES in system.capabilities.get(setting.tier, ())
+    progress = Progress(plan, setting.inputs, drained, waits_out=simulated, micro_batches=micro_batches)
     slice_ms = NEVER if simulated and tells_checkpoints else REAL_SLICE_MS
     stalls = NoStalls() if setting.tier is Tier.SIM else StallTrace(deployment)
     phases = Phases(lengthened(plan), deployment, conductor, progress, setting.interrupted, slice_ms, stalls)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (
     CheckpointCompleted,
@@ -21,6 +22,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.plan import Bounds, ExpectedEnd
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.scripted import (
+    LENGTHS,
     Checkpoints,
     Item,
     ScriptedSystem,
@@ -81,6 +83,21 @@ def test_input_that_no_checkpoint_covers_is_named_when_the_bound_passes() -> Non
     run, _ = played(ScriptedSystem(script), plan())
     assert not run.history.end.reached
     assert run.history.end.reason == "the last checkpoint covers 1 of 2 records of partition 1"
+
+
+@pytest.mark.parametrize(("micro_batches", "last"), [(True, 4), (False, 3)])
+def test_what_a_watermark_held_back_has_one_more_micro_batch(micro_batches: bool, last: int) -> None:
+    script: list[Item] = []
+    for number in range(1, 7):
+        script.append((number * 100, CheckpointTriggered(checkpoint=number, participants=())))
+        positions = LENGTHS if number >= 3 else (1, 1)
+        script.append((number * 100 + 40, CheckpointCompleted(checkpoint=number, positions=positions)))
+    system = ScriptedSystem(script)
+    if not micro_batches:
+        system.capabilities = {Tier.SIM: frozenset(Capability) - {Capability.MICRO_BATCHES}}
+    run, _ = played(system, plan())
+    assert run.history.end.reached
+    assert run.history.end.ended_ns == (last * 100 + 90) * 1_000_000
 
 
 @pytest.mark.parametrize("committed_ms", [245.0, 500.0])

@@ -11,7 +11,7 @@ import pytest
 from holdfast.fixtures.reference.connectors.polled_output import Watch
 from holdfast.fixtures.systems.recorder import READER, Recorder
 from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
+from holdfast.fixtures.systems.structured_streaming.files import LocalFiles, name_in
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
@@ -348,3 +348,17 @@ def test_output_is_the_last_content_of_each_folder(tmp_path: Path, output: Path,
         assert rows == ([(1, 5)] if commits else [])
     finally:
         committed.close()
+
+
+def test_a_folder_of_any_name_is_told_as_it_is(tmp_path: Path) -> None:
+    root = tmp_path / "spark+jobs of 100%25"
+    uri = LocalFiles(root).uri("output")
+    assert uri == f"file://{tmp_path}/spark+jobs of 100%25/output"
+    written = f"file://{tmp_path}/spark+jobs%20of%20100%2525/output/day=1%2F2/part-0.parquet"
+    assert name_in(uri, written) == "day=1/2/part-0.parquet"
+    assert name_in("s3a://bucket/run/output", "s3a://bucket/run/output/part-0.parquet") == "part-0.parquet"
+
+
+def test_a_folder_that_spark_would_read_as_a_pattern_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"night\[1\] has \[ \] in its name, which Spark reads as a pattern: give --out"):
+        LocalFiles(tmp_path / "night[1]")

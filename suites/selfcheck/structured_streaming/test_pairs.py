@@ -31,7 +31,7 @@ def executed(path: Path, tier: Tier, folder: Path) -> Run:
     [plan] = [case.plan_for(1) for case in CASES if case.id == "structured-streaming/replayed-files"]
     # Else the last batch may be one without input, which only moves the watermark on: to replay that shows nothing.
     plan = replace(plan, options={**plan.options, "spark.sql.streaming.noDataMicroBatches.enabled": "false"})
-    folder.mkdir()
+    folder.mkdir(parents=True)
     name = f"spark+{path}"
     return counting_run(replace(plan, system=name), registry.system(name), tier, folder)
 
@@ -50,7 +50,8 @@ def judged_rightly(right: str, tier: Tier, folder: Path) -> None:
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize("right", PAIRS)
 def test_each_of_a_pair_is_judged_rightly(right: str, tmp_path: Path) -> None:
-    judged_rightly(right, Tier.SPARK, tmp_path)
+    """In a folder whose name an URI would have to escape."""
+    judged_rightly(right, Tier.SPARK, tmp_path / "spark+jobs of 100%25")
 
 
 @pytest.mark.nightly
