@@ -1,4 +1,4 @@
-"""A query that ends by its own error: how often it is started again."""
+"""A query that ends by its own error: how often it is started again. How one comes to rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start, Started
-from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query
+from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
 from holdfast.harness.model.events import JobStatus, JobSwitched
 
 
@@ -32,3 +32,23 @@ def statuses(*, excused: bool) -> list[JobStatus]:
 @pytest.mark.parametrize("excused", [False, True])
 def test_what_fails_while_a_service_is_down_does_not_count(excused: bool) -> None:
     assert (JobStatus.FAILED in statuses(excused=excused)) is not excused
+
+
+def test_it_rests_when_no_micro_batch_has_begun_for_an_interval() -> None:
+    looks = iter([(4, 4), (5, 4), (5, 5), (5, 5), (5, 5)])
+    clock: Any = SimpleNamespace(now_ms=0.0)
+    log: Any = SimpleNamespace(planned=4, committed=3)
+    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, hear=list)
+    query = Query(
+        session, Start("query", "module", Endpoints("in", "out", "state", 1, 20)), log, "source[0]", Recorder()
+    )
+    query._recorder, query._stage = clock, Stage.RUNNING
+
+    def wait(_seconds: float) -> None:
+        clock.now_ms += 10
+        log.planned, log.committed = next(looks)
+
+    session.wait = wait
+    query.tend = lambda: None  # type: ignore[method-assign]
+    query.rest()
+    assert (list(looks), clock.now_ms) == ([], 50)
