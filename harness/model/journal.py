@@ -162,6 +162,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         on_its_word: oracles of which the verdict rests on the word of the system under test alone.
         unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims in this run.
         lacks: of a rehearsal: what is missing, so that no run with faults could say anything; empty: nothing.
+        absent: what its plan strikes that the system under test has not: the plan does not apply; empty: it has all.
         shrunk_from: id of the run whose plan was made smaller for this one; it is counted in no case.
         recoveries: from each landed fault; on real tiers, because virtual time only repeats the plan's delays.
     """
@@ -201,6 +202,7 @@ class RunResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     on_its_word: tuple[str, ...] = ()
     unclaimed: tuple[str, ...] = ()
     lacks: str = ""
+    absent: str = ""
     shrunk_from: str = ""
 
 

@@ -162,17 +162,23 @@ def _run_case(system: str, case: Case, tier: Tier, first_seed: int, folder: Path
 def _run_written(
     case_run: CaseRun, numbers: tuple[int, ...], first: FinishedRun, *, alone: bool
 ) -> Iterator[FinishedRun]:
-    """Each plan again, with other random numbers, until it counts; one that is alone, until its clauses decided."""
+    """Each plan again, with other random numbers, until it counts; one that is alone, until its clauses decided; only
+    once if it strikes what the system has not."""
     serials = count(1)
     for number in numbers:
         begun = number == numbers[0]
-        counted = begun and _enough(case_run.case, first, alone=alone)
+        counted = begun and _settled(case_run.case, first, alone=alone)
         for attempt in range(int(begun), ATTEMPTS):
             if counted or case_run.interrupted():
                 break
             finished = run_once(case_run, number, attempt, next(serials))
-            counted = _enough(case_run.case, finished, alone=alone)
+            counted = _settled(case_run.case, finished, alone=alone)
             yield finished
+
+
+def _settled(case: Case, finished: FinishedRun, *, alone: bool) -> bool:
+    """Whether no other run of the plan is wanted."""
+    return bool(finished.result.absent) or _enough(case, finished, alone=alone)
 
 
 def _enough(case: Case, finished: FinishedRun, *, alone: bool) -> bool:

@@ -66,7 +66,7 @@ def is_open(result: CaseResult) -> bool:
 def open_plans(demanded: int, tally: Tally) -> tuple[int, ...]:
     """The plans of a case of which no run counts, as `CaseRun.numbers`: all, where each has one and a rule is open all
     the same."""
-    return tuple(number for number in range(demanded) if number not in tally.counted)
+    return tuple(number for number in range(demanded) if number not in tally.counted | tally.absent.keys())
 
 
 def _result(
@@ -93,7 +93,7 @@ def _result(
 def _undecided(case: Case, demanded: int, tally: Tally) -> bool:
     """Whether further runs could have decided what these did not."""
     decided = tally.failed or tally.errors or (is_control(case) and tally.passed)
-    return not decided and len(tally.counted) < demanded
+    return not decided and len(tally.counted) < demanded - len(tally.absent)
 
 
 def _case_status(case: Case, demanded: int, tally: Tally) -> StatusReason:
@@ -153,7 +153,9 @@ def _enough(demanded: int, tally: Tally) -> StatusReason:
     counted = len(tally.counted)
     if tally.errors:
         return Status.ERROR, tally.errors[0]
-    if counted < demanded:
+    if tally.absent and len(tally.absent) >= demanded:
+        return Status.NOT_APPLICABLE, next(iter(tally.absent.values())).rstrip(".")
+    if counted < demanded - len(tally.absent):
         return Status.INCONCLUSIVE, f"{counted} of {plural(demanded, 'run')} counted; {_first_cause(tally)}"
     if missed := tally.missed_windows():
         return Status.INCONCLUSIVE, "; ".join(map(missed_in_words, missed))

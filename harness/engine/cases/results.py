@@ -71,6 +71,7 @@ def run_result(run: Run, case: str, number: int, wall_ms: float, demanded: Itera
         on_its_word=tuple(verdict.oracle for verdict in run.verdicts if verdict.rests_on(run.on_its_word)),
         unclaimed=tuple(sorted(run.unclaimed)),
         lacks=run.lacks,
+        absent=run.absent,
         stalled_ms=sum(stall.stalled_ns for stall in history.of(MachineStalled)) / 1e6,
     )
 

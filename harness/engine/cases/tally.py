@@ -36,6 +36,7 @@ class Tally:
         deaths_at_once: whether the last runs ended by a death of the system under test.
         stalled: runs in which the machine was too busy.
         lacks: what a rehearsal showed to be missing.
+        absent: by number of a plan that was written by hand, what it strikes that the system under test has not.
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
@@ -60,6 +61,7 @@ class Tally:
         self.deaths_at_once = DeathsAtOnce()
         self.counted: set[int] = set()
         self.lacks = ""
+        self.absent: dict[int, str] = {}
         self.errors: list[str] = []
         self.causes: Counter[str] = Counter()
         self.planned: Counter[str] = Counter()
@@ -81,6 +83,8 @@ class Tally:
         self.runs += 1
         self.deaths_at_once.add(result)
         self.lacks = self.lacks or result.lacks
+        if result.absent and not result.draw_seed:
+            self.absent[result.plan_number] = result.absent
         self.passed += result.outcome is Outcome.PASS
         self.passed_beside += result.outcome is Outcome.PASS and not all(result.windows.values())
         self.failed += result.outcome is Outcome.FAIL

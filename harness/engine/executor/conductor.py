@@ -17,6 +17,7 @@ from holdfast.harness.engine.plans.words import moment
 from holdfast.harness.model.events import EVENT_KINDS, Event, FaultHealed, FaultInjected
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
+from holdfast.harness.spi.controls.absence import TargetAbsent
 from holdfast.harness.spi.controls.gate import GateControl
 from holdfast.harness.spi.controls.process import ProcessControl
 from holdfast.harness.spi.fault import AnyFault, UndoRecord, declared
@@ -79,6 +80,7 @@ class Conductor:
         settled: every fault has acted and healed by itself, or given up: the safety phase has no more to wait for. A
             lasting fault without a duration lasts until the heal phase, so it keeps the safety phase open to its bound.
         precisions: by fault that acted at a gate, how exactly the gate held: `exact`, `boundary` or `polled`.
+        absent: what a fault found that the system under test has not; empty: each found its target.
     """
 
     __slots__ = (
@@ -87,6 +89,7 @@ class Conductor:
         "_planned",
         "_waiting",
         "_write_undo",
+        "absent",
         "next_ms",
         "precisions",
         "settled",
@@ -106,6 +109,7 @@ class Conductor:
         self._milestones = Milestones()
         self.next_ms = NEVER
         self.settled = not specs
+        self.absent = ""
         self.precisions: dict[int, str] = {}
 
     def start(self) -> None:
@@ -258,6 +262,8 @@ class Conductor:
         except OSError as error:
             planned.trouble = str(error)
             planned.stage = Stage.GAVE_UP
+            if isinstance(error, TargetAbsent):
+                self.absent = str(error)
         else:
             planned.trouble = ""
             planned.stage = Stage.ACTING

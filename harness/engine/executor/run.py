@@ -68,6 +68,7 @@ class Run(msgspec.Struct, frozen=True):
         on_its_word: clauses, as `ORACLE/clause`, that rest on what the system under test records of itself.
         unclaimed: clauses, as `ORACLE/clause`, that are about nothing that the system claims under the plan.
         lacks: of a rehearsal: what is missing, so that no fault need be tried.
+        absent: what the plan strikes that the system has not, as the run showed; empty: it has all.
     """
 
     tier: Tier
@@ -82,6 +83,7 @@ class Run(msgspec.Struct, frozen=True):
     on_its_word: frozenset[str] = frozenset()
     unclaimed: frozenset[str] = frozenset()
     lacks: str = ""
+    absent: str = ""
 
 
 class _Setting(msgspec.Struct, frozen=True):
@@ -106,6 +108,7 @@ class _Execution(msgspec.Struct, frozen=True):
     precisions: dict[int, str] = {}
     timed_out: bool = False
     died_at_once: OwnDeaths | None = None
+    absent: str = ""
 
 
 def uninterrupted() -> str:
@@ -192,6 +195,7 @@ def _run_plan(
         on_its_word=on_its_word(tools.oracles, evidence),
         unclaimed=unclaimed(tools.oracles, claims),
         lacks=history.end.problem if rehearsal and not interrupted() else "",
+        absent=execution.absent,
     )
 
 
@@ -276,6 +280,7 @@ def _execute(setting: _Setting) -> _Execution:
         conductor.precisions,
         phases.timed_out,
         died_at_once,
+        conductor.absent,
     )
 
 

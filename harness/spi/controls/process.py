@@ -22,6 +22,7 @@ class ProcessControl(Protocol):
 
         Raises:
             OSError: it is dead.
+            TargetAbsent: no worker ever has such a part.
         """
 
     def pause(self, target: Target, part: str = "") -> None:

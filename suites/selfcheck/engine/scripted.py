@@ -32,6 +32,7 @@ from holdfast.harness.model.records import InputLog, Output, Partition
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.controls.absence import TargetAbsent
 from holdfast.harness.spi.controls.gate import GateControl
 from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl
 from holdfast.harness.spi.controls.process import ProcessControl
@@ -72,19 +73,28 @@ class Checkpoints(msgspec.Struct, frozen=True):
 class ScriptedControl:
     """Processes, links and gates: it writes down what was asked for; a killed target lives again after `restart_ms`."""
 
-    def __init__(self, clock: Callable[[], float], restart_ms: float, refuses: frozenset[str]) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        restart_ms: float,
+        refuses: frozenset[str],
+        absent: frozenset[str],
+    ) -> None:
         self.calls: list[str] = []
         self.armed: dict[int, Gate] = {}
         self.held: set[int] = set()
         self._clock = clock
         self._restart_ms = restart_ms
         self._refuses = refuses
+        self._absent = absent
         self._alive_at: dict[Target, float] = {}
 
     def _note(self, verb: str, *details: object) -> None:
         self.calls.append(" ".join(map(str, (f"{self._clock():.0f}", verb, *details))))
         if verb in self._refuses:
             raise OSError(f"no {verb} today")
+        if verb in self._absent:
+            raise TargetAbsent(f"nothing to {verb} at all")
 
     def kill(self, target: Target, part: str = "") -> None:
         self._note("kill", target)
@@ -134,7 +144,7 @@ class ScriptedDeployment:
         self._next: Item | None = next(self._script, None)
         self._now_ms = 0.0
         self._pending: list[Event] = []
-        self.scripted = ScriptedControl(lambda: self._now_ms, system.restart_ms, system.refuses)
+        self.scripted = ScriptedControl(lambda: self._now_ms, system.restart_ms, system.refuses, system.absent)
         self.trace: list[Event] = []
         self.closed = False
         self._system = system
@@ -208,6 +218,7 @@ class ScriptedSystem:
         scripts: items with ascending times; several are merged.
         restart_ms: how long a killed target stays dead.
         refuses: verbs that raise OSError.
+        absent: verbs that raise TargetAbsent.
         evidence: False for a system that tells of nothing.
         refused_option: an option whose value is refused at submit.
     """
@@ -228,12 +239,14 @@ class ScriptedSystem:
         *scripts: Iterable[Item],
         restart_ms: float = 0.0,
         refuses: frozenset[str] = frozenset(),
+        absent: frozenset[str] = frozenset(),
         evidence: bool = True,
         refused_option: str = "",
     ) -> None:
         self._scripts = list(scripts)
         self.restart_ms = restart_ms
         self.refuses = refuses
+        self.absent = absent
         self._evidence = evidence
         self._refused_option = refused_option
         self.deployments: list[ScriptedDeployment] = []

@@ -188,3 +188,19 @@ def test_a_plan_that_counted_twice_does_not_stand_for_one_that_never_did() -> No
     found = stands(tally(*twice), demanded=2)
     assert (found.status, found.reason.partition(";")[0]) == (Status.INCONCLUSIVE, "1 of 2 runs counted")
     assert stands(tally(*twice, result(plan_number=1)), demanded=2).status is Status.PASS
+
+
+NO_PYTHON = "no executor has a python-worker."
+
+
+def test_a_plan_that_strikes_what_a_system_has_not_is_not_demanded() -> None:
+    absent = missed(plan_number=1, absent=NO_PYTHON)
+    assert stands(tally(result(plan_number=0), absent), demanded=2).status is Status.PASS
+    assert open_plans(2, tally(absent)) == (0,)
+    found = stands(tally(absent, missed(plan_number=0)), demanded=2)
+    assert (found.status, found.reason.partition(";")[0]) == (Status.INCONCLUSIVE, "0 of 2 runs counted")
+    found = stands(tally(absent, missed(plan_number=0, absent=NO_PYTHON)), demanded=2)
+    assert (found.status, found.reason) == (Status.NOT_APPLICABLE, "no executor has a python-worker")
+    assert found.rules == {"BAR-01": Status.NOT_APPLICABLE}
+    drawn = missed(plan_number=1, absent=NO_PYTHON, draw_seed=7)
+    assert stands(tally(result(plan_number=0), drawn), demanded=2).status is Status.INCONCLUSIVE

@@ -71,6 +71,13 @@ def test_a_fault_that_does_not_heal_leaves_the_run_inconclusive_and_names_it() -
     assert run.reason == "not healed within 2000 ms: fault 0 (kill worker[0])"
 
 
+def test_a_target_that_is_absent_is_told_apart_from_one_that_cannot_be_struck_now() -> None:
+    absent, _ = played(ScriptedSystem(Checkpoints(), absent=frozenset({"kill"})), plan(kill(after_checkpoint=1)))
+    assert (absent.outcome, absent.absent) == (Outcome.INCONCLUSIVE, "nothing to kill at all")
+    refused, _ = played(ScriptedSystem(Checkpoints(), refuses=frozenset({"kill"})), plan(kill(after_checkpoint=1)))
+    assert (refused.outcome, refused.absent) == (Outcome.INCONCLUSIVE, "")
+
+
 def test_input_that_no_checkpoint_covers_is_named_when_the_bound_passes() -> None:
     script = [
         item
