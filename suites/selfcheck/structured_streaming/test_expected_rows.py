@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -97,3 +97,40 @@ def test_a_regular_row_is_due_where_markers_are_not() -> None:
 def test_of_a_unique_key_only_its_columns_count() -> None:
     decoder = ExpectedRows([{"id": 1}, {"id": 2}], columns=["id"])
     assert found(decoder, {"id": 2, "sum": 5}, {"id": 2, "sum": 6}) == [(0, 1), (0, 1)]
+
+
+DAY = date(2024, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (NOON, "2024-01-01T12:00:00.000Z"),
+        (NOON, "2024-01-01 12:00:00"),
+        (DAY, "2024-01-01"),
+        (Decimal("1.50"), 1.5),
+        (Decimal("12345678901234567890.5"), "12345678901234567890.5"),
+        (b"ab", "YWI="),
+        (3.0, 3),
+        ("7", 7),
+        ({"at": [NOON]}, {"at": ["2024-01-01T12:00:00Z"]}),
+    ],
+)
+def test_values_without_a_type_of_their_own_are_read_as_the_one_expected(expected: object, written: object) -> None:
+    assert found(ExpectedRows([{"a": expected}]), {"a": written}) == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (NOON, "2024-01-01T12:00:01Z"),
+        (NOON, "noon"),
+        (DAY, "2024-01-02"),
+        (Decimal("1.50"), 1.51),
+        (b"ab", "ab"),
+        ("7", "07"),
+        (7, "7"),
+    ],
+)
+def test_what_is_read_as_the_type_expected_may_still_differ(expected: object, written: object) -> None:
+    assert found(ExpectedRows([{"a": expected}]), {"a": written}) == [(NO_PARTITION, 0)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+from datetime import UTC, datetime
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,10 +71,28 @@ def test_a_schema_decides_where_values_look_like_something_else() -> None:
     assert FileRows(declared, ()).table([("part-0.json", b'{"value":1}')])["value"].type == pa.float64()
 
 
+def test_times_and_decimals_are_read_as_spark_writes_them() -> None:
+    schema = "at timestamp, cents decimal(10, 2)"
+    row = {"at": datetime(2024, 1, 1, 0, 0, 0, 280_000, UTC), "cents": Decimal("1.50")}
+    for declared, content in (
+        (FilesOutput(format=FileFormat.JSON, schema=schema), b'{"at":"2024-01-01T00:00:00.280Z","cents":1.50}\n'),
+        (FilesOutput(format=FileFormat.JSON, schema=schema), b'{"at":"2024-01-01T05:30:00.280+05:30","cents":1.5}\n'),
+        (FilesOutput(format=FileFormat.CSV, schema=schema), b"2024-01-01T00:00:00.280Z,1.50\n"),
+    ):
+        assert FileRows(declared, ()).table([("part-0", content)]).to_pylist() == [row]
+    declared = FilesOutput(format=FileFormat.JSON, schema="at timestamp")
+    with pytest.raises(WrongColumns, match="not of the declared schema"):
+        FileRows(declared, ()).table([("part-0", b'{"at":"yesterday"}')])
+
+
 def test_the_folder_of_a_partition_is_a_column() -> None:
     file = ("day=7/zone=a%20b/part-0.parquet", written(pq.write_table))
     [first, _] = FileRows(PARQUET_FILES, ("key", "day", "zone")).table([file]).to_pylist()
     assert first == {"key": "a", "day": 7, "zone": "a b"}
+    [first, _] = (
+        FileRows(PARQUET_FILES, ("day",)).table([("day=007/part-0.parquet", written(pq.write_table))]).to_pylist()
+    )
+    assert first == {"day": "007"}
 
 
 def test_files_without_rows_are_no_rows() -> None:
