@@ -129,10 +129,14 @@ class Certification:
 
     def _agenda(self) -> list[tuple[Case, Tier]]:
         """Rehearsals first, then plans written by hand, the simulator before real tiers, and drawn plans with what time
-        is left."""
+        is left. Of a tier, what tells of the system before what tells of the harness, and short cases before long."""
         order = list(Tier)
-        pairs = [(case, tier) for case in self._cases for tier in case.tiers]
-        return sorted(pairs, key=lambda pair: (not pair[0].rehearsal, self._is_drawn(pair[0]), order.index(pair[1])))
+
+        def key(pair: tuple[Case, Tier]) -> tuple[object, ...]:
+            case, tier = pair
+            return not case.rehearsal, self._is_drawn(case), order.index(tier), is_control(case), case.runs
+
+        return sorted(((case, tier) for case in self._cases for tier in case.tiers), key=key)
 
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
@@ -142,7 +146,7 @@ class Certification:
         here = waiting
         if self._request.jobs > 1:
             here = [entry for entry in waiting if entry.tier is Tier.CONTAINERS]  # They share services of this process.
-            self._limit.halved = bool(here)
+            self._limit.halved = any(not self._why_no_tier(entry.tier) for entry in here)
             yield from self._messages_from_workers([entry for entry in waiting if entry not in here])
             self._limit.halved = False
         drawn = sum(self._is_drawn(entry.case) for entry in here)

@@ -16,6 +16,7 @@ from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.executor.rehearsal import rehearsed
 from holdfast.harness.engine.executor.run import NO_INPUT, NOTHING_RECORDED, run_plan, without_faults
 from holdfast.harness.engine.site import registry
@@ -165,3 +166,53 @@ def test_nothing_is_run_behind_a_rehearsal_that_refutes(tmp_path: Path, monkeypa
     assert first.reason.startswith("the contract is violated without a fault: ")
     assert sum(tier.runs for tier in journal.tiers) == 1
     assert journal.certificate.title is Title.REFUSED
+
+
+def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
+    plan = calm()
+    cases = [
+        replace(asked, id="a/drawn", plan=replace(plan, draw_seed=7)),
+        replace(asked, id="b/control", plan=plan, refutes=frozenset({"EXACT/row-wrong"}), expected=Outcome.FAIL),
+        replace(asked, id="c/long", plan=plan, runs=2),
+        replace(asked, id="d/short", plan=plan, runs=1),
+        replace(asked, id="e/rehearsal", plan=plan, rehearsal=True),
+    ]
+    monkeypatch.setattr(certify, "cases_for", lambda *_: tuple(cases))
+    request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
+    agenda = Certification(request, _Silent(), Interruption())._agenda()
+    assert [case.id for case, tier in agenda if tier is Tier.SIM] == [
+        "e/rehearsal", "d/short", "c/long", "b/control", "a/drawn",
+    ]  # fmt: skip
+
+
+class Watched(TimeLimit):
+    """Remembers how much of the time was left to cases that wait."""
+
+    halves: list[bool] = []
+
+    @property
+    def halved(self) -> bool:
+        return self.__dict__["halved"]  # type: ignore[no-any-return]
+
+    @halved.setter
+    def halved(self, halved: bool) -> None:
+        self.__dict__["halved"] = halved
+        self.halves.append(halved)
+
+
+@pytest.mark.parametrize("chosen", [{Tier.SIM}, {Tier.SIM, Tier.CONTAINERS}])
+def test_no_time_is_left_to_a_tier_that_was_not_chosen(
+    chosen: set[Tier], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = next(each for each in registry.cases() if each.id == "recovery/crash-anywhere")
+    case = replace(asked, plan=calm(), runs=1, decides=(), windows=(), tiers=(Tier.SIM, Tier.CONTAINERS))
+    monkeypatch.setattr(certify, "cases_for", lambda *_: (case,))
+    monkeypatch.setattr(certify, "TimeLimit", Watched)
+    monkeypatch.setattr(certify, "lacking", lambda tier: "")
+    monkeypatch.setattr(Watched, "halves", [])
+    request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset(chosen), jobs=2, budget_s=0.0)
+    Certification(request, _Silent(), Interruption()).run()
+    assert any(Watched.halves) is (Tier.CONTAINERS in chosen)
