@@ -95,6 +95,15 @@ def test_the_folder_of_a_partition_is_a_column() -> None:
     assert first == {"day": "007"}
 
 
+@pytest.mark.parametrize("file_format", [FileFormat.JSON, FileFormat.CSV])
+@pytest.mark.parametrize("columns", [(), ("key", "day")])
+def test_a_schema_may_name_the_column_of_a_folder(file_format: FileFormat, columns: tuple[str, ...]) -> None:
+    content = b'{"key":"a"}\n' if file_format is FileFormat.JSON else b"a\n"
+    declared = FilesOutput(format=file_format, schema="day int, key string")
+    rows = FileRows(declared, columns).table([("day=7/part-0", content)]).to_pylist()
+    assert rows == [{"key": "a", "day": 7}]
+
+
 def test_files_without_rows_are_no_rows() -> None:
     for declared in (FilesOutput(format=FileFormat.JSON), FilesOutput(format=FileFormat.CSV, schema="key string")):
         assert FileRows(declared, ("key",)).table([("part-0", b"")]).num_rows == 0
