@@ -45,7 +45,7 @@ def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPat
     assert said(PLAN, Tier.SPARK) == "spark-tables is not installed."
     monkeypatch.setattr(additions, "wrong_spark_for_tables", lambda: "PySpark is another.")
     assert said(PLAN, Tier.SPARK) == "PySpark is another."
-    assert additions.lacking_additions(FilesOutput()) == ""
+    assert additions.lacking_additions(FilesOutput(), Tier.SPARK) == ""
 
 
 @pytest.mark.parametrize("declared", DECLARED)
