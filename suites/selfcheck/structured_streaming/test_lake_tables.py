@@ -109,7 +109,7 @@ class Iceberg:
 @pytest.fixture(params=[Delta, Iceberg])
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
     make: Callable[[Path], Writer] = request.param
-    return make(tmp_path / "orders")
+    return make(tmp_path / "its orders")
 
 
 def looking(table: Writer, folder: Path, **declared: Any) -> TableLook:
@@ -209,7 +209,7 @@ def test_a_version_that_was_cleaned_up_before_the_look_is_left_out(table: Writer
 
 
 def test_it_says_where_it_looked(table: Writer, tmp_path: Path) -> None:
-    assert table.read().describe().endswith("orders, which has no file")
+    assert table.read().describe().endswith("its orders, which has no file")
     table.path.mkdir()
     (table.path / "else").touch()
     assert "which has no version in " in table.read().describe()
