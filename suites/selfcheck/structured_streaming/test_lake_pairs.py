@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from holdfast.fixtures.services.processes.installation import SPARK_TABLES, missing, wrong_spark_for_tables
+from holdfast.fixtures.services.processes.installation import (
+    SPARK_CONNECTORS,
+    SPARK_TABLES,
+    missing,
+    wrong_spark_for_tables,
+)
+from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.systems.structured_streaming import additions, lake_table
 from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, FilesOutput, IcebergOutput, LakeOutput
 from holdfast.harness.engine.site import registry
@@ -22,6 +29,7 @@ PAIRS = (
     ("iceberg_appended", "iceberg_sink"),
 )
 ABSENT = wrong_spark_for_tables() or missing(SPARK_TABLES)
+NO_SERVICES = ABSENT or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
 
 
 @pytest.mark.nightly
@@ -40,6 +48,15 @@ def test_a_pair_among_containers(wrong: str, right: str, tmp_path: Path) -> None
     """The tables are objects, and the image has the jars."""
     pytest.importorskip("deltalake" if wrong.startswith("delta") else "pyiceberg")
     judged_as_said(wrong, right, Tier.CONTAINERS, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("spark")
+@pytest.mark.skipif(bool(NO_SERVICES), reason=NO_SERVICES or "-")
+def test_a_pair_beside_services_that_are_processes(tmp_path: Path) -> None:
+    pytest.importorskip("deltalake")
+    among_services = replace(PLAN, options={**PLAN.options, "source.connector": "kafka"})
+    judged_as_said("delta_overwritten", "delta_totals", Tier.SPARK, tmp_path, among_services)
 
 
 def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.executor.run import Run, run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.fault_fate import FaultFate
@@ -47,18 +47,19 @@ AMONG_CONTAINERS = (
 
 
 def executed(name: str, tier: Tier, folder: Path) -> Run:
-    system = f"spark+{pipelines.__name__}.{name}"
-    return counting_run(msgspec.structs.replace(PLAN, system=system), registry.system(system), tier, folder)
+    system = registry.system(f"spark+{pipelines.__name__}.{name}")
+    return run_plan(PLAN, system, registry.toolbox(), tier, folder)
 
 
 def clauses(run: Run) -> set[str]:
     return {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
 
 
-def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path) -> None:
+def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path, plan: Plan = PLAN) -> None:
     for name in (wrong, right):
         (folder / name).mkdir()
-        run = executed(name, tier, folder / name)
+        system = f"spark+{pipelines.__name__}.{name}"
+        run = counting_run(msgspec.structs.replace(plan, system=system), registry.system(system), tier, folder / name)
         said = import_module(f"{pipelines.__name__}.{name}").__doc__ or ""
         named = re.match(r"Wrong, (\S+):", said)
         assert bool(named) is (name == wrong)
