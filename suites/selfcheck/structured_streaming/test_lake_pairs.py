@@ -71,6 +71,15 @@ def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPat
     assert additions.lacking_additions(FilesOutput(), Tier.SPARK) == ""
 
 
+def test_a_folder_of_one_machine_is_no_place_among_services(tmp_path: Path) -> None:
+    module = tmp_path / "elsewhere.py"
+    right = Path(pipelines.__path__[0], "delta_transactions.py").read_text()
+    module.write_text(right.replace('"{output}/orders"', '"/data/orders"'))
+    said = registry.system(f"spark+{module}").objection(PLAN, Tier.CONTAINERS)  # type: ignore[attr-defined]
+    assert "writes to /data/orders, a folder of one machine" in said
+    assert said.endswith("begin the path with {output}.")
+
+
 @pytest.mark.parametrize("declared", DECLARED)
 def test_a_package_that_is_not_there_is_named(declared: LakeOutput, monkeypatch: pytest.MonkeyPatch) -> None:
     lake_table.require_package(declared)
