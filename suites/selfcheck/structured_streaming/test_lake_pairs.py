@@ -54,9 +54,9 @@ def test_a_pair_among_containers(wrong: str, right: str, tmp_path: Path) -> None
 @pytest.mark.tier("spark")
 @pytest.mark.skipif(bool(NO_SERVICES), reason=NO_SERVICES or "-")
 def test_a_pair_beside_services_that_are_processes(tmp_path: Path) -> None:
-    pytest.importorskip("deltalake")
+    pytest.importorskip("pyiceberg")
     among_services = replace(PLAN, options={**PLAN.options, "source.connector": "kafka"})
-    judged_as_said("delta_overwritten", "delta_totals", Tier.SPARK, tmp_path, among_services)
+    judged_as_said("iceberg_appended", "iceberg_sink", Tier.SPARK, tmp_path, among_services)
 
 
 def test_a_pipeline_says_where_its_table_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
