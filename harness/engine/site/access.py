@@ -12,6 +12,8 @@ _KAFKA, _S3 = "HOLDFAST_KAFKA_", "HOLDFAST_S3_"
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_SSL", "SASL_PLAINTEXT")
 MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN")
 STYLES = ("path", "virtual-host")
+_PLAIN_KEY = "-----BEGIN PRIVATE KEY-----"
+"""Begins a key in PKCS#8, without a password."""
 
 
 def login_of(environment: Mapping[str, str]) -> Login:
@@ -36,6 +38,11 @@ def login_of(environment: Mapping[str, str]) -> Login:
     )
     if bool(certificate) != bool(key):
         raise UsageError(f"{_KAFKA}CERTIFICATE and {_KAFKA}KEY belong together: export both, or neither.")
+    if key and _PLAIN_KEY not in Path(key).read_text():
+        raise UsageError(
+            f"{_KAFKA}KEY is {key!r}, without a line {_PLAIN_KEY}, and clients in Java read no other key: convert it "
+            "with openssl pkcs8 -topk8 -nocrypt."
+        )
     return Login(
         protocol="" if protocol == PROTOCOLS[0] else protocol,
         mechanism=mechanism,

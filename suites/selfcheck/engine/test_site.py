@@ -126,6 +126,10 @@ LOGIN = {"HOLDFAST_KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "HOLDFAST_KAFKA_USERNAM
             {**LOGIN, "HOLDFAST_KAFKA_KEY": __file__},
             "HOLDFAST_KAFKA_CERTIFICATE and HOLDFAST_KAFKA_KEY belong together",
         ),
+        (
+            {**LOGIN, "HOLDFAST_KAFKA_CERTIFICATE": __file__, "HOLDFAST_KAFKA_KEY": os.__file__},
+            "convert it with openssl pkcs8 -topk8 -nocrypt.",
+        ),
     ],
 )
 def test_a_login_that_cannot_be_used_is_refused(environment: dict[str, str], sentence: str) -> None:

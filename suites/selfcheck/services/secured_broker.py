@@ -1,8 +1,7 @@
-"""A broker that lets in who knows a password, over TLS, with certificates made on the spot."""
+"""Brokers that want to know who comes: by a password, or by a certificate, over TLS, with certificates made here."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
@@ -11,36 +10,57 @@ from holdfast.fixtures.services.ports import LOOPBACK, free_port
 from holdfast.fixtures.services.processes.broker import KafkaProcess
 from holdfast.fixtures.services.processes.session import Session
 from holdfast.harness.spi.service import Login
+from holdfast.suites.selfcheck.services.authority import Authority
 
 USERNAME, PASSWORD = "team", 'it is "secret"'
 _ITERATIONS = 4096
 _ANSWER_S = 30.0
+_LISTENER = "listener.name.proxied"
 
 
 class SecuredBroker(KafkaProcess):
-    """Those who come through the link find TLS and SCRAM-SHA-512; there is no link.
+    """Those who come through the link find TLS; there is no link.
 
     Attributes:
-        authority: path of the certificate that its own is signed with.
+        authority: that its own certificate is signed by.
         secured: `host:port` of that listener.
     """
+
+    protocol: str
+    """As Kafka names it."""
 
     def __init__(self, session: Session, folder: Path) -> None:
         port = free_port()
         self.secured = f"{LOOPBACK}:{port}"
         super().__init__(session, port, self.secured)
-        self.authority, server = certificates(folder)
-        listener = "listener.name.proxied"
-        self._settings += "\n" + "\n".join(
-            (
-                "listener.security.protocol.map=INTERNAL:PLAINTEXT,PROXIED:SASL_SSL,CONTROLLER:PLAINTEXT",
-                f"{listener}.sasl.enabled.mechanisms=SCRAM-SHA-512",
-                f"{listener}.scram-sha-512.sasl.jaas.config="
-                "org.apache.kafka.common.security.scram.ScramLoginModule required;",
-                f"{listener}.ssl.keystore.type=PEM",
-                f"{listener}.ssl.keystore.location={server}",
-            )
-        )
+        self.authority = Authority(folder)
+        server = self.authority.issue("server", f"IP:{LOOPBACK}")
+        kept = folder / "server.pem"
+        kept.write_text(server.key.read_text() + server.certificate.read_text())
+        names = {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(kept),
+            **self._wanted(),
+        }
+        lines = [
+            f"listener.security.protocol.map=INTERNAL:PLAINTEXT,PROXIED:{self.protocol},CONTROLLER:PLAINTEXT",
+            *(f"{_LISTENER}.{name}={value}" for name, value in names.items()),
+        ]
+        self._settings += "\n" + "\n".join(lines)
+
+    def access(self) -> Login:
+        """What its clients need."""
+        raise NotImplementedError
+
+    def _wanted(self) -> dict[str, str]:
+        """By name, the settings of the listener that say whom it lets in."""
+        raise NotImplementedError
+
+
+class PasswordBroker(SecuredBroker):
+    """It lets in who knows a password, by SCRAM-SHA-512."""
+
+    protocol = "SASL_SSL"
 
     def start(self) -> None:
         super().start()
@@ -51,30 +71,42 @@ class SecuredBroker(KafkaProcess):
             future.result(_ANSWER_S)
 
     def access(self, password: str = PASSWORD) -> Login:
-        """What its clients need."""
         return Login(
-            protocol="SASL_SSL",
+            protocol=self.protocol,
             mechanism="SCRAM-SHA-512",
             username=USERNAME,
             password=password,
-            authority=str(self.authority),
+            authority=str(self.authority.certificate),
         )
 
-
-def certificates(folder: Path) -> tuple[Path, Path]:
-    """An authority, and a file with the key and the certificate of a server on the loopback address."""
-    authority, authority_key = folder / "authority.pem", folder / "authority.key"
-    key, request, certificate, names = (folder / f"server.{each}" for each in ("key", "csr", "crt", "names"))
-    names.write_text(f"subjectAltName=IP:{LOOPBACK}\n")
-    new = ("req", "-newkey", "rsa:2048", "-nodes", "-days", "1")
-    _openssl(*new, "-x509", "-keyout", authority_key, "-out", authority, "-subj", "/CN=authority")
-    _openssl(*new[:-2], "-keyout", key, "-out", request, "-subj", "/CN=server")
-    signing = ("-CA", authority, "-CAkey", authority_key, "-CAcreateserial", "-days", "1", "-extfile", names)
-    _openssl("x509", "-req", "-in", request, *signing, "-out", certificate)
-    server = folder / "server.pem"
-    server.write_text(key.read_text() + certificate.read_text())
-    return authority, server
+    def _wanted(self) -> dict[str, str]:
+        return {
+            "sasl.enabled.mechanisms": "SCRAM-SHA-512",
+            "scram-sha-512.sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
+        }
 
 
-def _openssl(*words: str | Path) -> None:
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
+class CertificateBroker(SecuredBroker):
+    """It lets in who has a certificate of its authority."""
+
+    protocol = "SSL"
+
+    def access(self, by: Authority | None = None) -> Login:
+        """
+        Args:
+            by: whose certificate the client has; None: one of the broker's own authority.
+        """
+        client = (by or self.authority).issue("client")
+        return Login(
+            protocol=self.protocol,
+            authority=str(self.authority.certificate),
+            certificate=str(client.certificate),
+            key=str(client.key),
+        )
+
+    def _wanted(self) -> dict[str, str]:
+        return {
+            "ssl.client.auth": "required",
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(self.authority.certificate),
+        }

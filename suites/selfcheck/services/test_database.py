@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.host.process_stat import process_stat
+from holdfast.fixtures.services.database import USER
 from holdfast.fixtures.services.processes import database, unprivileged
 from holdfast.fixtures.services.processes.database import DatabaseProcess, missing_database
 from holdfast.fixtures.services.processes.family import Family
@@ -38,6 +39,7 @@ def server() -> Iterator[DatabaseProcess]:
 
     with closing(ProcessStack()) as stack:
         stack.database.create_database(NAME)
+        assert isinstance(stack.database, DatabaseProcess)
         yield stack.database
 
 
@@ -101,7 +103,7 @@ def test_nobody_gets_in_without_the_password_and_nobody_sees_it(server: Database
     import psycopg
 
     with pytest.raises(psycopg.OperationalError, match="password"):
-        psycopg.connect(f"postgresql://{database.USER}:wrong@{server.external}/{NAME}")
+        psycopg.connect(f"postgresql://{USER}:wrong@{server.external}/{NAME}")
     password = server.url("a").split(":")[2].split("@")[0]
     command = Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
     assert password.encode() not in command

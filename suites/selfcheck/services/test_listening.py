@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.fixtures.services import kafka, object_store
+from holdfast.fixtures.services import database, kafka, object_store
 
 if TYPE_CHECKING:
     from holdfast.fixtures.services.container import Container
@@ -57,14 +57,16 @@ def containers(stack: Stack) -> dict[str, tuple[Container, set[int]]]:
     """By service, where it runs, and the ports at which others reach it."""
     assert isinstance(stack.kafka, kafka.Kafka)
     assert isinstance(stack.object_store, object_store.ObjectStore)
+    assert isinstance(stack.database, database.Database)
     return {
+        "database": (stack.database.container, {database.INTERNAL}),
         "kafka": (stack.kafka.container, {kafka.INTERNAL, kafka.PROXIED, kafka.EXTERNAL}),
         "object-store": (stack.object_store.container, {object_store.INTERNAL}),
-        "toxiproxy": (stack.links.container, {TOXIPROXY_API, kafka.PROXIED, object_store.PROXIED}),
+        "toxiproxy": (stack.links.container, {TOXIPROXY_API, database.PROXIED, kafka.PROXIED, object_store.PROXIED}),
     }
 
 
-@pytest.mark.parametrize("name", ["kafka", "object-store", "toxiproxy"])
+@pytest.mark.parametrize("name", ["database", "kafka", "object-store", "toxiproxy"])
 def test_a_service_listens_on_its_own_address_alone(name: str, stack: Stack) -> None:
     stack.start("kafka", "object-store")
     container, ports = containers(stack)[name]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 import pytest
 
 from holdfast.fixtures.images import site
-from holdfast.fixtures.images.recipe import BASE, Recipe, recipes
+from holdfast.fixtures.images.recipe import BASE, Recipe, all_versions, jars_of_tables, recipes
 
 RECIPE = Recipe("one", {"Dockerfile": b"FROM x", "other": b"1"}, {"JAVA": "21"})
 
@@ -70,6 +70,13 @@ def test_every_image_installs_from_files_of_its_context() -> None:
         if name != BASE:
             copied = recipe.files["Dockerfile"].decode()
             assert all(each in copied for each in recipe.files if each not in ("Dockerfile", "enter.sh")), name
+
+
+def test_jars_for_tables_are_where_the_image_puts_them_and_fit_its_spark() -> None:
+    dockerfile, versions = recipes()["spark"].files["Dockerfile"].decode(), all_versions()
+    folders = {str(PurePosixPath(jar).parent) for jar in jars_of_tables()}
+    assert [f"-DoutputDirectory={folder}\n" in dockerfile for folder in folders] == [True]
+    assert f"pyspark=={versions['spark_tables']['spark']}." in "\n".join(versions["spark"]["packages"])
 
 
 def test_jars_come_one_by_one_where_parents_may_be_missing() -> None:

@@ -1,4 +1,4 @@
-"""Services of others that want to know who comes: brokers with TLS and SASL, a given bucket and prefix."""
+"""Services of others that want to know who comes: brokers with TLS and SASL or certificates, a bucket and a prefix."""
 
 from __future__ import annotations
 
@@ -15,9 +15,6 @@ from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
-from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
-from holdfast.harness.engine.executor.run import run_plan
-from holdfast.harness.engine.site.registry import toolbox
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.service import Login, Site, StoreLocation
@@ -32,7 +29,13 @@ from holdfast.fixtures.services.object_store import GivenObjectStore  # noqa: E4
 from holdfast.fixtures.services.ports import LOOPBACK, free_port  # noqa: E402
 from holdfast.fixtures.services.processes.session import Session  # noqa: E402
 from holdfast.fixtures.services.processes.store import StoreProcess  # noqa: E402
-from holdfast.suites.selfcheck.services.secured_broker import PASSWORD, SecuredBroker  # noqa: E402
+from holdfast.suites.selfcheck.services.authority import Authority  # noqa: E402
+from holdfast.suites.selfcheck.services.secured_broker import (  # noqa: E402
+    PASSWORD,
+    CertificateBroker,
+    PasswordBroker,
+    SecuredBroker,
+)
 
 NO_BROKER = missing(KAFKA)
 NO_SPARK = wrong_spark() or missing(KAFKA, OBJECT_STORE, SPARK_CONNECTORS)
@@ -40,22 +43,32 @@ BUCKET, PREFIX, OTHER, REGION = "team-data", "tests/streams/", "theirs/report.cs
 ANSWER_S = 20.0
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+@pytest.fixture(scope="module", params=[PasswordBroker, CertificateBroker])
+def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
     with closing(Session()) as session:
-        made = SecuredBroker(session, tmp_path_factory.mktemp("certificates"))
+        made: SecuredBroker = request.param(session, tmp_path_factory.mktemp("certificates"))
         made.start()
         yield made
+
+
+def wrong_logins(broker: SecuredBroker, folder: Path) -> Iterator[Login]:
+    yield Login()
+    yield replace(broker.access(), authority="")
+    if isinstance(broker, PasswordBroker):
+        yield broker.access("another")
+    if isinstance(broker, CertificateBroker):
+        yield replace(broker.access(), certificate="", key="")
+        yield broker.access(Authority(folder))
 
 
 @pytest.mark.nightly
 @pytest.mark.tier("process")
 @pytest.mark.skipif(bool(NO_BROKER), reason=NO_BROKER or "-")
-def test_a_broker_lets_in_who_knows_the_password_and_trusts_its_authority(broker: SecuredBroker) -> None:
+def test_a_broker_lets_in_who_can_prove_it_and_trusts_its_authority(broker: SecuredBroker, tmp_path: Path) -> None:
     right = broker.access()
     assert answers(broker.secured, ANSWER_S, client_settings(right))
     assert GivenKafka(broker.secured, right).login == right
-    for wrong in (broker.access("another"), replace(right, authority=""), Login()):
+    for wrong in wrong_logins(broker, tmp_path):
         with pytest.raises(OSError, match="but no broker answers there: start it") as refused:
             GivenKafka(broker.secured, wrong)
         assert PASSWORD not in str(refused.value)
@@ -89,7 +102,7 @@ def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) ->
 def test_a_pipeline_runs_from_there_into_a_bucket_of_others(broker: SecuredBroker, tmp_path: Path) -> None:
     from io import BytesIO
 
-    from holdfast.suites.selfcheck.services.test_spark_beside_services import PLANS
+    from holdfast.suites.selfcheck.services.run_there import run_there
 
     with closing(Session()) as session:
         store = StoreProcess(session, port := free_port(), f"{LOOPBACK}:{port}")
@@ -106,20 +119,12 @@ def test_a_pipeline_runs_from_there_into_a_bucket_of_others(broker: SecuredBroke
             s3_secret_key=store.keys.secret_key,
             s3_location=StoreLocation(bucket=BUCKET, prefix=PREFIX, region=REGION),
         )
-        chosen = PLANS["chaos/spark-kafka-sink"]
-        chosen = replace(chosen, options={**chosen.options, "source.connector": "kafka"})
-        with closing(SiteServices(site)) as services:
-            system = StructuredStreaming()
-            system.attach(lambda: services)
-            judged = run_plan(chosen, system, toolbox(), Tier.SPARK, tmp_path)
-            secrets = services.processes.secrets
+        judged = run_there(site, tmp_path)
         left = [each.object_name for each in store.client().list_objects(BUCKET, recursive=True)]
         buckets = [each.name for each in store.client().list_buckets()]
-    assert (judged.outcome, judged.reason) == (Outcome.PASS, "")
-    assert judged.history.output.units
+    assert (judged.outcome, judged.reason, judged.shown) == (Outcome.PASS, "", 0)
+    assert judged.units
     assert (left, buckets) == ([OTHER], [BUCKET])
-    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    assert not [secret for secret in secrets if any(secret.encode() in content for content in kept)]
 
 
 def test_java_is_told_the_same_and_finds_the_certificates_in_it(tmp_path: Path) -> None:

@@ -15,8 +15,9 @@ from holdfast.fixtures.systems.structured_streaming.files import LocalFiles, nam
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
+from holdfast.fixtures.systems.structured_streaming.locations import DiskFolder
 from holdfast.fixtures.systems.structured_streaming.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
-from holdfast.fixtures.systems.structured_streaming.reader import DiskFolder, InFolder
+from holdfast.fixtures.systems.structured_streaming.reader import InFolder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log

@@ -212,6 +212,11 @@ def test_what_the_environment_lacks_is_read_off_an_error() -> None:
     assert missing_package("ModuleNotFoundError: No module named 'google'").startswith("package 'protobuf' is not")
     assert missing_package("[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not found.")
     assert missing_package("ValueError: No such order") == ""
+    not_found = "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: {}. Make sure the provider name is correct."
+    assert missing_package(not_found.format("delta")).startswith("the jars of delta: our image has them")
+    assert missing_package(not_found.format("detla")) == ""
+    catalog = "java.lang.ClassNotFoundException: org.apache.iceberg.spark.SparkCatalog"
+    assert missing_package(catalog).startswith("the jars of iceberg: our image has them")
 
 
 def traceback_of(*frames: str, raised: str) -> str:

@@ -19,6 +19,7 @@ from holdfast.fixtures.systems.structured_streaming.delta_table import DeltaTabl
 from holdfast.fixtures.systems.structured_streaming.iceberg_table import IcebergTable
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.lake_table import LakeTable
+from holdfast.fixtures.systems.structured_streaming.locations import DiskFolder
 from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, IcebergOutput
 from holdfast.fixtures.systems.structured_streaming.reader import InLake
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
@@ -60,7 +61,7 @@ class Delta:
         self._write(offsets, "overwrite")
 
     def read(self) -> LakeTable:
-        return DeltaTable(self.path)
+        return DeltaTable(DiskFolder("/"), str(self.path))
 
     def _write(self, offsets: Sequence[int], mode: Any) -> None:
         deltalake = pytest.importorskip("deltalake")
@@ -86,7 +87,7 @@ class Iceberg:
         self._publish()
 
     def read(self) -> LakeTable:
-        return IcebergTable(self.path)
+        return IcebergTable(DiskFolder("/"), str(self.path))
 
     def _written(self) -> Any:
         if self._table is None or not self.path.exists():
@@ -108,7 +109,7 @@ class Iceberg:
 @pytest.fixture(params=[Delta, Iceberg])
 def table(request: pytest.FixtureRequest, tmp_path: Path) -> Writer:
     make: Callable[[Path], Writer] = request.param
-    return make(tmp_path / "orders")
+    return make(tmp_path / "its orders")
 
 
 def looking(table: Writer, folder: Path, **declared: Any) -> TableLook:
@@ -208,8 +209,9 @@ def test_a_version_that_was_cleaned_up_before_the_look_is_left_out(table: Writer
 
 
 def test_it_says_where_it_looked(table: Writer, tmp_path: Path) -> None:
-    assert table.read().describe().endswith("orders, which is no folder")
-    (table.path / "else").mkdir(parents=True)
+    assert table.read().describe().endswith("its orders, which has no file")
+    table.path.mkdir()
+    (table.path / "else").touch()
     assert "which has no version in " in table.read().describe()
     assert table.read().describe().endswith("it has else")
 
@@ -220,7 +222,7 @@ def test_nested_values_keep_their_types(tmp_path: Path) -> None:
     written = pa.table({"partition": [0, 0], "offset": [0, 1], "lines": lines, "at": pa.array([0, 1], pa.date32())})
     deltalake.write_deltalake(tmp_path / "orders", written)
     kept = KeptRows(tmp_path)
-    TableLook(DeltaTable(tmp_path / "orders"), DeltaOutput(), (), kept).poll()
+    TableLook(DeltaTable(DiskFolder(str(tmp_path)), "orders"), DeltaOutput(), (), kept).poll()
     assert [row["lines"] for row in kept.dicts(0)] == [{"a": 1}, {"b": 2}]
 
 
@@ -229,7 +231,9 @@ def test_the_reader_process_sees_them(table: Writer, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     declared = table.declared(path=str(table.path))
-    committed = CommittedOutput(InLake(str(table.path), declared), IdentityRows.columns, Recorder(), folder)
+    committed = CommittedOutput(
+        InLake(DiskFolder("/"), str(table.path), declared), IdentityRows.columns, Recorder(), folder
+    )
     try:
         committed.await_start()
         table.append(1)
