@@ -48,6 +48,11 @@ class Relay:
         with self._lock:
             self._fault, self.requests, self.struck = (number, fault), 0, False
 
+    def disarm(self) -> None:
+        """All requests are passed on."""
+        with self._lock:
+            self._fault = None
+
     def take(self) -> WireFault | None:
         """What becomes of the next request."""
         with self._lock:

@@ -43,6 +43,20 @@ def small_pieces(bench: Bench) -> None:
     bench.require_content(storage.streams(1, epoch), bench.checked(stream.commit(), content), content)
 
 
+def side_by_side(bench: Bench) -> None:
+    """Several streams are open at a time, and written in turns."""
+    storage, epoch = bench.coordinator()
+    contents = [bytes_of(60_000, number) for number in range(3)]
+    streams = [storage.streams(1, epoch).create(Scope.EXCLUSIVE, f"{number}", b"token") for number in range(3)]
+    bench.step("write three files in turns")
+    for first in range(0, 60_000, 7_000):
+        for stream, content in zip(streams, contents, strict=True):
+            stream.write(content[first : first + 7_000])
+    references = [stream.commit() for stream in reversed(streams)][::-1]
+    for reference, content in zip(references, contents, strict=True):
+        bench.require_content(storage.streams(1, epoch), bench.checked(reference, content), content)
+
+
 def ranges(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
@@ -117,6 +131,7 @@ def durable(bench: Bench) -> None:
 CHECKS = (
     Check("STO-07/round-trip", "Contents of all sizes are read as they were written.", round_trip),
     Check("STO-07/small-pieces", "Many small pieces become one file.", small_pieces),
+    Check("STO-07/side-by-side", "Files that are written in turns do not mix.", side_by_side),
     Check("STO-07/ranges", "A range is exactly that range.", ranges),
     Check("STO-07/another-process", "What one process stores another reads.", another_process,
           frozenset({OUTLIVES_PROCESS})),

@@ -23,8 +23,9 @@ def fenced(bench: Bench) -> None:
     pointer = ours.finish(1, epoch, b"metadata")
     begun = ours.streams(2, epoch).create(Scope.SHARED, "begun", b"token")
     begun.write(CONTENT)
+    seen = list(ours.list_folder(""))
     theirs, newer = bench.coordinator()
-    seen = list(theirs.list_folder(""))
+    bench.require_files(theirs, "", seen)
     for what, call in _everything(ours, epoch):
         bench.refuses(f"{what} of the older epoch", Fenced, call)
         bench.require_files(theirs, "", seen)

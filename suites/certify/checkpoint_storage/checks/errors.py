@@ -88,6 +88,7 @@ def requests(bench: Bench) -> None:
     checkpoint = 0
     for fault in WireFault:
         for number in range(MOST_REQUESTS):
+            relay.disarm()
             storage, epoch = bench.storage(options=options), bench.next_epoch()
             checkpoint += 1
             bench.step(f"{fault} at request {number} of a program")
