@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 from zlib import crc32
 
 from holdfast.harness.model.events import FileReference
+from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.storage import CheckpointStorage, CheckpointStreamFactory, Scope
 from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.checkpoint_storage.location import Location, location_below
 from holdfast.suites.certify.checkpoint_storage.relay import Relay
 from holdfast.suites.certify.checkpoint_storage.target import INLINE_THRESHOLD, Target
-from holdfast.suites.certify.checkpoint_storage.victims import Victims
+from holdfast.suites.certify.checkpoint_storage.telling import Report
+from holdfast.suites.certify.checkpoint_storage.victims import Stopped, Victims
 
 JOB = "job"
 ENDPOINT = "s3.endpoint"
 """Option that says where requests go: the kit puts its relay there."""
 OUTLIVES_PROCESS, EXCLUSIVE, INLINE = "outlives-process", "exclusive", "inline"
 MEBIBYTE = 1 << 20
+MOST_FAR = 16
+PATIENCE_S, LITTLE_PATIENCE_S = 5.0, 0.3
+"""How long a call may be held up by a process that stands still. Nobody is refuted by it: it only decides which of two
+right orders is tried."""
 Result = TypeVar("Result")
 
 
@@ -46,6 +53,7 @@ class Bench:
         self._victims: Victims | None = None
         self._relay: Relay | None = None
         self._epoch = 0
+        self._patience_s = PATIENCE_S
         self._locations = [location_below(target.uri, target.options)]
         self.flags: frozenset[str] = frozenset()
         self.options: Mapping[str, str] = target.options
@@ -113,6 +121,24 @@ class Bench:
         if self._victims is None:
             self._victims = Victims(self.target.name, self.location.uri, JOB, self.options)
         return self._victims
+
+    def beside(self, stopped: Stopped, call: Callable[[], Result]) -> tuple[Result, Report | None]:
+        """Perform a call while a process stands still. Where it holds the call up, as by a lock, it goes on first.
+
+        Returns:
+            What the call returned; and what that process did, if it had to go on.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            under_way = pool.submit(call)
+            wait([under_way], self._patience_s)
+            if under_way.done() and not isinstance(under_way.exception(), Transient):
+                return under_way.result(), None
+            self.hit("held-up")
+            self._patience_s = LITTLE_PATIENCE_S  # Whether it waits is known now.
+            report = stopped.go_on()
+            if isinstance(under_way.exception(), Transient):
+                return call(), report
+            return under_way.result(), report
 
     @property
     def relay(self) -> Relay:
@@ -211,6 +237,10 @@ class Bench:
         """Whether a file of that size is within the limit."""
         longest = self.description.max_file_bytes
         return longest is None or size <= longest
+
+    def most(self, number: int) -> int:
+        """Of points that are tried: fewer where each look is a request."""
+        return min(number, MOST_FAR) if self.location.far else number
 
     def raw(self) -> int:
         """How many things lie there, as it looks from outside; -1: nobody can look."""

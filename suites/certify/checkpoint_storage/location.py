@@ -21,10 +21,12 @@ class Location(Protocol):
     Attributes:
         uri: of it.
         unreachable: a URI of the same kind that nobody can write to; empty: none is known.
+        far: each look is a request over a wire.
     """
 
     uri: str
     unreachable: str
+    far: bool
 
     def names(self) -> Sequence[str]:
         """Of everything that is there, also half written.
@@ -54,6 +56,8 @@ class Location(Protocol):
 
 class Folder:
     """A folder of this machine (Location)."""
+
+    far = False
 
     def __init__(self, parent: Path | None = None) -> None:
         if parent is None:
@@ -91,6 +95,8 @@ class Folder:
 
 class Bucket:
     """What lies below a prefix of a bucket (Location)."""
+
+    far = True
 
     def __init__(self, uri: str, options: Mapping[str, str]) -> None:
         parts = urlsplit(uri)
@@ -143,6 +149,7 @@ class Elsewhere:
     """A place that only its storage sees into (Location)."""
 
     unreachable = ""
+    far = True
 
     def __init__(self, uri: str) -> None:
         self.uri = f"{uri.rstrip('/')}/holdfast-kit-{uuid4().hex}"
@@ -182,20 +189,18 @@ def location_below(uri: str, options: Mapping[str, str]) -> Location:
 
 
 @cache
-def _session() -> Any:
+def _session(access_key: str | None, secret_key: str | None) -> Any:
     import boto3
 
-    return boto3.session.Session(
-        aws_access_key_id=environ.get("HOLDFAST_S3_ACCESS_KEY") or None,
-        aws_secret_access_key=environ.get("HOLDFAST_S3_SECRET_KEY") or None,
-    )
+    return boto3.session.Session(aws_access_key_id=access_key, aws_secret_access_key=secret_key)
 
 
 def _client(options: Mapping[str, str]) -> Any:
     from botocore.config import Config
 
     style = "path" if options.get("s3.path.style.access", "true") == "true" else "virtual"
-    return _session().client(
+    keys = [environ.get(f"HOLDFAST_S3_{name}_KEY") or None for name in ("ACCESS", "SECRET")]
+    return _session(*keys).client(
         "s3",
         endpoint_url=options.get("s3.endpoint") or None,
         region_name=options.get("s3.endpoint.region", "us-east-1"),

@@ -29,7 +29,7 @@ def checkpoint(bench: Bench) -> None:
             Act("finish", checkpoint=epoch, epoch=epoch, content=b"metadata %d" % epoch),
         ]
         if number < 0:
-            width = max(1, victims.run(acts, counted_from=1).points // MOST_POINTS)
+            width = max(1, victims.run(acts, counted_from=1).points // bench.most(MOST_POINTS))
             number = 0
             bench.storage().drop(epoch, epoch)
             continue

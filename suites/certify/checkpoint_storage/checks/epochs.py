@@ -20,6 +20,7 @@ MOST_STOPS = 60
 def fenced(bench: Bench) -> None:
     ours, epoch = bench.coordinator()
     kept = bench.write(ours.streams(1, epoch), "kept", CONTENT, Scope.SHARED)
+    pending = bench.write(ours.streams(3, epoch), "of-a-pending-checkpoint", CONTENT)
     pointer = ours.finish(1, epoch, b"metadata")
     begun = ours.streams(2, epoch).create(Scope.SHARED, "begun", b"token")
     begun.write(CONTENT)
@@ -32,7 +33,8 @@ def fenced(bench: Bench) -> None:
     bench.refuses("commit of a stream that began before", Fenced, begun.commit)
     begun.cancel()
     bench.require_files(theirs, "", seen)
-    bench.require_content(theirs.streams(1, newer), kept, CONTENT)
+    for reference in (kept, pending):
+        bench.require_content(theirs.streams(1, newer), reference, CONTENT)
     bench.step("reading is not fenced")
     bench.require_content(ours.streams(1, epoch), kept, CONTENT)
     bench.require_metadata(ours, pointer, b"metadata")
@@ -42,7 +44,7 @@ def fenced(bench: Bench) -> None:
     bench.require_metadata(theirs, theirs.finish(2, newer, b"newer"), b"newer")
     bench.step("and removes what the older one left")
     theirs.drop(1, newer)
-    theirs.delete([kept], newer)
+    theirs.delete([kept, pending], newer)
     bench.require_files(theirs, "", [taken.path, *theirs.list_folder("chk-2")])
 
 
@@ -96,18 +98,18 @@ def late(bench: Bench) -> None:
             Act("finish", checkpoint=checkpoint, epoch=epoch, content=b"late"),
         ]
         if not number:
-            width = max(1, victims.run(acts, counted_from=1).points // MOST_STOPS)
+            width = max(1, victims.run(acts, counted_from=1).points // bench.most(MOST_STOPS))
             number = 1
             continue
         stopped = victims.stop(acts, number - 1, counted_from=1)
         if stopped is None:
             break
         bench.step(f"a writer of epoch {epoch} stands still {stopped.where}")
-        successor, newer = bench.coordinator()
+        (successor, newer), report = bench.beside(stopped, bench.coordinator)
         seen = list(successor.list_folder(""))
         there = f"chk-{checkpoint}" in {path.partition("/")[0] for path in seen}
         bench.step("it goes on")
-        _, written, finished = stopped.go_on().outcomes
+        _, written, finished = (report or stopped.go_on()).outcomes
         bench.hit("stood-still")
         for looker in (successor, bench.storage()):
             bench.require_files(looker, "", seen)

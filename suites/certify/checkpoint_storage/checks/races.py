@@ -8,7 +8,7 @@ from functools import partial
 from threading import Barrier
 
 from holdfast.harness.model.events import FileReference
-from holdfast.harness.spi.storage import Scope
+from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import EXCLUSIVE, OUTLIVES_PROCESS, Bench, bytes_of
 from holdfast.suites.certify.checkpoint_storage.telling import Act
@@ -96,20 +96,19 @@ def overtaken(bench: Bench) -> None:
             Act("finish", checkpoint=checkpoint, epoch=epoch, content=b"theirs"),
         ]
         if not width:
-            width = max(1, victims.run(acts).points // MOST_STOPS)
+            width = max(1, victims.run(acts).points // bench.most(MOST_STOPS))
             storage.drop(checkpoint, epoch)
         stopped = victims.stop(acts, number)
         if stopped is None:
             break
         bench.step(f"a writer stands still {stopped.where}; another one takes its names, if they are free")
-        ours = storage.streams(checkpoint, epoch).create(Scope.EXCLUSIVE, "name", b"ours")
-        ours.write(bytes_of(300, 2))
-        [file] = at_once([ours.commit])
-        [pointer] = at_once([partial(storage.finish, checkpoint, epoch, b"ours")])
+        (file, pointer), report = bench.beside(stopped, partial(_take_both, storage, checkpoint, epoch))
         bench.step("it goes on")
-        written, finished = stopped.go_on().outcomes
+        written, finished = (report or stopped.go_on()).outcomes
         bench.hit("stood-still")
         for what, mine, their in (("commit", file, written), ("finish", pointer, finished)):
+            if their.error == "Transient":  # What came of it is not known to its writer; here it is seen.
+                continue
             if isinstance(mine, Exception) == bool(their.error):
                 raise Violation(bench.rule, f"{what}: one got {mine!r}, the other {their.error or their}; one wins.")
             if "FileExistsError" not in (type(mine).__name__, their.error):
@@ -120,6 +119,19 @@ def overtaken(bench: Bench) -> None:
             bench.require_content(storage.streams(1, epoch), written.reference, theirs)
         bench.require_metadata(storage, f"chk-{checkpoint}", b"theirs" if isinstance(pointer, Exception) else b"ours")
         number += width
+
+
+def _take_both(storage: CheckpointStorage, checkpoint: int, epoch: int) -> tuple[object, object]:
+    """What came of a file and of a checkpoint of ours."""
+    ours = storage.streams(checkpoint, epoch).create(Scope.EXCLUSIVE, "name", b"ours")
+    ours.write(bytes_of(300, 2))
+    came_of_it: list[object] = []
+    for call in (ours.commit, partial(storage.finish, checkpoint, epoch, b"ours")):
+        try:
+            came_of_it.append(call())
+        except FileExistsError as error:
+            came_of_it.append(error)
+    return came_of_it[0], came_of_it[1]
 
 
 def one_storage(bench: Bench) -> None:

@@ -6,6 +6,7 @@ from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 
+FOLDERS = ("", "chk-1", "chk-1/", "chk-10", "chk-2", "shared", "taskowned")
 PREFIXES = (1, 10, 11, 100, 2)
 """The name of one is the beginning of the names of others."""
 
@@ -44,16 +45,18 @@ def dropped(bench: Bench) -> None:
 
 def listed(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
-    bench.require_files(storage, "", [])
+    for folder in FOLDERS:
+        bench.require_files(storage, folder, [])
     paths = []
     for checkpoint in PREFIXES:
         for name in ("b", "a", "a-b", "a.b", "ab"):
             paths.append(bench.write(storage.streams(checkpoint, epoch), name, b"content").path)
     paths += [bench.write(storage.streams(1, epoch), name, b"", Scope.SHARED).path for name in ("chk-1", "s", "shared")]
     paths += [bench.write(storage.streams(1, epoch), name, b"x", Scope.TASK_OWNED).path for name in ("t", "chk-1")]
-    for folder in ("", "chk-1", "chk-1/", "chk-10", "chk-2", "shared", "taskowned"):
+    for folder in FOLDERS:
         prefix = f"{folder.rstrip('/')}/" if folder else ""
-        bench.require_files(bench.storage(), folder, [path for path in paths if path.startswith(prefix)])
+        for looker in (storage, bench.storage()):
+            bench.require_files(looker, folder, [path for path in paths if path.startswith(prefix)])
     for folder in ("chk", "chk-", "chk-3", "share", "nothing/at/all", "chk-1/a", "chk-1/a/b"):
         bench.require_files(storage, folder, [])
 
@@ -70,7 +73,10 @@ def many(bench: Bench) -> None:
         stream.write(b"x")
         references.append(stream.commit())
     bench.require_files(storage, "chk-1", [each.path for each in references])
-    bench.step("drop all of them")
+    bench.step("delete all of them but one, at once, and drop the rest")
+    if left := list(storage.delete(references[1:], epoch)):
+        raise Violation(bench.rule, f"{len(left)} of {number - 1} files could not be deleted.")
+    bench.require_files(storage, "", [references[0].path])
     storage.drop(1, epoch)
     bench.require_files(storage, "", [])
 

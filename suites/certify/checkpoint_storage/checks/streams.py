@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import MEBIBYTE, Bench, bytes_of, content_of
+from holdfast.suites.certify.checkpoint_storage.bench import MEBIBYTE, Bench, bytes_of, content_of, shortened
 
 CONTENT = bytes_of(300)
+LONG = bytes(range(256)) * 5
+TWO_TOKENS = (
+    (b"", b"\x00"), (b"a", b"a\x00"), (b"a", b"A"), (b"\xff", b"\xfe"), (LONG, LONG[:-1]), (LONG, LONG[:-1] + b"x"),
+)  # fmt: skip
 
 
 def invisible(bench: Bench) -> None:
@@ -45,6 +49,22 @@ def exclusive(bench: Bench) -> None:
                 other.cancel()
             bench.require_content(streams, first, CONTENT)
     bench.hit("taken")
+
+
+def tokens(bench: Bench) -> None:
+    """A token is any bytes, and all of it counts."""
+    storage, epoch = bench.coordinator()
+    streams = storage.streams(1, epoch)
+    for number, (mine, other) in enumerate(TWO_TOKENS):
+        first = bench.write(streams, f"file-{number}", CONTENT, Scope.SHARED, mine)
+        stream = streams.create(Scope.SHARED, f"file-{number}", other)
+        stream.write(CONTENT)
+        bench.refuses(f"commit with token {shortened(repr(other))}", FileExistsError, stream.commit)
+        stream.cancel()
+        again = bench.write(streams, f"file-{number}", CONTENT, Scope.SHARED, mine)
+        if again != first:
+            raise Violation(bench.rule, f"the retry with its token returned {again}; {first} is right.")
+        bench.require_content(streams, first, CONTENT)
 
 
 def cancelled(bench: Bench) -> None:
@@ -93,14 +113,18 @@ def cancelled_beside(bench: Bench) -> None:
 def deleted(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
-    files = {name: bench.write(streams, name, CONTENT, Scope.SHARED) for name in ("a", "ab", "b")}
+    names = ("a", "ab", "b", "A", "a_", "a.", "-a")
+    files = {name: bench.write(streams, name, CONTENT, Scope.SHARED) for name in names}
+    kept = [files[name].path for name in names[1:]]
     own = bench.write(streams, "own", CONTENT)
+    for reference in (*files.values(), own):
+        bench.require_content(streams, reference, CONTENT)
     for attempt in ("delete", "delete again"):
         bench.step(f"{attempt} 'a' and 'own'")
         for left in (storage.delete([files["a"]], epoch), streams.delete([own])):
             if list(left):
                 raise Violation(bench.rule, f"{attempt} returned {left}, though the file can be removed.")
-        bench.require_files(storage, "", [files["ab"].path, files["b"].path])
+        bench.require_files(storage, "", kept)
     for gone in (files["a"], own):
         bench.refuses("read what was deleted", FileNotFoundError, content_of, streams, gone)
     bench.require_content(streams, files["ab"], CONTENT)
@@ -109,6 +133,9 @@ def deleted(bench: Bench) -> None:
     bench.step("the name is free again")
     again = bench.write(streams, "a", b"other", Scope.SHARED, b"other")
     bench.require_content(streams, again, b"other")
+    bench.step("delete 'a_', whose name some take for a pattern")
+    storage.delete([files["a_"]], epoch)
+    bench.require_files(storage, "", [again.path, *(path for path in kept if path != files["a_"].path)])
 
 
 def names(bench: Bench) -> None:
@@ -159,6 +186,7 @@ CHECKS = (
     Check("STO-01/invisible", "Nothing is visible before its commit.", invisible,
           windows=("looked-before-the-commit",)),
     Check("STO-02/exclusive", "A name is taken once.", exclusive, windows=("taken",)),
+    Check("STO-02/tokens", "A token is any bytes, and all of it counts.", tokens),
     Check("STO-02/cancelled", "What is cancelled leaves nothing.", cancelled),
     Check("STO-02/losers", "Who loses a name takes nothing away.", cancelled_beside),
     Check("STO-02/deleted", "Deleting is idempotent, and removes nothing else.", deleted),
