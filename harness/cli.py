@@ -140,7 +140,7 @@ def certify(
     chosen = {contract: factory for contract, factory in parts.items() if factory}
     if len(chosen) + bool(system) != 1:
         given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
-        what = f"{' and '.join(given)} are given at once" if given else "Missing argument 'SYSTEM'"
+        what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
         raise UsageError(
             f"{what}: name a system, or a part of one with --state-backend module:factory or --checkpoint-storage URI."
         )

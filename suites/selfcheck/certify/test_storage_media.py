@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -18,6 +20,7 @@ from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContex
 
 CONTEXT = StorageContext(uri="memory://media", job="job", options={INLINE_THRESHOLD: "0"})
 CONTENT = b"content" * 2_000
+Result = TypeVar("Result")
 
 
 class Failing:
@@ -27,7 +30,7 @@ class Failing:
         self.medium, self.number, self.behind = medium, number, behind
         self.calls = 0
 
-    def call(self, call, *arguments):  # type: ignore[no-untyped-def]
+    def call(self, call: Callable[..., Result], *arguments: object) -> Result:
         number, self.calls = self.calls, self.calls + 1
         if number == self.number and not self.behind:
             raise Transient("it does not answer.")
@@ -43,16 +46,16 @@ class Failing:
         return FailingUpload(self, self.medium.begin(path))
 
     def read(self, path: str, start: int, end: int) -> Iterator[bytes]:
-        return self.call(self.medium.read, path, start, end)  # type: ignore[no-any-return]
+        return self.call(self.medium.read, path, start, end)
 
     def tail(self, path: str, length: int) -> bytes:
-        return self.call(self.medium.tail, path, length)  # type: ignore[no-any-return]
+        return self.call(self.medium.tail, path, length)
 
     def paths(self, folder: str) -> Sequence[str]:
-        return self.call(self.medium.paths, folder)  # type: ignore[no-any-return]
+        return self.call(self.medium.paths, folder)
 
     def remove(self, paths: Sequence[str]) -> Sequence[str]:
-        return self.call(self.medium.remove, paths)  # type: ignore[no-any-return]
+        return self.call(self.medium.remove, paths)
 
     def abandon_uploads(self) -> None:
         self.call(self.medium.abandon_uploads)
@@ -79,7 +82,7 @@ def medium(place: Place) -> MemoryMedium:
     return MemoryMedium(place, job_folder("job"), 1 << 20, 1 << 22)
 
 
-def twice(call, *arguments):  # type: ignore[no-untyped-def]
+def twice(call: Callable[..., Result], *arguments: object) -> Result:
     try:
         return call(*arguments)
     except Transient:
@@ -144,7 +147,7 @@ def test_the_budget_of_a_memory_is_for_all_files_and_for_those_under_way() -> No
         stream.commit()
 
 
-def test_files_may_be_read_by_other_accounts(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_files_may_be_read_by_other_accounts(tmp_path: Path) -> None:
     storage = file_storage(StorageContext(uri=tmp_path.as_uri(), job="job", options={INLINE_THRESHOLD: "0"}))
     storage.claim(1)
     _written(storage, 1, "a")
