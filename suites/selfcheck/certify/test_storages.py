@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
 from holdfast.suites.certify import checkpoint_storage
@@ -25,6 +26,11 @@ CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
 BUCKET = "holdfast"
 ON_A_STORE = ("STO-02/exclusive", "STO-02/losers", "STO-02/overtaken", "STO-05/fenced", "STO-01/published")
 """Of a whole kit on an object store, what the store itself decides; the rest is for the night."""
+WRONG_ON_S3 = {
+    "errors-as-they-come": "STO-09/requests",
+    "loses-the-refused": "STO-09/requests",
+    "unconditional": "STO-02/exclusive",
+}
 
 test_memory = checkpoint_storage.kit("memory://certify")
 test_file = pytest.mark.nightly(checkpoint_storage.kit("file:///dev/shm"))
@@ -94,10 +100,20 @@ class Store:
         self.keys = stack.object_store.keys
         self.options = {"s3.endpoint": stack.object_store.external, "s3.path.style.access": "true"}
 
-    def judged(self, monkeypatch: pytest.MonkeyPatch, check: str, scheme: str = "s3") -> None:
-        """A check of a storage on it passes, or does not apply."""
+    def refutes(self, monkeypatch: pytest.MonkeyPatch, variant: str, check: str) -> None:
+        """A check refutes a wrong storage on it."""
+        self._let_in(monkeypatch)
+        target = checkpoint_storage.target_of(ON_S3[variant], f"s3://{BUCKET}/certify", self.options)
+        verdict = judge(CHECKS[check], target)
+        assert verdict.status is Status.FAIL, verdict.text
+
+    def _let_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HOLDFAST_S3_ACCESS_KEY", self.keys.access_key)
         monkeypatch.setenv("HOLDFAST_S3_SECRET_KEY", self.keys.secret_key)
+
+    def judged(self, monkeypatch: pytest.MonkeyPatch, check: str, scheme: str = "s3") -> None:
+        """A check of a storage on it passes, or does not apply."""
+        self._let_in(monkeypatch)
         target = checkpoint_storage.target_of(f"{scheme}://{BUCKET}/certify", options=self.options)
         verdict = judge(CHECKS[check], target)
         if verdict.status is Status.NOT_APPLICABLE:
@@ -126,6 +142,15 @@ def versitygw() -> Iterator[Store]:
 @pytest.mark.parametrize("check", ON_A_STORE)
 def test_minio(minio: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     minio.judged(monkeypatch, check)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize(("variant", "check"), WRONG_ON_S3.items())
+def test_a_wrong_one_on_minio_is_refuted(
+    minio: Store, variant: str, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minio.refutes(monkeypatch, variant, check)
 
 
 @pytest.mark.nightly

@@ -12,6 +12,7 @@ from holdfast.harness.model.status import Status
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 
 CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
 KILLED_BY = {
@@ -42,6 +43,7 @@ KILLED_BY = {
     "ranges-of-one-more": "STO-07/ranges",
     "ranges-are-cut": "STO-07/ranges",
     "loses-the-last-piece": "STO-07/small-pieces",
+    "one-part": "STO-07/round-trip",
     "absolute-paths": "SAV-01/moved",
     "forgets-its-limit": "SBK-07/longest",
     "one-byte-less": "SBK-07/longest",
@@ -114,6 +116,12 @@ def refuted(variant: str, check: str) -> CheckVerdict:
 def test_each_variant_is_in_one_table() -> None:
     assert VARIANTS.keys() == KILLED_BY.keys() | BY_OTHER_PROCESSES.keys()
     assert not KILLED_BY.keys() & BY_OTHER_PROCESSES.keys()
+
+
+def test_each_check_has_something_wrong_to_reject() -> None:
+    on_stores = {"STO-09/requests"}
+    elsewhere = {*MISTAKES.values(), "STO-08/program"}
+    assert CHECKS.keys() == {*KILLED_BY.values(), *BY_OTHER_PROCESSES.values()} | elsewhere | on_stores
 
 
 @pytest.mark.parametrize(("variant", "check"), KILLED_BY.items())
