@@ -94,7 +94,7 @@ BY_OTHER_PROCESSES = {
     "first-thousand": "STO-03/many",
 }
 """What takes longer: processes that die, or stand still."""
-BY_PROGRAMS = ("forgets-the-older", "drops-by-beginning", "deletes-by-beginning", "newer-publishes-again")
+BY_PROGRAMS = ("forgets-the-older", "drops-by-beginning", "newer-publishes-again")
 """What a random program finds by itself, and shrinks."""
 QUICKLY = ("G1-metadata-in-place", "looks-before-alone", "not-synchronised")
 
