@@ -85,6 +85,19 @@ def certify(
             help="In place of a system: a keyed state backend, judged by its kit (suites/certify/README.md).",
         ),
     ] = "",
+    checkpoint_storage: Annotated[
+        str,
+        typer.Option(
+            metavar="URI|module:factory",
+            help="In place of a system: a checkpoint storage, judged by its kit (suites/certify/README.md).",
+        ),
+    ] = "",
+    location: Annotated[
+        str, typer.Option(metavar="URI", help="Below which a module:factory may store checkpoints.")
+    ] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a checkpoint storage; repeatable.")
+    ] = None,
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
@@ -123,21 +136,30 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
-    if bool(system) == bool(state_backend):
-        given = "Both SYSTEM and --state-backend are given" if system else "Missing argument 'SYSTEM'"
-        raise UsageError(f"{given}: name a system, or a part of one with --state-backend module:factory.")
-    if state_backend:
+    parts = {"state-backend": state_backend, "checkpoint-storage": checkpoint_storage}
+    chosen = {contract: factory for contract, factory in parts.items() if factory}
+    if len(chosen) + bool(system) != 1:
+        given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
+        what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
+        raise UsageError(
+            f"{what}: name a system, or a part of one with --state-backend module:factory or --checkpoint-storage URI."
+        )
+    if (location or option) and not checkpoint_storage:
+        raise UsageError("--location and --option are for --checkpoint-storage: add that, or leave them out.")
+    for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part
 
         return certify_part(
-            "state-backend",
-            state_backend,
+            contract,
+            factory,
             command=shlex.join(["holdfast", *sys.argv[1:]]),
             folder=free_folder(out),
             rules=frozenset(rule or ()),
             areas=frozenset(area or ()),
             json=json,
             require_certified=bool(require),
+            location=location,
+            options=_pairs("--option", option),
         )
     request = Request(
         command=shlex.join(["holdfast", *sys.argv[1:]]),
@@ -505,6 +527,14 @@ def _of_the_machine(error: OSError) -> str:
     place = f"{error.filename}: " if error.filename is not None else ""
     room = "; make room, or choose another place with --out" if error.errno in (ENOSPC, EDQUOT) else ""
     return f"{place}{error.strerror}{room}."
+
+
+def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """KEY=VALUE, by key."""
+    for text in texts or ():
+        if not text.partition("=")[0] or "=" not in text:
+            raise UsageError(f"{option} is {text!r}; write KEY=VALUE.")
+    return dict(text.split("=", 1) for text in texts or ())
 
 
 def _seconds(option: str, text: str) -> float | None:

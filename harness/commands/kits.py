@@ -1,9 +1,9 @@
-"""`holdfast certify --state-backend`: a kit on one factory, rule by rule."""
+"""`holdfast certify --state-backend` and its like: a kit on one factory, rule by rule."""
 
 from __future__ import annotations
 
 import time  # noqa: TID251 - for the report alone
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,24 +36,27 @@ def certify_part(
     areas: frozenset[str],
     json: bool,
     require_certified: bool,
+    location: str = "",
+    options: Mapping[str, str] | None = None,
 ) -> int:
     """Run a kit, print a line for each rule, and write the certificate.
 
     Args:
         contract: name of the kit, such as `state-backend`.
-        factory: as `module:name`.
+        factory: as `module:name`, or a URI.
         command: as typed.
         folder: of the report, new.
         rules, areas: only checks that decide one of these; none: all.
         json: print results.json and nothing else.
         require_certified: exit with 2 if the title is less.
+        location, options: as Kit.certify.
     """
     kit = registry.kit(contract)
     chosen = _chosen(kit.rules, rules, areas, contract)
     started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()  # noqa: TID251
     try:
         with foreign(f"{contract} {factory!r}"):
-            checks = list(kit.certify(factory, chosen))
+            checks = list(kit.certify(factory, chosen, location, options or {}))
     except ValueError as error:
         raise UsageError(str(error)) from error
     make_folder(folder)
@@ -71,7 +74,9 @@ def certify_part(
     if json:
         consoles.results().out((folder / RESULTS).read_text(), highlight=False, end="")
     else:
-        _show(journal, checks, factory, contract, folder)
+        given = [*(["--location", location] if location else [])]
+        given += [word for key, value in (options or {}).items() for word in ("--option", f"{key}={value}")]
+        _show(journal, checks, factory, contract, folder, given)
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
 
 
@@ -85,7 +90,9 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
     return rules | frozenset(rule for rule in known if rule.partition("-")[0] in areas)
 
 
-def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path) -> None:
+def _show(
+    journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path, given: Sequence[str]
+) -> None:
     """A line for each rule that a check decides, and below it what is not as it must be."""
     console = consoles.results()
     decided = {check.rule for check in checks} | {check.own_rule for check in checks}
@@ -105,7 +112,7 @@ def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: 
             for step in check.witness if check is failed[0] else ():
                 console.print(Text(f"      {step}", "dim"))
         if failed:
-            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].own_rule)
+            again = consoles.command_line("certify", f"--{contract}", factory, *given, "--rule", failed[0].own_rule)
             console.print(f"    again: {again}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))

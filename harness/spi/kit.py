@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import msgspec
@@ -49,13 +49,18 @@ class Kit(Protocol):
     rules: frozenset[str]
     checks: int
 
-    def certify(self, factory: str, rules: frozenset[str]) -> Iterator[KitCheck]:
+    def certify(
+        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+    ) -> Iterator[KitCheck]:
         """Every check of what a factory makes, one after the other, as they end.
 
         Args:
-            factory: as `module:name`.
+            factory: as `module:name`, or what else the contract knows factories by.
             rules: only checks that decide one of these; empty: all.
+            location: URI below which it may store something; empty: a place of the kit's own.
+            options: of everything that the factory makes.
 
         Raises:
-            ValueError: the factory cannot be loaded; one sentence. Raised by the call, and not by the iterator.
+            ValueError: the factory cannot be loaded, or has no use for a location or options; one sentence. Raised by
+                the call, and not by the iterator.
         """

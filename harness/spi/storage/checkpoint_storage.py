@@ -18,12 +18,18 @@ class StorageDescription(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         name: of the storage, such as `s3`.
         max_file_bytes: longest file; one byte more raises Full. None: no limit of its own (SBK-07).
+        outlives_process: what is stored is there when the process that wrote it is gone. Not so in the memory of a
+            coordinator.
+        exclusive: of several that publish one name at the same instant, one wins. Without it, only where they do so one
+            after the other.
         options: key to (default, meaning in one line); a factory refuses others by ValueError.
         spi_version: that it was written for.
     """
 
     name: str
     max_file_bytes: int | None = None
+    outlives_process: bool = True
+    exclusive: bool = True
     options: Mapping[str, tuple[str, str]] = {}
     spi_version: int = SPI_VERSION
 
@@ -45,16 +51,18 @@ class StorageContext(msgspec.Struct, frozen=True, kw_only=True):
 class CheckpointStorage(Protocol):
     """Thread-safe. Every method but `describe` and `close` may raise Transient, and RuntimeError behind `close`.
 
-    Epochs. Of the coordinators of one job, each has a greater epoch than the one before. Once `claim` of an epoch
-    returned, nothing that is done for a lower one has an effect any more: it raises Fenced (STO-05, STO-08). Reading is
-    not fenced.
+    Epochs. Of the coordinators of one job, each has a greater epoch than the one before, and claims it before anything
+    is done for it. Once `claim` of an epoch returned, nothing that is done for a lower one has an effect any more: it
+    raises Fenced (STO-05, STO-08). That holds for a `commit` and a `finish` that began before the claim, too: they
+    succeed before it, or have no effect. A removal that was under way may still happen. Reading is not fenced.
     """
 
     def describe(self) -> StorageDescription:
         """What it can do. Also callable before anything else, and behind `close`."""
 
     def claim(self, epoch: int) -> None:
-        """Fence every lower epoch. Claiming the epoch that has claimed last is no error.
+        """Fence every lower epoch, and remove what they left half written (ASY-05). Claiming the epoch that has claimed
+        last is no error.
 
         Raises:
             Fenced: a greater one has.
@@ -80,7 +88,7 @@ class CheckpointStorage(Protocol):
         """The metadata of a published checkpoint (STO-10).
 
         Args:
-            pointer: as `finish` returned it, or the path of the folder or of the metadata file in it.
+            pointer: as `finish` returned it, or the path of the folder, `chk-7`, or of the metadata file in it.
 
         Raises:
             FileNotFoundError: no published checkpoint is there; the sentence names the pointer.
@@ -106,7 +114,8 @@ class CheckpointStorage(Protocol):
         """Paths of all visible files below a folder, ascending, each as in its FileReference. Metadata is among them.
 
         Args:
-            folder: one or more whole segments; empty: everything of this job. One that is not there has no files.
+            folder: one or more whole segments; empty: everything of this job. One that is not there has no files. A
+                file that is kept in its reference is in none.
         """
 
     def close(self) -> None:

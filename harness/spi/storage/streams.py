@@ -19,6 +19,7 @@ class CheckpointOutputStream(Protocol):
             Transient: nothing can be said of what was written. The stream is of no use any more but for `cancel`.
             Full: nothing fits any more, or the file exceeds `max_file_bytes`; else as Transient.
             Fenced: a newer epoch has claimed the place.
+            RuntimeError: behind `commit` or `cancel`.
         """
 
     def commit(self) -> FileReference:
@@ -55,7 +56,7 @@ class CheckpointStreamFactory(Protocol):
             scope: to whom it will belong.
             name: one segment: letters, digits, `.`, `_` and `-`. Within its scope, and for EXCLUSIVE within its
                 checkpoint, unique over all operators, subtasks and attempts of the job.
-            token: of the attempt and the call; a retry brings the same one, and nobody else does.
+            token: any bytes, of the attempt and the call; a retry brings the same one, and nobody else does.
 
         Raises:
             Transient, Full, Fenced: as `CheckpointOutputStream.write`.

@@ -24,7 +24,7 @@ from holdfast.harness.spi.state import (
     StateDescriptor,
 )
 from holdfast.harness.spi.storage import Scope, StorageContext
-from holdfast.suites.certify.state_backend.check import Violation
+from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
 from holdfast.suites.certify.state_backend.model import Model
 from holdfast.suites.certify.state_backend.registry import Registry

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from typing import cast
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
-from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory
-from holdfast.suites.certify.state_backend.check import Check
+from holdfast.suites.certify import plug
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks import DIRECTED
-from holdfast.suites.certify.state_backend.judge import judge
 from holdfast.suites.certify.state_backend.machines import MACHINES
-from holdfast.suites.certify.state_backend.verdict import CheckVerdict
+from holdfast.suites.certify.verdict import CheckVerdict
 
-CHECKS: tuple[Check, ...] = (*DIRECTED, *MACHINES)
+CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
 Factory = KeyedStateBackendFactory | str
-_GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
 
 def certify(
-    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check] = CHECKS
+    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check[Bench]] = CHECKS
 ) -> Iterator[CheckVerdict]:
     """Every check of a backend, one after the other, as they end.
 
@@ -37,23 +35,17 @@ def certify(
     return (judge(check, ours, others) for check in checks)
 
 
+def judge(check: Check[Bench], factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> CheckVerdict:
+    """One check of one backend; arguments as of `certify`."""
+    return judge_on(check, lambda: Bench(factory, other, check.rule), "SBK-09")
+
+
 def kit(factory: Factory, other: Factory = HashMapBackend) -> Callable[..., None]:
     """A test function, one test for each check: assign it to a name that begins with `test`.
 
     A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
     """
-    import pytest
-
-    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
-    def test(check: Check) -> None:
-        __tracebackhide__ = True
-        verdict = judge(check, loaded(factory), loaded(other))
-        if verdict.status is Status.NOT_APPLICABLE:
-            pytest.skip(verdict.reason)
-        if verdict.status not in _GOOD:
-            pytest.fail(verdict.text, pytrace=False)
-
-    return cast("Callable[..., None]", test)
+    return plug.as_test(CHECKS, lambda check: judge(check, loaded(factory), loaded(other)))
 
 
 def loaded(factory: Factory) -> KeyedStateBackendFactory:
@@ -62,15 +54,4 @@ def loaded(factory: Factory) -> KeyedStateBackendFactory:
     Raises:
         ValueError: there is no such module or name, or it cannot be called.
     """
-    if not isinstance(factory, str):
-        return factory
-    module, _, name = factory.partition(":")
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"state backend {factory!r} cannot be loaded: {error}.") from error
-    if not callable(found):
-        raise ValueError(
-            f"state backend {factory!r} is a {type(found).__name__}: name a callable that takes a context."
-        )
-    return cast("KeyedStateBackendFactory", found)
+    return plug.loaded("state backend", factory) if isinstance(factory, str) else factory

@@ -17,7 +17,7 @@ from holdfast.harness.spi.state import (
     Timer,
     TimerService,
 )
-from holdfast.suites.certify.state_backend.check import Violation
+from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, Model, greatest, last_four
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Full, Transient
 from holdfast.harness.spi.state import Flag, Manifest, Timer
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never, require_manifest
-from holdfast.suites.certify.state_backend.check import Check
 from holdfast.suites.certify.state_backend.live import MERGED, Live, OpenScan, Taken
 from holdfast.suites.certify.state_backend.model import TIMER_KINDS, element
 
@@ -274,25 +274,8 @@ class CheckpointMachine(_Machine):
         taken.snapshot.release()
 
 
-def run_machine(machine: type[_Machine], bench: Bench, examples: int = EXAMPLES, steps: int = STEPS) -> None:
-    """Random programs on a backend, the same ones each time; what breaks is shrunk."""
-    bound = type(machine.__name__, (machine,), {"outer": bench})
-    chosen = settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-    run_state_machine_as_test(bound, settings=chosen)
-
-
 def _of(machine: type[_Machine]) -> Callable[[Bench], None]:
-    return lambda bench: run_machine(machine, bench)
+    return lambda bench: run_machine(machine, bench, EXAMPLES, STEPS)
 
 
 MACHINES = (

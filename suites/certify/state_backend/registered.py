@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.plug import shown
 from holdfast.suites.certify.state_backend.kit import CHECKS, certify
-from holdfast.suites.certify.state_backend.verdict import CheckVerdict
 
 
 class StateBackendKit:
@@ -17,11 +17,10 @@ class StateBackendKit:
     rules = frozenset(check.rule for check in CHECKS)
     checks = len(CHECKS)
 
-    def certify(self, factory: str, rules: frozenset[str]) -> Iterator[KitCheck]:
+    def certify(
+        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+    ) -> Iterator[KitCheck]:
+        if location or options:
+            raise ValueError("--location and --option are for checkpoint storages: leave them out.")
         chosen = [check for check in CHECKS if not rules or check.rule in rules]
-        return map(_shown, certify(factory, checks=chosen))
-
-
-def _shown(verdict: CheckVerdict) -> KitCheck:
-    check = verdict.check
-    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, verdict.reason, tuple(verdict.witness))
+        return map(shown, certify(factory, checks=chosen))

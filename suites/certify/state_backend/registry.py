@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.state import Manifest, StateHandle
 from holdfast.harness.spi.storage import Scope
-from holdfast.suites.certify.state_backend.check import Violation
+from holdfast.suites.certify.check import Violation
 
 _Key = tuple[int, str]
 """Subtask and name of a file."""

@@ -11,11 +11,12 @@ from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import Bench
-from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
-from holdfast.suites.certify.state_backend.judge import judge
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine, run_machine
-from holdfast.suites.certify.state_backend.verdict import CheckVerdict, rule_verdicts
+from holdfast.suites.certify.state_backend.kit import judge
+from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine
+from holdfast.suites.certify.verdict import CheckVerdict, rule_verdicts
 from holdfast.suites.spec import load_rules
 
 test_hashmap = state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend")
@@ -110,7 +111,7 @@ def test_a_backend_that_cannot_be_closed_is_refuted() -> None:
 
 
 def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
-    check = Check("SBK-01/a", "A.", lambda bench: None)
+    check: Check[Bench] = Check("SBK-01/a", "A.", lambda bench: None)
     good = CheckVerdict(check, Status.PASS, "SBK-01")
     open_one = CheckVerdict(check, Status.INCONCLUSIVE, "SBK-01", "no run hit w")
     absent = CheckVerdict(check, Status.NOT_APPLICABLE, "SBK-01", "it does not declare ttl")

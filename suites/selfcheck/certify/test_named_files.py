@@ -8,9 +8,10 @@ from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.named_files import LONGEST_CHAIN, NamedFilesBackend
 from holdfast.harness.spi.state import Manifest
 from holdfast.suites.certify import state_backend
+from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_paths
 from holdfast.suites.certify.state_backend.live import Live
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine, run_machine
+from holdfast.suites.certify.state_backend.machines import CheckpointMachine
 
 test_named_files = state_backend.kit("holdfast.fixtures.backends.named_files:NamedFilesBackend")
 test_hashmap_beside_it = state_backend.kit(HashMapBackend, NamedFilesBackend)

@@ -15,8 +15,8 @@ from holdfast.harness.spi.state import Manifest
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.state_backend import upload_thread
-from holdfast.suites.certify.state_backend.judge import judge
-from holdfast.suites.certify.state_backend.verdict import CheckVerdict
+from holdfast.suites.certify.state_backend.kit import judge
+from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS = {check.id: check for check in state_backend.CHECKS}
 EVERYWHERE = frozenset({"INC-02", "INC-03", "ASY-01"})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.suites.certify.state_backend.check import Check
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks import (
     canonical,
     errors,
@@ -17,7 +18,7 @@ from holdfast.suites.certify.state_backend.checks import (
     ttl,
 )
 
-DIRECTED: tuple[Check, ...] = (
+DIRECTED: tuple[Check[Bench], ...] = (
     *tables.CHECKS,
     *limits.CHECKS,
     *timers.CHECKS,

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from holdfast.harness.spi.errors import Damaged
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateEntry, StateKind
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 from holdfast.suites.certify.state_backend.model import Model

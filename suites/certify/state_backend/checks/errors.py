@@ -8,8 +8,8 @@ from holdfast.fixtures.storages.fault_points import Crashed, StorageFault
 from holdfast.fixtures.storages.in_memory import InMemoryStorage
 from holdfast.harness.spi.errors import Damaged, Fenced, Full, Transient
 from holdfast.harness.spi.state import KeyedStateBackend, Manifest
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 

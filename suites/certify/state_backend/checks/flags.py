@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.state import Flag, Manifest, StateDescriptor, StateKind
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_paths
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import fill
 from holdfast.suites.certify.state_backend.live import Live
 

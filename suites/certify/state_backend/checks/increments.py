@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, Completed, paths_of
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 

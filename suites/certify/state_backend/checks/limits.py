@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.state import Flag, Timer
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.model import element
 

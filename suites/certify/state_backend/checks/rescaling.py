@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from holdfast.harness.spi.errors import Damaged
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, Bench
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 
 ALL = range(12)

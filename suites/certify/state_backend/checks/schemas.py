@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from holdfast.harness.spi.errors import Incompatible
 from holdfast.harness.spi.state import Convert, Flag, KeyedStateBackend, StateDescriptor, StateKind
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, MAX_PARALLELISM, Bench, Completed
-from holdfast.suites.certify.state_backend.check import Check, Violation
 
 GROUP = GROUPS.start
 STORED = StateDescriptor(name="kept", kind=StateKind.VALUE, key_format="int", value_format="text", version=2)

@@ -8,8 +8,8 @@ from threading import get_ident
 
 from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind
 from holdfast.harness.spi.storage import Scope
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, Bench, never, require_manifest
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.spi.state import Flag, StateDescriptor, StateKind
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
 from holdfast.suites.certify.state_backend.model import element
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.harness.spi.state import Flag, Timer
+from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.check import Check
 
 GROUP = GROUPS.start
 STATE = "event-timers"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from holdfast.harness.spi.state import Flag
-
-if TYPE_CHECKING:
-    from holdfast.suites.certify.state_backend.bench import Bench
+BenchT = TypeVar("BenchT")
 
 
 class Violation(AssertionError):
-    """The backend breaks a rule."""
+    """What is certified breaks a rule."""
 
     def __init__(self, rule: str, sentence: str) -> None:
         super().__init__(f"{rule}: {sentence}")
@@ -21,25 +18,25 @@ class Violation(AssertionError):
 
 
 class CannotTry(Exception):
-    """The check does not apply to this backend, whatever it declares; one sentence."""
+    """The check does not apply to this one, whatever it declares; one sentence."""
 
 
-class Check(NamedTuple):
+class Check(NamedTuple, Generic[BenchT]):
     """One check.
 
     Attributes:
         id: the rule that it decides and what it tries, such as `SBK-02/timers`.
         purpose: one sentence.
-        run: tries it on a bench; raises Violation. Files that are missing or left over, and threads that are held up,
-            are found by every check, and break their own rules: INC-02, INC-03, ASY-01.
+        run: tries it on a bench; raises Violation. What a bench watches all the time is found by every check, and
+            breaks its own rule.
         needs: flags without which it does not apply.
         windows: what it must really have met, by name of `Bench.hit`; else it is inconclusive.
     """
 
     id: str
     purpose: str
-    run: Callable[[Bench], None]
-    needs: frozenset[Flag] = frozenset()
+    run: Callable[[BenchT], None]
+    needs: frozenset[str] = frozenset()
     windows: tuple[str, ...] = ()
 
     @property

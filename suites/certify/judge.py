@@ -1,42 +1,66 @@
-"""Runs a check against a backend, and says what came of it."""
+"""Runs a check, and says what came of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.state import KeyedStateBackendFactory
-from holdfast.suites.certify.state_backend.bench import Bench
-from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
-from holdfast.suites.certify.state_backend.verdict import WITNESS_STEPS, CheckVerdict
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
 
 _HERE = str(Path(__file__).parent)
 
 
-def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> CheckVerdict:
-    """One check of one backend, in a world of its own.
+class Bench(Protocol):
+    """Where a check takes place: a world of its own.
+
+    Attributes:
+        flags: that are declared.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+    """
+
+    steps: list[str]
+    windows: Counter[str]
+
+    @property
+    def flags(self) -> Set[str]: ...
+
+    def close(self) -> list[Exception]:
+        """Free everything; what was raised by what was closed."""
+
+
+BenchT = TypeVar("BenchT", bound=Bench)
+
+
+def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
+    """One check, in a world of its own.
 
     Args:
         check: which.
-        factory: of the backend.
-        other: of another one, between which state moves.
+        make_bench: makes the world.
+        factory_rule: is broken where it cannot be made, because the factory raised.
     """
     try:
-        bench = Bench(factory, other, check.rule)
+        bench = make_bench()
+    except CannotTry as reason:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Exception as error:
-        return CheckVerdict(check, Status.FAIL, "SBK-09", f"the factory raised {error!r}")
+        return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
     try:
         verdict = _tried(check, bench)
     finally:
         failed = bench.close()
     if failed and verdict.status is not Status.FAIL:
-        reason = f"close() raised {failed[0]!r}"
-        return CheckVerdict(check, Status.FAIL, check.rule, reason, _witness(failed[0], bench.steps))
+        sentence = f"close() raised {failed[0]!r}"
+        return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
     return verdict
 
 
-def _tried(check: Check, bench: Bench) -> CheckVerdict:
+def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     try:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
@@ -63,7 +87,7 @@ def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether the kit itself raised it: the innermost frame is in the kit, and it is no failed call of the backend."""
+    """Whether the kit itself raised it: the innermost frame is in a kit, and it is no failed call of what it judges."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.harness.model.status import STATUS_RANK, Status
-from holdfast.suites.certify.state_backend.check import Check
+from holdfast.suites.certify.check import Check
 
 WITNESS_STEPS = 12
 """How many of the last steps a witness shows; a check repeats all of them whenever it is run."""
@@ -23,7 +23,7 @@ class CheckVerdict(NamedTuple):
         witness: of a failure, the steps that lead to it.
     """
 
-    check: Check
+    check: Check[Any]
     status: Status
     rule: str
     reason: str = ""

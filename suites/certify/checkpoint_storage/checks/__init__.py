@@ -1,0 +1,33 @@
+"""Directed checks: each tries one thing, with what is most likely to break it."""
+
+from __future__ import annotations
+
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.checkpoint_storage.checks import (
+    contents,
+    crashes,
+    damage,
+    epochs,
+    errors,
+    limits,
+    places,
+    pointers,
+    races,
+    scopes,
+    streams,
+)
+
+DIRECTED: tuple[Check[Bench], ...] = (
+    *places.CHECKS,
+    *streams.CHECKS,
+    *contents.CHECKS,
+    *scopes.CHECKS,
+    *pointers.CHECKS,
+    *limits.CHECKS,
+    *errors.CHECKS,
+    *epochs.CHECKS,
+    *races.CHECKS,
+    *damage.CHECKS,
+    *crashes.CHECKS,
+)

@@ -1,0 +1,123 @@
+"""STO-06: whatever happens to the files where they lie, nobody is given anything but what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from holdfast.harness.model.events import FileReference
+from holdfast.harness.spi.errors import Damaged, Transient
+from holdfast.harness.spi.storage import Scope
+from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.checkpoint_storage.bench import OUTLIVES_PROCESS, Bench, bytes_of, content_of
+
+SIZES = (1, 300, 20_000)
+LOUD = (Damaged, FileNotFoundError, Transient)
+
+
+def damaged(bench: Bench) -> None:
+    files, metadata = _written(bench)
+    location = bench.location
+    for name in location.names():
+        whole = location.read(name)
+        for what, content in _damages(whole).items():
+            bench.step(f"{name} {what}")
+            if content is None:
+                location.remove(name)
+            else:
+                location.write(name, content)
+            _require_right_or_loud(bench, files, metadata)
+            location.write(name, whole)
+    bench.step("everything is as it was")
+    _require_right_or_loud(bench, files, metadata, LOUD[:0])
+
+
+def exchanged(bench: Bench) -> None:
+    """Stale pieces: a file has the content of another one, which is intact."""
+    files, metadata = _written(bench)
+    location = bench.location
+    names = location.names()
+    for first, second in pairwise(names):
+        one, other = location.read(first), location.read(second)
+        bench.step(f"{first} and {second} are exchanged")
+        location.write(first, other)
+        location.write(second, one)
+        _require_right_or_loud(bench, files, metadata)
+        location.write(first, one)
+        location.write(second, other)
+        bench.hit("exchanged")
+
+
+def _written(bench: Bench) -> tuple[list[tuple[FileReference, bytes]], Mapping[str, bytes]]:
+    location = bench.location
+    location.names()  # Whoever cannot look cannot damage.
+    storage, epoch = bench.coordinator()
+    files = []
+    for size in SIZES:
+        content = bytes_of(size, size)
+        files.append((bench.write(storage.streams(1, epoch), f"file-{size}", content, Scope.SHARED), content))
+    metadata = {}
+    for checkpoint in (1, 2):
+        metadata[storage.finish(checkpoint, epoch, b"metadata %d" % checkpoint)] = b"metadata %d" % checkpoint
+    storage.close()
+    return files, metadata
+
+
+def _damages(whole: bytes) -> Mapping[str, bytes | None]:
+    """What becomes of a file, in words."""
+    damages: dict[str, bytes | None] = {"is gone": None}
+    if whole:
+        damages |= {"is empty": b"", "is cut": whole[:-1], "is cut in half": whole[: len(whole) // 2]}
+        damages |= {"has a byte more": whole + b"\x00", "is twice there": whole + whole}
+    for at in sorted({0, len(whole) // 3, len(whole) * 2 // 3, max(len(whole) - 30, 0), len(whole) - 1}):
+        if whole:
+            damages[f"has a bit flipped in byte {at}"] = whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :]
+    return damages
+
+
+def _require_right_or_loud(
+    bench: Bench,
+    files: Sequence[tuple[FileReference, bytes]],
+    metadata: Mapping[str, bytes],
+    loud: tuple[type[Exception], ...] = LOUD,
+) -> None:
+    try:
+        storage = bench.storage()
+    except Exception as error:
+        if loud and isinstance(error, (*loud, PermissionError)):
+            return
+        raise
+    for reference, content in files:
+        _compare(bench, f"read of {reference.path}", loud, content, content_of, storage.streams(1, 1), reference)
+    for pointer, content in metadata.items():
+        _compare(bench, f"resolve({pointer!r})", loud, content, storage.resolve, pointer)
+    storage.close()
+
+
+def _compare(
+    bench: Bench,
+    what: str,
+    loud: tuple[type[Exception], ...],
+    content: bytes,
+    call: Callable[..., bytes],
+    *arguments: object,
+) -> None:
+    try:
+        found = call(*arguments)
+    except loud as error:
+        bench.hit(type(error).__name__)
+        return
+    except Exception as other:
+        raise Violation(bench.rule, f"{what} raised {other!r}; Damaged or FileNotFoundError is right.") from other
+    if found != content:
+        raise Violation(
+            bench.rule, f"{what} returned {len(found)} bytes that nobody wrote; Damaged or FileNotFoundError is right."
+        )
+
+
+CHECKS = (
+    Check("STO-06/damaged", "Whatever is cut, changed or gone is found.", damaged, frozenset({OUTLIVES_PROCESS}),
+          ("Damaged",)),
+    Check("STO-06/exchanged", "A file with the content of another one is found.", exchanged,
+          frozenset({OUTLIVES_PROCESS})),
+)  # fmt: skip

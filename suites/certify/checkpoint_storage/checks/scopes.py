@@ -1,0 +1,88 @@
+"""STO-03: three scopes, and folders that are whole segments."""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.storage import Scope
+from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+
+FOLDERS = ("", "chk-1", "chk-1/", "chk-10", "chk-2", "shared", "taskowned")
+PREFIXES = (1, 10, 11, 100, 2)
+"""The name of one is the beginning of the names of others."""
+
+
+def dropped(bench: Bench) -> None:
+    storage, epoch = bench.coordinator()
+    paths: dict[int, dict[Scope, str]] = {}
+    for checkpoint in PREFIXES:
+        streams = storage.streams(checkpoint, epoch)
+        paths[checkpoint] = {
+            scope: bench.write(streams, f"file-{checkpoint}", b"%d" % checkpoint, scope).path for scope in Scope
+        }
+        storage.finish(checkpoint, epoch, b"metadata %d" % checkpoint)
+    there = set(storage.list_folder(""))
+    before = bench.raw()
+    for checkpoint in (1, 10):
+        own = set(storage.list_folder(f"chk-{checkpoint}"))
+        if paths[checkpoint][Scope.EXCLUSIVE] not in own:
+            raise Violation(bench.rule, f"the exclusive file of checkpoint {checkpoint} is not in chk-{checkpoint}.")
+        if len(own) != 2:
+            raise Violation(bench.rule, f"chk-{checkpoint} holds {sorted(own)}; its file and its metadata are right.")
+        for attempt in ("drop", "drop again"):
+            bench.step(f"{attempt} {checkpoint}")
+            storage.drop(checkpoint, epoch)
+            bench.require_files(bench.storage(), "", sorted(there - own))
+        there -= own
+        bench.refuses(f"resolve chk-{checkpoint}", FileNotFoundError, storage.resolve, f"chk-{checkpoint}")
+    for checkpoint in (11, 100, 2):
+        bench.require_metadata(storage, f"chk-{checkpoint}", b"metadata %d" % checkpoint)
+    if bench.raw() > before - 4 >= 0:
+        raise Violation(bench.rule, f"of 4 files that were dropped, {before - bench.raw()} are gone from the place.")
+    bench.step("drop what never was")
+    storage.drop(77, epoch)
+    bench.require_files(storage, "", sorted(there))
+
+
+def listed(bench: Bench) -> None:
+    storage, epoch = bench.coordinator()
+    for folder in FOLDERS:
+        bench.require_files(storage, folder, [])
+    paths = []
+    for checkpoint in PREFIXES:
+        for name in ("b", "a", "a-b", "a.b", "ab"):
+            paths.append(bench.write(storage.streams(checkpoint, epoch), name, b"content").path)
+    paths += [bench.write(storage.streams(1, epoch), name, b"", Scope.SHARED).path for name in ("chk-1", "s", "shared")]
+    paths += [bench.write(storage.streams(1, epoch), name, b"x", Scope.TASK_OWNED).path for name in ("t", "chk-1")]
+    for folder in FOLDERS:
+        prefix = f"{folder.rstrip('/')}/" if folder else ""
+        for looker in (storage, bench.storage()):
+            bench.require_files(looker, folder, [path for path in paths if path.startswith(prefix)])
+    for folder in ("chk", "chk-", "chk-3", "share", "nothing/at/all", "chk-1/a", "chk-1/a/b"):
+        bench.require_files(storage, folder, [])
+
+
+def many(bench: Bench) -> None:
+    """More files than a store lists, or removes, at a time."""
+    number = 1_050
+    storage, epoch = bench.coordinator()
+    streams = storage.streams(1, epoch)
+    bench.step(f"write {number} files")
+    references = []
+    for each in range(number):
+        stream = streams.create(Scope.EXCLUSIVE, f"f{each}", b"token")
+        stream.write(b"x")
+        references.append(stream.commit())
+    bench.require_files(storage, "chk-1", [each.path for each in references])
+    bench.step("delete all of them but one, at once, and drop the rest")
+    if left := list(storage.delete(references[1:], epoch)):
+        raise Violation(bench.rule, f"{len(left)} of {number - 1} files could not be deleted.")
+    bench.require_files(storage, "", [references[0].path])
+    storage.drop(1, epoch)
+    bench.require_files(storage, "", [])
+
+
+CHECKS = (
+    Check("STO-03/dropped", "A dropped checkpoint takes its exclusive files along, and nothing else.", dropped),
+    Check("STO-03/listed", "A folder is listed by whole segments, in order.", listed),
+    Check("STO-03/many", "A folder of more than a thousand files is listed and dropped whole.", many),
+)

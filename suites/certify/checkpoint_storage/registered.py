@@ -1,0 +1,25 @@
+"""The kit as the command line finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.checkpoint_storage.kit import CHECKS, certify
+from holdfast.suites.certify.checkpoint_storage.target import target_of
+from holdfast.suites.certify.plug import shown
+
+
+class CheckpointStorageKit:
+    """Checkpoint storages."""
+
+    subject = Subject.CHECKPOINT_STORAGE
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = len(CHECKS)
+
+    def certify(
+        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+    ) -> Iterator[KitCheck]:
+        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        return map(shown, certify(target_of(factory, location, options), chosen))

@@ -1,0 +1,90 @@
+"""What the kit and its victims tell each other: JSON, behind its length to a victim, and a line each from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from holdfast.harness.model.events import FileReference
+
+LENGTH_BYTES = 8
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What a victim is told first: which storage to make, and where."""
+
+    factory: str
+    uri: str
+    job: str
+    options: Mapping[str, str]
+
+
+class Act(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One call of a storage.
+
+    Attributes:
+        verb: claim, write, finish, drop, read or resolve.
+        name: of a file, or a pointer.
+        content: to be written, in pieces of `piece_bytes`.
+    """
+
+    verb: str
+    epoch: int = 0
+    checkpoint: int = 0
+    scope: str = "exclusive"
+    name: str = ""
+    token: bytes = b"token"
+    content: bytes = b""
+    piece_bytes: int = 1 << 20
+    reference: FileReference | None = None
+
+
+class Command(msgspec.Struct, frozen=True):
+    """What a fork is told.
+
+    Attributes:
+        acts: one after the other, on one storage.
+        counted_from: number of the first act whose points count.
+        stop_at: point at which it stops; -1: none.
+        kill: it dies there; else it waits for a line.
+    """
+
+    acts: Sequence[Act]
+    counted_from: int = 0
+    stop_at: int = -1
+    kill: bool = True
+
+
+class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What came of one act. `error`: the name of what it raised."""
+
+    error: str = ""
+    text: str = ""
+    content: bytes = b""
+    reference: FileReference | None = None
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What came of a command that was not killed.
+
+    Attributes:
+        outcomes: of its acts.
+        points: that were counted.
+        unsafe: what a loss of power would have taken away when an act returned.
+        watched: whether that could be seen.
+    """
+
+    outcomes: Sequence[Outcome]
+    points: int
+    unsafe: Sequence[str] = ()
+    watched: bool = False
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a victim tells: ready, stopped, done, broken, ended."""
+
+    event: str
+    where: str = ""
+    status: int = 0
+    report: Report | None = None

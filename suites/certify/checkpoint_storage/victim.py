@@ -1,0 +1,168 @@
+"""A process that makes a storage and does what it is told, until it is stopped: run with `-m` by victims.py.
+
+It stops at calls that leave Python: of the file system, of a socket, of a database, or of any module that does not
+belong to Python. Each has two points: before it, and behind it. So everything between two effects is a point, in
+whatever way a storage is written. Each command runs in a fork of its own; this process has imported everything and
+started nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+import msgspec
+
+from holdfast.harness.spi.storage import CheckpointStorage, Scope
+from holdfast.suites.certify.checkpoint_storage.synchronised import Watch
+from holdfast.suites.certify.checkpoint_storage.target import Target, named
+from holdfast.suites.certify.checkpoint_storage.telling import (
+    LENGTH_BYTES,
+    Act,
+    Command,
+    Outcome,
+    Report,
+    Setting,
+    Told,
+)
+
+_CALLS = frozenset({
+    "open", "write", "writev", "pwrite", "pwritev", "fsync", "fdatasync", "link", "symlink", "rename", "replace",
+    "unlink", "remove", "mkdir", "rmdir", "close", "truncate", "ftruncate", "sendfile", "copy_file_range", "flush",
+    "send", "sendall", "sendmsg", "sendto", "connect",
+})  # fmt: skip
+_OURS = frozenset({"posix", "_io", "_socket", "_ssl", "socket"})
+_DATABASES = frozenset({"sqlite3", "_sqlite3"})
+_IN_MEMORY = frozenset({"BytesIO", "StringIO"})
+_NOTHING_OUTSIDE = frozenset({"msgspec", "numpy", "pyarrow"})
+
+
+def leaves_python(function: Any) -> bool:
+    """Whether a call of a function that is not written in Python may have an effect outside of it."""
+    owner = getattr(function, "__self__", None)
+    of_type = type(owner) if owner is not None and not isinstance(owner, type(sys)) else None
+    module = of_type.__module__ if of_type is not None else getattr(function, "__module__", None) or ""
+    top = module.partition(".")[0]
+    if of_type is not None and of_type.__name__ in _IN_MEMORY:
+        return False
+    if top in _OURS:
+        return function.__name__ in _CALLS
+    if top in _DATABASES:
+        return True
+    return top not in sys.stdlib_module_names and top not in _NOTHING_OUTSIDE and top != "builtins"
+
+
+class Stops:
+    """Counts points, and stops at one."""
+
+    def __init__(self, command: Command) -> None:
+        self._command = command
+        self.points = 0
+
+    def begin(self) -> None:
+        sys.setprofile(self._see)
+
+    def end(self) -> None:
+        sys.setprofile(None)
+
+    def _see(self, frame: Any, event: str, argument: Any) -> None:
+        if event in ("c_call", "c_return", "c_exception") and leaves_python(argument):
+            number, self.points = self.points, self.points + 1
+            if number == self._command.stop_at:
+                sys.setprofile(None)
+                self._stop(f"{'before' if event == 'c_call' else 'behind'} {argument.__name__}")
+
+    def _stop(self, where: str) -> None:
+        tell(Told(event="stopped", where=where))
+        if self._command.kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+        hear()  # Told to go on.
+
+
+def tell(told: Told) -> None:
+    """One line for the kit. It must not be a point itself: it is written while nothing is counted."""
+    os.write(1, msgspec.json.encode(told) + b"\n")
+
+
+def hear() -> bytes:
+    """One message of the kit, and no byte more: a fork goes on reading here. Empty: go on, or the kit is gone."""
+    length = int.from_bytes(_exactly(LENGTH_BYTES))
+    return _exactly(length)
+
+
+def _exactly(length: int) -> bytes:
+    message = bytearray()
+    while len(message) < length:
+        piece = os.read(0, length - len(message))
+        if not piece:
+            return b""
+        message += piece
+    return bytes(message)
+
+
+def perform(storage: CheckpointStorage, act: Act) -> Outcome:
+    """One act, and what came of it."""
+    try:
+        match act.verb:
+            case "claim":
+                storage.claim(act.epoch)
+            case "write":
+                stream = storage.streams(act.checkpoint, act.epoch).create(Scope(act.scope), act.name, act.token)
+                for first in range(0, len(act.content), act.piece_bytes) or (0,):
+                    stream.write(act.content[first : first + act.piece_bytes])
+                return Outcome(reference=stream.commit())
+            case "finish":
+                return Outcome(text=storage.finish(act.checkpoint, act.epoch, act.content))
+            case "drop":
+                storage.drop(act.checkpoint, act.epoch)
+            case "read":
+                assert act.reference is not None
+                streams = storage.streams(act.checkpoint, act.epoch)
+                return Outcome(content=b"".join(streams.read(act.reference)))
+            case "resolve":
+                return Outcome(content=storage.resolve(act.name))
+    except Exception as error:
+        return Outcome(error=type(error).__name__, text=str(error))
+    return Outcome()
+
+
+def run(target: Target, setting: Setting, command: Command) -> Report:
+    """All acts of a command, in the fork."""
+    storage = target.made(setting.uri, setting.job, setting.options)
+    stops, watch = Stops(command), Watch(setting.uri)
+    outcomes: list[Outcome] = []
+    unsafe: list[str] = []
+    for number, act in enumerate(command.acts):
+        counted = number >= command.counted_from
+        if counted:
+            watch.begin()
+            stops.begin()
+        outcomes.append(perform(storage, act))
+        stops.end()
+        if counted:
+            unsafe.extend(watch.end())
+    return Report(outcomes=outcomes, points=stops.points, unsafe=unsafe, watched=watch.applies)
+
+
+def main() -> None:
+    setting = msgspec.json.decode(hear(), type=Setting)
+    Watch.install()  # Before the storage is imported: it may keep the functions that are watched.
+    target = Target(setting.factory, factory=named(setting.factory))
+    tell(Told(event="ready"))
+    while line := hear():
+        command = msgspec.json.decode(line, type=Command)
+        child = os.fork()
+        if not child:
+            try:
+                tell(Told(event="done", report=run(target, setting, command)))
+            except BaseException as error:
+                tell(Told(event="broken", where=f"{type(error).__name__}: {error}"))
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        tell(Told(event="ended", status=os.waitstatus_to_exitcode(status)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""The kit's side of victim.py."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from threading import Timer
+
+import msgspec
+
+from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.checkpoint_storage.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
+
+PATIENCE_S = 120.0
+"""How long a victim may be silent."""
+_COMMAND = [sys.executable, "-m", "holdfast.suites.certify.checkpoint_storage.victim"]
+
+
+class Stopped(msgspec.Struct, frozen=True):
+    """A victim that waits at a point. `where`: at which call."""
+
+    victims: Victims
+    where: str
+
+    def go_on(self) -> Report:
+        """Let it do the rest."""
+        return self.victims.go_on()
+
+
+class Victims:
+    """Processes that make one and the same storage, one after the other."""
+
+    def __init__(self, factory: str, uri: str, job: str, options: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._send(Setting(factory, uri, job, options))
+        self._hear("ready")
+
+    def run(self, acts: Sequence[Act], counted_from: int = 0) -> Report:
+        """Do it all."""
+        self._send(Command(acts, counted_from))
+        return self._rest()
+
+    def kill(self, acts: Sequence[Act], stop_at: int, counted_from: int = 0) -> str:
+        """Do it until the process dies at a point; at which call. Empty: it came to its end before."""
+        self._send(Command(acts, counted_from, stop_at))
+        told = self._hear("stopped", "done")
+        self._hear("ended")
+        return told.where
+
+    def stop(self, acts: Sequence[Act], stop_at: int, counted_from: int = 0) -> Stopped | None:
+        """Do it until the process stops at a point; None: it came to its end before."""
+        self._send(Command(acts, counted_from, stop_at, kill=False))
+        told = self._hear("stopped", "done")
+        if told.event == "done":
+            self._hear("ended")
+            return None
+        return Stopped(self, told.where)
+
+    def go_on(self) -> Report:
+        """Let one that stopped do the rest."""
+        self._tell(b"")
+        return self._rest()
+
+    def _rest(self) -> Report:
+        report = self._hear("done").report
+        self._hear("ended")
+        assert report is not None
+        return report
+
+    def _send(self, thing: Setting | Command) -> None:
+        self._tell(msgspec.json.encode(thing))
+
+    def _tell(self, message: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(len(message).to_bytes(LENGTH_BYTES) + message)
+        self._process.stdin.flush()
+
+    def _hear(self, *events: str) -> Told:
+        assert self._process.stdout is not None
+        silent = Timer(PATIENCE_S, self._process.kill)
+        silent.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            silent.cancel()
+        told = msgspec.json.decode(line, type=Told) if line else Told(event="ended", where="it does not answer")
+        if told.event not in events:
+            raise Violation("STO-07", f"a process that uses the storage ended: {told.where or told.status}.")
+        return told
+
+    def close(self) -> None:
+        """End the process; a fork that waits reads the end of its input, and ends, too."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()

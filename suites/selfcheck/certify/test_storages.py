@@ -1,0 +1,174 @@
+"""The kit of checkpoint storages: right ones pass it, in memory, in folders, on object stores, and a strange one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
+from holdfast.suites.certify import checkpoint_storage
+from holdfast.suites.certify.checkpoint_storage.kit import judge
+from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
+from holdfast.suites.selfcheck.certify.strange_storage import Rows
+from holdfast.suites.spec import load_rules
+
+if TYPE_CHECKING:
+    from holdfast.fixtures.services.broker_and_store import BrokerAndStore
+
+FACTORY: CheckpointStorageFactory = Rows
+STRANGE = f"{Rows.__module__}:Rows"
+CHECKS = {check.id: check for check in checkpoint_storage.CHECKS}
+BUCKET = "holdfast"
+ON_A_STORE = ("STO-02/exclusive", "STO-02/losers", "STO-08/one-name", "STO-05/fenced", "STO-01/published")
+"""Of a whole kit on an object store, what the store itself decides; the rest is for the night."""
+WRONG_ON_S3 = {
+    "errors-as-they-come": "STO-09/requests",
+    "loses-the-refused": "STO-09/requests",
+    "unconditional": "STO-02/exclusive",
+}
+
+test_memory = checkpoint_storage.kit("memory://certify")
+test_file = pytest.mark.nightly(checkpoint_storage.kit("file:///dev/shm"))
+test_strange = pytest.mark.nightly(checkpoint_storage.kit(STRANGE, location="file:///dev/shm"))
+
+
+def test_each_check_names_a_rule_of_storages_once() -> None:
+    assert len(CHECKS) == len(checkpoint_storage.CHECKS)
+    known = {rule.id: rule for rule in load_rules()}
+    for check in checkpoint_storage.CHECKS:
+        assert "ST" in known[check.rule].subjects, check.id
+
+
+def test_every_must_rule_of_storages_has_a_check() -> None:
+    must = {rule.id for rule in load_rules() if "ST" in rule.subjects and rule.level == "MUST"}
+    assert must == {check.rule for check in checkpoint_storage.CHECKS}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nothing://place", "has no known scheme; known: file://, memory://, oss://, s3://"),
+        ("no.such.module:Storage", "cannot be loaded"),
+        (f"{Rows.__module__}:_LONGEST", "is a int"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence) as raised:
+        checkpoint_storage.target_of(name)
+    assert "\n" not in str(raised.value)
+
+
+def test_two_places_are_one_too_many() -> None:
+    with pytest.raises(ValueError, match="leave out --location"):
+        checkpoint_storage.target_of("memory://a", "memory://b")
+
+
+@pytest.mark.parametrize(("mistake", "check"), MISTAKES.items(), ids=lambda each: getattr(each, "__name__", each))
+def test_a_mistake_of_somebody_else_is_refuted(mistake: type[Rows], check: str) -> None:
+    verdict = judge(CHECKS[check], checkpoint_storage.target_of(mistake, "file:///dev/shm"))
+    assert verdict.status is Status.FAIL, verdict.text
+    assert judge(CHECKS[check], checkpoint_storage.target_of(STRANGE, "file:///dev/shm")).status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("uri", "options", "sentence"),
+    [
+        ("file://host/folder", {}, "no folder of this machine"),
+        ("file://", {}, "no folder of this machine"),
+        ("s3://", {}, "names no bucket: write s3://bucket/prefix"),
+        ("memory://a", {"budget-bytes": "1"}, "'budget-bytes' is '1'; write a whole number of bytes from 5242924"),
+        ("s3://bucket", {"s3.path.style.access": "yes"}, "write true or false"),
+        ("oss://bucket", {"s3.nothing": "1"}, "option 's3.nothing' is unknown"),
+    ],
+)
+def test_a_place_that_is_none_is_one_sentence(uri: str, options: Mapping[str, str], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        storage_factory(uri)(StorageContext(uri=uri, job="job", options=options))
+
+
+class Store:
+    """An object store, and how storages reach it."""
+
+    def __init__(self, stack: BrokerAndStore) -> None:
+        stack.start("object-store")
+        stack.object_store.create_bucket(BUCKET)
+        self.keys = stack.object_store.keys
+        self.options = {"s3.endpoint": stack.object_store.external, "s3.path.style.access": "true"}
+
+    def refutes(self, monkeypatch: pytest.MonkeyPatch, variant: str, check: str) -> None:
+        """A check refutes a wrong storage on it."""
+        self._let_in(monkeypatch)
+        target = checkpoint_storage.target_of(ON_S3[variant], f"s3://{BUCKET}/certify", self.options)
+        verdict = judge(CHECKS[check], target)
+        assert verdict.status is Status.FAIL, verdict.text
+
+    def _let_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOLDFAST_S3_ACCESS_KEY", self.keys.access_key)
+        monkeypatch.setenv("HOLDFAST_S3_SECRET_KEY", self.keys.secret_key)
+
+    def judged(self, monkeypatch: pytest.MonkeyPatch, check: str, scheme: str = "s3") -> None:
+        """A check of a storage on it passes, or does not apply."""
+        self._let_in(monkeypatch)
+        target = checkpoint_storage.target_of(f"{scheme}://{BUCKET}/certify", options=self.options)
+        verdict = judge(CHECKS[check], target)
+        if verdict.status is Status.NOT_APPLICABLE:
+            pytest.skip(verdict.reason)
+        assert verdict.status is Status.PASS, verdict.text
+        assert not self.keys.secrets & set(verdict.text.split())
+
+
+@pytest.fixture(scope="module")
+def minio() -> Iterator[Store]:
+    from holdfast.fixtures.services.stack import Stack
+
+    with closing(Stack()) as stack:
+        yield Store(stack)
+
+
+@pytest.fixture(scope="module")
+def versitygw() -> Iterator[Store]:
+    from holdfast.fixtures.services.processes.stack import ProcessStack
+
+    with closing(ProcessStack()) as stack:
+        yield Store(stack)
+
+
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize("check", ON_A_STORE)
+def test_minio(minio: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    minio.judged(monkeypatch, check)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize(("variant", "check"), WRONG_ON_S3.items())
+def test_a_wrong_one_on_minio_is_refuted(
+    minio: Store, variant: str, check: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minio.refutes(monkeypatch, variant, check)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize("check", CHECKS)
+def test_minio_by_night(minio: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    minio.judged(monkeypatch, check)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("containers")
+@pytest.mark.parametrize("check", CHECKS)
+def test_protocol_of_oss_on_minio(minio: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    minio.judged(monkeypatch, check, "oss")
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_foreign_object_store(versitygw: Store, check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    versitygw.judged(monkeypatch, check)
