@@ -81,8 +81,9 @@ def certify(
     state_backend: Annotated[
         str,
         typer.Option(
-            metavar="module:factory",
-            help="In place of a system: a keyed state backend, judged by its kit (suites/certify/README.md).",
+            metavar="NAME",
+            help="In place of a system: a keyed state backend, registered or module:factory; +WRAPPER. Judged by its "
+            "kit (suites/certify/README.md).",
         ),
     ] = "",
     budget: Annotated[

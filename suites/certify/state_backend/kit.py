@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from typing import cast
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory
 from holdfast.suites.certify.state_backend.check import Check
@@ -26,7 +27,7 @@ def certify(
     """Every check of a backend, one after the other, as they end.
 
     Args:
-        factory: of the backend, or its `module:name`.
+        factory: of the backend, its registered name, or its `module:name`.
         other: of another one, between which state moves in canonical form.
         checks: a choice of them.
         seed: of all random programs.
@@ -61,17 +62,11 @@ def loaded(factory: Factory) -> KeyedStateBackendFactory:
     """The factory itself.
 
     Raises:
-        ValueError: there is no such module or name, or it cannot be called.
+        ValueError: nobody registered it, there is no such module or name, or it cannot be called.
     """
     if not isinstance(factory, str):
         return factory
-    module, _, name = factory.partition(":")
     try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"state backend {factory!r} cannot be loaded: {error}.") from error
-    if not callable(found):
-        raise ValueError(
-            f"state backend {factory!r} is a {type(found).__name__}: name a callable that takes a context."
-        )
-    return cast("KeyedStateBackendFactory", found)
+        return registry.state_backend(factory)
+    except UsageError as error:
+        raise ValueError(str(error)) from error

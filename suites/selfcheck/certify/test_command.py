@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.fixtures.backends.cell import Cell, Stored
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
 from holdfast.fixtures.backends.heap import blocks
-from holdfast.fixtures.backends.heap.cells import Cell, Stored
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind, StateContext
@@ -106,7 +106,7 @@ def test_an_interrupted_kit_says_so_and_passes_nothing(tmp_path: Path, capsys: p
     ("arguments", "code", "sentence"),
     [
         (["reference", "--state-backend", HASHMAP], 3, "Both SYSTEM and --state-backend are given"),
-        (["--state-backend", "no.such:Backend"], 3, "state backend 'no.such:Backend' cannot be loaded"),
+        (["--state-backend", "no.such:Backend"], 3, "'no.such:Backend' cannot be loaded"),
         (["--state-backend", HASHMAP, "--rule", "BAR-01"], 3, "unknown rule of the kit for state-backend 'BAR-01'"),
         (["--state-backend", HASHMAP, "--area", "BAR"], 3, "unknown area of the kit for state-backend 'BAR'"),
         (["--state-backend", f"{__name__}:exits"], 4, "SystemExit: 0"),

@@ -128,7 +128,8 @@ def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
     [
         ("no.such.module:Backend", "cannot be loaded"),
         ("holdfast.fixtures.backends.hashmap:Missing", "cannot be loaded"),
-        ("nothing", "cannot be loaded"),
+        ("nothing", "unknown state backend 'nothing'; known: hashmap"),
+        ("hashmap+nothing", "unknown wrapper of state backends 'nothing'"),
         ("holdfast.fixtures.backends.hashmap:FLAGS", "is a frozenset"),
     ],
 )

@@ -77,6 +77,8 @@ def merged_length(bench: Bench) -> None:
 
 
 def budget(bench: Bench) -> None:
+    if Flag.SPILLS in bench.flags:
+        raise CannotTry("it declares spills, so that no budget is full")
     live = bench.fresh(memory_bytes=BUDGET_BYTES)
     table = live.table("value")
     for number in range(400):  # Ten times the budget by bytes of values alone.
