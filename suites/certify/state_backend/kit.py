@@ -39,14 +39,17 @@ def certify(
     return (judge(check, ours, others, seed) for check in checks)
 
 
-def kit(factory: Factory, other: Factory = HashMapBackend) -> Callable[..., None]:
+def kit(factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check] = CHECKS) -> Callable[..., None]:
     """A test function, one test for each check: assign it to a name that begins with `test`.
+
+    Args:
+        factory, other, checks: as `certify`.
 
     A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
     """
     import pytest
 
-    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+    @pytest.mark.parametrize("check", tuple(checks), ids=lambda check: check.id)
     def test(check: Check) -> None:
         __tracebackhide__ = True
         verdict = judge(check, loaded(factory), loaded(other))
