@@ -5,10 +5,15 @@ from __future__ import annotations
 from holdfast.suites.certify.state_backend.check import Check
 from holdfast.suites.certify.state_backend.checks import (
     canonical,
+    changelog,
+    coordinator_memory,
     errors,
     flags,
+    golden_run,
     increments,
     limits,
+    local_recovery,
+    memory,
     rescaling,
     schemas,
     snapshots,
@@ -29,4 +34,9 @@ DIRECTED: tuple[Check, ...] = (
     *flags.CHECKS,
     *errors.CHECKS,
     *increments.CHECKS,
+    *golden_run.CHECKS,
+    *changelog.CHECKS,
+    *memory.CHECKS,
+    *coordinator_memory.CHECKS,
+    *local_recovery.CHECKS,
 )
