@@ -22,10 +22,11 @@ from holdfast.suites.bench.folder_streams import FolderStreams
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed, never
 from holdfast.suites.certify.state_backend.live import Live
-from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine, run_machine
+from holdfast.suites.certify.state_backend.machines import MACHINES, CheckpointMachine, TableMachine, run_machine
 
 pytest.importorskip("rocksdict", reason="the extra rocksdb is not installed")
-test_rocksdb = state_backend.kit("rocksdb")
+test_rocksdb = state_backend.kit("rocksdb", checks=[check for check in state_backend.CHECKS if check not in MACHINES])
+test_programs = pytest.mark.nightly(state_backend.kit("rocksdb", checks=MACHINES))
 VALUE = StateDescriptor(name="value", kind=StateKind.VALUE)
 
 

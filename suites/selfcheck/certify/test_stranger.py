@@ -10,17 +10,12 @@ from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.state import KeyedStateBackendFactory, StateEntry
 from holdfast.suites.certify import state_backend
-from holdfast.suites.certify.state_backend.machines import MACHINES
 from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
 
 FACTORY: KeyedStateBackendFactory = Rows
 HERE = Rows.__module__.rpartition(".")[0]
-DIRECTED = [check for check in state_backend.CHECKS if check not in MACHINES]
 test_on_sqlite = state_backend.kit(f"{HERE}.stranger:Rows")
-test_on_rocksdict = state_backend.kit(f"{HERE}.stranger_on_rocksdict:RocksDictBackend", checks=DIRECTED)
-test_programs_on_rocksdict = pytest.mark.nightly(
-    state_backend.kit(f"{HERE}.stranger_on_rocksdict:RocksDictBackend", checks=MACHINES)
-)
+test_on_rocksdict = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_rocksdict:RocksDictBackend"))
 test_on_duckdb = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_duckdb:DuckDBBackend"))
 
 

@@ -7,7 +7,7 @@ from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_pa
 from holdfast.suites.certify.state_backend.check import CannotTry, Check, Violation
 
 CHECKPOINTS = 24
-VALUE_BYTES = 100
+REPEATED = 50
 
 
 def golden_run(bench: Bench) -> None:
@@ -15,7 +15,7 @@ def golden_run(bench: Bench) -> None:
     live = bench.fresh()
     needed: list[set[str]] = []
     for number in range(CHECKPOINTS):
-        value = b"%d" % number * VALUE_BYTES
+        value = b"%d" % number * REPEATED
         for key_group in (GROUPS.start, GROUPS.stop - 1):  # Files whose ranges overlap are merged, and not only moved.
             live.put("value", key_group, b"", [(b"%d" % (number % 5), value)])
         taken = live.snapshot()

@@ -14,8 +14,8 @@ from holdfast.suites.certify.state_backend.check import Check, Violation
 from holdfast.suites.certify.state_backend.live import Live
 
 GROUP = GROUPS.start
-VALUES = 200
-VALUE_BYTES = 1 << 10
+VALUES = 50
+VALUE_BYTES = 1 << 12
 STATE_BYTES = VALUES * VALUE_BYTES
 ROUNDS = 40
 MOST_BYTES = ROUNDS * STATE_BYTES // 2
@@ -99,7 +99,8 @@ def _storm(bench: Bench, live: Live) -> int:
 def _write(live: Live, number: int, keys: int = 0) -> None:
     """Write over everything, past the model, which does not count. Nothing makes the values shorter."""
     content = shake_128(b"%d" % number).digest(STATE_BYTES)
-    pairs = [(b"%d/%d" % (keys, at), content[at : at + VALUE_BYTES]) for at in range(0, STATE_BYTES, VALUE_BYTES)]
+    size = min(VALUE_BYTES, live.bench.description.max_value_bytes)
+    pairs = [(b"%d/%d" % (keys, at), content[at : at + size]) for at in range(0, STATE_BYTES, size)]
     live.table("value").put(GROUP, b"", pairs, now_ms=live.bench.now_ms)
 
 
