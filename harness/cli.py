@@ -81,8 +81,9 @@ def certify(
     state_backend: Annotated[
         str,
         typer.Option(
-            metavar="module:factory",
-            help="In place of a system: a keyed state backend, judged by its kit (suites/certify/README.md).",
+            metavar="NAME",
+            help="In place of a system: a keyed state backend, registered or module:factory; +WRAPPER. Judged by its "
+            "kit (suites/certify/README.md).",
         ),
     ] = "",
     checkpoint_storage: Annotated[
@@ -106,7 +107,7 @@ def certify(
     ] = None,
     area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
     jobs: Annotated[
         int | None,
@@ -149,6 +150,9 @@ def certify(
     for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part
 
+        for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs), ("--tier", tier)):
+            if value:
+                raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
         return certify_part(
             contract,
             factory,
@@ -156,6 +160,7 @@ def certify(
             folder=free_folder(out),
             rules=frozenset(rule or ()),
             areas=frozenset(area or ()),
+            seed=seed,
             json=json,
             require_certified=bool(require),
             location=location,

@@ -50,13 +50,19 @@ class Kit(Protocol):
     checks: int
 
     def certify(
-        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         """Every check of what a factory makes, one after the other, as they end.
 
         Args:
             factory: as `module:name`, or what else the contract knows factories by.
             rules: only checks that decide one of these; empty: all.
+            seed: of all random programs; the same one brings the same programs.
             location: URI below which it may store something; empty: a place of the kit's own.
             options: of everything that the factory makes.
 

@@ -1,12 +1,24 @@
-"""Random programs by Hypothesis: the same ones each time; what breaks is shrunk."""
+"""Random programs by Hypothesis: the same ones for each seed; what breaks is shrunk."""
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, Phase, settings
+from typing import Protocol
+
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 
-def run_machine(machine: type[RuleBasedStateMachine], bench: object, examples: int, steps: int) -> None:
+class Seeded(Protocol):
+    """What programs run on.
+
+    Attributes:
+        seed: of the programs.
+    """
+
+    seed: int
+
+
+def run_machine(machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int) -> None:
     """Run random programs.
 
     Args:
@@ -15,11 +27,10 @@ def run_machine(machine: type[RuleBasedStateMachine], bench: object, examples: i
         examples: number of programs.
         steps: of each.
     """
-    bound = type(machine.__name__, (machine,), {"outer": bench})
+    bound = seed(bench.seed)(type(machine.__name__, (machine,), {"outer": bench}))
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
-        derandomize=True,
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink),

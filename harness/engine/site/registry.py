@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.oracle import Oracle
     from holdfast.harness.spi.reporter import Reporter
     from holdfast.harness.spi.service import ServiceProvider
+    from holdfast.harness.spi.state import KeyedStateBackendFactory
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
@@ -202,6 +203,23 @@ def kit(contract: str) -> Kit:
         UsageError: nobody does, or what it needs is not installed.
     """
     return cast("Kit", _made(_registered("kits", contract, "kit")))
+
+
+def state_backend(name: str) -> KeyedStateBackendFactory:
+    """The factory of that name: registered or `module:name`, with wrappers behind plus signs (`rocksdb+changelog`).
+
+    Raises:
+        UsageError: there is no such backend or wrapper, or it cannot be called.
+    """
+    base, *wrappers = name.split("+")
+    factory = _imported(base) if ":" in base else _registered("state_backends", base, "state backend")
+    if not callable(factory):
+        raise UsageError(
+            f"state backend {base!r} is a {type(factory).__name__}: name a callable that takes a StateContext."
+        )
+    for wrapper in wrappers:
+        factory = _registered("state_backend_wrappers", wrapper, "wrapper of state backends")(factory)
+    return cast("KeyedStateBackendFactory", factory)
 
 
 def kits_deciding(rule: str) -> tuple[str, ...]:

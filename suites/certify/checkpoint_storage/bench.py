@@ -37,6 +37,7 @@ class Bench:
     Attributes:
         target: what is certified.
         rule: that is broken where something is not as it was written.
+        seed: of random programs.
         description: that the storage gives of itself.
         flags: what it declares.
         location: where all of it lies.
@@ -44,9 +45,10 @@ class Bench:
         windows: what was met, by name.
     """
 
-    def __init__(self, target: Target, rule: str) -> None:
+    def __init__(self, target: Target, rule: str, seed: int = 0) -> None:
         self.target = target
         self.rule = rule
+        self.seed = seed
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self._storages: list[CheckpointStorage] = []

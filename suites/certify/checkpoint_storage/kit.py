@@ -17,19 +17,20 @@ from holdfast.suites.certify.verdict import CheckVerdict
 CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *PROGRAMS)
 
 
-def certify(target: Target, checks: Iterable[Check[Bench]] = CHECKS) -> Iterator[CheckVerdict]:
+def certify(target: Target, checks: Iterable[Check[Bench]] = CHECKS, seed: int = 0) -> Iterator[CheckVerdict]:
     """Every check of a storage, one after the other, as they end.
 
     Args:
         target: as `target_of` makes it.
         checks: a choice of them.
+        seed: of all random programs.
     """
-    return (judge(check, target) for check in checks)
+    return (judge(check, target, seed) for check in checks)
 
 
-def judge(check: Check[Bench], target: Target) -> CheckVerdict:
-    """One check of one storage."""
-    return judge_on(check, lambda: Bench(target, check.rule), "CFG-05")
+def judge(check: Check[Bench], target: Target, seed: int = 0) -> CheckVerdict:
+    """One check of one storage; arguments as of `certify`."""
+    return judge_on(check, lambda: Bench(target, check.rule, seed), "CFG-05")
 
 
 def kit(

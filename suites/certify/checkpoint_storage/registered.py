@@ -19,7 +19,12 @@ class CheckpointStorageKit:
     checks = len(CHECKS)
 
     def certify(
-        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         chosen = [check for check in CHECKS if not rules or check.rule in rules]
-        return map(shown, certify(target_of(factory, location, options), chosen))
+        return map(shown, certify(target_of(factory, location, options), chosen, seed))

@@ -50,20 +50,23 @@ class Bench:
     Attributes:
         other: makes backends of somebody else, for what moves between backends.
         rule: that is broken where state differs from the model.
+        seed: of random programs.
         flags: that the backend declares.
         now_ms: what time it is.
         steps: what was done so far: the witness.
         windows: what was met, by name.
         completed: checkpoints that can be restored, oldest first.
         pending: snapshots that have neither completed nor been given up.
+        keeps_folders: an attempt finds what the one before it left; only where LOCAL_RECOVERY is declared.
     """
 
     def __init__(
-        self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01"
+        self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01", seed: int = 0
     ) -> None:
         self.factory = factory
         self.other = other
         self.rule = rule
+        self.seed = seed
         self.place = Place()
         self.registry = Registry()
         self.thread = UploadThread()
@@ -72,6 +75,7 @@ class Bench:
         self.windows: Counter[str] = Counter()
         self.completed: list[Completed] = []
         self.pending: set[int] = set()
+        self.keeps_folders = True
         self._attempt = 0
         self._disk = TemporaryDirectory(prefix="holdfast-kit-")
         self._folders: dict[int, Path] = {}
@@ -117,7 +121,7 @@ class Bench:
     def _folder(self, subtask: int) -> Path:
         """Of a new attempt: empty, or with LOCAL_RECOVERY as the last one left it, which lives on in its own."""
         folder = Path(self._disk.name, str(self._attempt))
-        before = self._folders.get(subtask) if Flag.LOCAL_RECOVERY in self.flags else None
+        before = self._folders.get(subtask) if self.keeps_folders and Flag.LOCAL_RECOVERY in self.flags else None
         if before is None:
             folder.mkdir()
         else:
@@ -125,9 +129,9 @@ class Bench:
         self._folders[subtask] = folder
         return folder
 
-    def fresh(self, groups: range = GROUPS, *, memory_bytes: int = AMPLE_BYTES) -> Live:
+    def fresh(self, groups: range = GROUPS, *, subtask: int = 0, memory_bytes: int = AMPLE_BYTES) -> Live:
         """A first life, with every state registered."""
-        backend = self.backend(self.factory, groups, memory_bytes=memory_bytes)
+        backend = self.backend(self.factory, groups, subtask=subtask, memory_bytes=memory_bytes)
         live = self._live(backend, groups, Model())
         live.register(self.states)
         return live
@@ -162,11 +166,18 @@ class Bench:
         return Live(self, f"life{self._attempt}", backend, groups, model)
 
     # ---------------------------------------------------------------- storage and threads
-    def storage(self, faults: Mapping[int, StorageFault] | None = None) -> InMemoryStorage:
-        """The storage as one process sees it."""
+    def storage(
+        self,
+        faults: Mapping[int, StorageFault] | None = None,
+        *,
+        max_file_bytes: int | None = None,
+        budget_bytes: int | None = None,
+    ) -> InMemoryStorage:
+        """The storage as one process sees it, with limits."""
         points = FaultPoints(faults)
         points.arrive = self.thread.arrive
-        return InMemoryStorage(StorageContext(uri="memory:", job="job"), self.place, points)
+        context = StorageContext(uri="memory:", job="job")
+        return InMemoryStorage(context, self.place, points, max_file_bytes=max_file_bytes, budget_bytes=budget_bytes)
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
@@ -294,6 +305,11 @@ class Bench:
     def stored_bytes(self, folder: str) -> int:
         """Bytes of all files below a folder."""
         return sum(len(self.place.files["job", path].content) for path in self.storage().list_folder(folder))
+
+    def folder_bytes(self) -> int:
+        """Bytes of all local files of all attempts; one that has several names counts once."""
+        found = (path.lstat() for path in Path(self._disk.name).rglob("*") if path.is_file())
+        return sum({each.st_ino: each.st_size for each in found}.values())
 
     # ---------------------------------------------------------------- what happened
     def step(self, step: str) -> None:

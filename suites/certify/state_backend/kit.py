@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.spi.state import KeyedStateBackendFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
@@ -19,39 +21,52 @@ Factory = KeyedStateBackendFactory | str
 
 
 def certify(
-    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check[Bench]] = CHECKS
+    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check[Bench]] = CHECKS, seed: int = 0
 ) -> Iterator[CheckVerdict]:
     """Every check of a backend, one after the other, as they end.
 
     Args:
-        factory: of the backend, or its `module:name`.
+        factory: of the backend, its registered name, or its `module:name`.
         other: of another one, between which state moves in canonical form.
         checks: a choice of them.
+        seed: of all random programs.
 
     Raises:
         ValueError: a name cannot be loaded; one sentence.
     """
     ours, others = loaded(factory), loaded(other)
-    return (judge(check, ours, others) for check in checks)
+    return (judge(check, ours, others, seed) for check in checks)
 
 
-def judge(check: Check[Bench], factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> CheckVerdict:
+def judge(
+    check: Check[Bench], factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, seed: int = 0
+) -> CheckVerdict:
     """One check of one backend; arguments as of `certify`."""
-    return judge_on(check, lambda: Bench(factory, other, check.rule), "SBK-09")
+    return judge_on(check, lambda: Bench(factory, other, check.rule, seed), "SBK-09")
 
 
-def kit(factory: Factory, other: Factory = HashMapBackend) -> Callable[..., None]:
+def kit(
+    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check[Bench]] = CHECKS
+) -> Callable[..., None]:
     """A test function, one test for each check: assign it to a name that begins with `test`.
+
+    Args:
+        factory, other, checks: as `certify`.
 
     A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
     """
-    return plug.as_test(CHECKS, lambda check: judge(check, loaded(factory), loaded(other)))
+    return plug.as_test(tuple(checks), lambda check: judge(check, loaded(factory), loaded(other)))
 
 
 def loaded(factory: Factory) -> KeyedStateBackendFactory:
     """The factory itself.
 
     Raises:
-        ValueError: there is no such module or name, or it cannot be called.
+        ValueError: nobody registered it, there is no such module or name, or it cannot be called.
     """
-    return plug.loaded("state backend", factory) if isinstance(factory, str) else factory
+    if not isinstance(factory, str):
+        return factory
+    try:
+        return registry.state_backend(factory)
+    except UsageError as error:
+        raise ValueError(str(error)) from error

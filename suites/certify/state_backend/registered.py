@@ -18,9 +18,14 @@ class StateBackendKit:
     checks = len(CHECKS)
 
     def certify(
-        self, factory: str, rules: frozenset[str], location: str = "", options: Mapping[str, str] | None = None
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         if location or options:
             raise ValueError("--location and --option are for checkpoint storages: leave them out.")
         chosen = [check for check in CHECKS if not rules or check.rule in rules]
-        return map(shown, certify(factory, checks=chosen))
+        return map(shown, certify(factory, checks=chosen, seed=seed))

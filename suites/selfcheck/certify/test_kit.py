@@ -129,7 +129,8 @@ def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
     [
         ("no.such.module:Backend", "cannot be loaded"),
         ("holdfast.fixtures.backends.hashmap:Missing", "cannot be loaded"),
-        ("nothing", "cannot be loaded"),
+        ("nothing", "unknown state backend 'nothing'; known: hashmap"),
+        ("hashmap+nothing", "unknown wrapper of state backends 'nothing'"),
         ("holdfast.fixtures.backends.hashmap:FLAGS", "is a frozenset"),
     ],
 )
@@ -137,6 +138,22 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> 
     with pytest.raises(ValueError, match=sentence) as raised:
         state_backend.certify(name)
     assert "\n" not in str(raised.value)
+
+
+def test_a_seed_decides_which_random_programs_are_run() -> None:
+    programs: list[list[str]] = []
+
+    class Recorded(TableMachine):
+        def teardown(self) -> None:
+            programs.append(self.bench.steps)
+            super().teardown()
+
+    def run_with(seed: int) -> list[list[str]]:
+        programs.clear()
+        run_machine(Recorded, Bench(HashMapBackend, HashMapBackend, seed=seed), examples=3, steps=20)
+        return list(programs)
+
+    assert run_with(1) == run_with(1) != run_with(2)
 
 
 @pytest.mark.nightly

@@ -1,8 +1,10 @@
-"""A backend that shares nothing with ours passes the kit, also as the other one between which state moves."""
+"""Backends that share nothing with ours pass the kit, also as the other one between which state moves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import pytest
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.model.status import Status
@@ -11,7 +13,10 @@ from holdfast.suites.certify import state_backend
 from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
 
 FACTORY: KeyedStateBackendFactory = Rows
-test_stranger = state_backend.kit(f"{Rows.__module__}:Rows")
+HERE = Rows.__module__.rpartition(".")[0]
+test_on_sqlite = state_backend.kit(f"{HERE}.stranger:Rows")
+test_on_rocksdict = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_rocksdict:RocksDictBackend"))
+test_on_duckdb = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_duckdb:DuckDBBackend"))
 
 
 class Unsorted(Rows):

@@ -6,10 +6,15 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.checks import (
     canonical,
+    changelog,
+    coordinator_memory,
     errors,
     flags,
+    golden_run,
     increments,
     limits,
+    local_recovery,
+    memory,
     rescaling,
     schemas,
     snapshots,
@@ -30,4 +35,9 @@ DIRECTED: tuple[Check[Bench], ...] = (
     *flags.CHECKS,
     *errors.CHECKS,
     *increments.CHECKS,
+    *golden_run.CHECKS,
+    *changelog.CHECKS,
+    *memory.CHECKS,
+    *coordinator_memory.CHECKS,
+    *local_recovery.CHECKS,
 )

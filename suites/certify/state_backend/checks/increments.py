@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import shake_128
+
 from holdfast.fixtures.storages.fault_points import StorageFault
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
@@ -21,7 +23,8 @@ INCREMENTAL = frozenset({Flag.INCREMENTAL})
 def small_changes(bench: Bench) -> None:
     live = bench.fresh()
     for number in range(VALUES):
-        live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, b"v" * VALUE_BYTES)])
+        value = shake_128(b"%d" % number).digest(VALUE_BYTES)  # Nothing makes it shorter.
+        live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, value)])
     full_bytes = _written(bench, live)
     for number in range(12):
         live.put("value", GROUP, b"", [(b"0", b"changed %d" % number)])
