@@ -158,7 +158,7 @@ class Kill(Momentary):
             return False
         if history.plan.faults[fault].parameters.get("unread") and not _input_unread(history, died):
             return False
-        if history.plan.faults[fault].parameters.get("unfinished") and not _checkpoint_unfinished(history, died):
+        if history.plan.faults[fault].parameters.get("unfinished") and not checkpoint_unfinished(history, died):
             return False
         return schedule.gate is None or died_in_window(history, died.dead_node, schedule.gate)
 
@@ -271,11 +271,11 @@ def _after_checkpoints(history: History, died: NodeDied, wanted: int) -> bool:
     return len(completed) == wanted and all(history.position(each) < history.position(died) for each in completed)
 
 
-def _checkpoint_unfinished(history: History, died: NodeDied) -> bool:
-    """Whether the newest checkpoint that was triggered before a process died had not completed by then."""
-    death = history.position(died)
-    newest = max((e.checkpoint for e in history.of(CheckpointTriggered) if history.position(e) < death), default=None)
-    completed = {e.checkpoint for e in history.of(CheckpointCompleted) if history.position(e) < death}
+def checkpoint_unfinished(history: History, then: Event) -> bool:
+    """Whether the newest checkpoint that was triggered before an event, such as a death, had not completed by then."""
+    end = history.position(then)
+    newest = max((e.checkpoint for e in history.of(CheckpointTriggered) if history.position(e) < end), default=None)
+    completed = {e.checkpoint for e in history.of(CheckpointCompleted) if history.position(e) < end}
     return newest is not None and newest not in completed
 
 

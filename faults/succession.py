@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.faults.landing import injection
-from holdfast.faults.process import draw_pause_of_coordinator
+from holdfast.faults.process import checkpoint_unfinished, draw_pause_of_coordinator
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import NodeDied, NodeStarted
@@ -31,7 +31,9 @@ class Supersede:
 
     kind = "supersede"
     roles = frozenset({Role.COORDINATOR})
-    parameters: Mapping[str, tuple[type, str]] = {}
+    parameters: Mapping[str, tuple[type, str]] = {
+        "unfinished": (int, "1: it lands only where a checkpoint was triggered, and not complete when it stopped"),
+    }
     colour = "#a6761d"
     control = SuccessionControl
     leaves = "what the coordinator had under way when it stopped"
@@ -61,11 +63,14 @@ class Supersede:
         if injected is None:
             return False
         process = process_name(history.plan.faults[fault].target)
+        unfinished = history.plan.faults[fault].parameters.get("unfinished")
         lives = [started for started in history.of(NodeStarted) if started.node.startswith(f"{process}.")]
         died_ns = {died.dead_node: died.time_ns for died in history.of(NodeDied)}
         for former, successor in pairwise(lives):
             if successor.time_ns < injected.time_ns or died_ns.get(former.node, successor.time_ns) < successor.time_ns:
                 continue
+            if unfinished and not checkpoint_unfinished(history, successor):
+                return False
             return any(event.node == former.node and event.time_ns > successor.time_ns for event in history.events)
         return False
 

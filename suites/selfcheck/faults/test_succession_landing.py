@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied, NodeStarted
+import pytest
+from msgspec.structs import replace
+
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    JobStatus,
+    JobSwitched,
+    NodeDied,
+    NodeStarted,
+)
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.faults.scene import at, landed
@@ -11,8 +22,8 @@ SPEC = FaultSpec("supersede", Target(Role.COORDINATOR))
 FORMER, SUCCESSOR = "coordinator.0", "coordinator.1"
 
 
-def story(*events: Event) -> bool | None:
-    return landed(SPEC, [at(0, FORMER, NodeStarted()), *events])
+def story(*events: Event, spec: FaultSpec = SPEC) -> bool | None:
+    return landed(spec, [at(0, FORMER, NodeStarted()), *events])
 
 
 def says(time_ms: float, node: str = FORMER) -> Event:
@@ -38,3 +49,12 @@ def test_it_was_dead_when_its_successor_began() -> None:
 
 def test_its_successor_had_begun_before_the_fault() -> None:
     assert not story(at(90, SUCCESSOR, NodeStarted()), says(201))
+
+
+@pytest.mark.parametrize(("completed_ms", "lands"), [(99, False), (102, True)])
+def test_where_it_must_stop_within_a_checkpoint(completed_ms: float, lands: bool) -> None:
+    """A successor may complete it."""
+    spec = replace(SPEC, parameters={"unfinished": 1})
+    begun = at(90, FORMER, CheckpointTriggered(checkpoint=1, participants=()))
+    done = at(completed_ms, FORMER if completed_ms < 100 else SUCCESSOR, CheckpointCompleted(checkpoint=1))
+    assert story(begun, done, at(101, SUCCESSOR, NodeStarted()), says(201), spec=spec) is lands
