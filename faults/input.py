@@ -15,7 +15,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.records import InputLog, Partition
 from holdfast.harness.model.target import SOURCE_SYSTEM, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.input import Detail, InputControl
+from holdfast.harness.spi.controls.input import Detail, InputControl, RetentionControl
 
 _DEFAULT_PERCENT = 300
 _SECOND_NS, _MILLISECOND_NS = 1_000_000_000, 1_000_000
@@ -51,12 +51,12 @@ class InputFault:
     kind: str
     roles = frozenset({Role.SOURCE_SYSTEM})
     lasting = True
-    control = InputControl
+    control: type[RetentionControl] = InputControl
 
-    def undo(self, control: InputControl, spec: FaultSpec) -> None:
+    def undo(self, control: RetentionControl, spec: FaultSpec) -> None:
         control.restore(self.kind, self._detail(spec))
 
-    def healed(self, control: InputControl, spec: FaultSpec) -> bool:
+    def healed(self, control: RetentionControl, spec: FaultSpec) -> bool:
         return control.whole(self.kind, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> Detail:

@@ -279,8 +279,9 @@ class SuitsPlans(Protocol):
     def awaited(self, tier: Tier) -> Collection[str]:
         """Event kinds that come again and again while input arrives, so that a fault may wait for one."""
 
-    def suited(self, plan: Plan) -> Plan:
-        """A drawn plan, with the options that its faults need to take effect there."""
+    def suited(self, plan: Plan, tier: Tier) -> Plan:
+        """A drawn plan for a tier, with the options that its faults need to take effect there, and without faults that
+        it has nothing for."""
 
 
 @runtime_checkable

@@ -89,7 +89,7 @@ def _drawn(system: System, mix: Mix, tier: Tier, seed: int) -> Plan:
     slowly = Capability.MICRO_BATCHES in mix.able
     plan = _in_time(draw_plan(seed, mix), PATIENCE.get(tier, 1), ARRIVAL if slowly else 1)
     if isinstance(system, SuitsPlans):
-        plan = system.suited(plan)
+        plan = system.suited(plan, tier)
     try:
         unsupported = {each.key for each in system.account(plan) if each.use is OptionUse.UNSUPPORTED}
     except ValueError:

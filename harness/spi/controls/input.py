@@ -9,8 +9,32 @@ Detail = int | tuple[int, int, bool]
 of a surge, the partition of a listing, or partition, `beyond` and False of a truncation."""
 
 
-class InputControl(Protocol):
-    """The source system of the job."""
+class RetentionControl(Protocol):
+    """What the source system of the job keeps of its records."""
+
+    def truncate(self, partition: int, beyond: int) -> None:
+        """Remove the oldest records: nobody can read them any more. An InputTruncated tells what is left.
+
+        Args:
+            partition: whose; -1: of every partition.
+            beyond: how many more than the last completed checkpoint covers; negative: so many fewer.
+        """
+
+    def restore(self, kind: str, detail: Detail) -> None:
+        """Undo one fault, where that can be: what a broker has removed stays removed. Any other goes on until it is
+        undone itself.
+
+        Args:
+            kind: `poison`, `surge`, `truncate` or `list-part`.
+            detail: which of several.
+        """
+
+    def whole(self, kind: str, detail: Detail) -> bool:
+        """Whether no such fault acts any more; arguments as for `restore`."""
+
+
+class InputControl(RetentionControl, Protocol):
+    """The source system of the job, in full."""
 
     def poison(self, partition: int, offset: int, *, recoverable: bool) -> None:
         """Let a record make its operator fail whenever it is processed. Replaces an earlier one of its partition.
@@ -23,25 +47,6 @@ class InputControl(Protocol):
     def surge(self, percent: int) -> None:
         """Let input arrive at so many percent of the rate of the workload. Replaces an earlier rate."""
 
-    def truncate(self, partition: int, beyond: int) -> None:
-        """Remove the oldest records: nobody can read them any more.
-
-        Args:
-            partition: whose; -1: of every partition.
-            beyond: how many more than the last completed checkpoint covers; negative: so many fewer.
-        """
-
     def hide_partition(self, partition: int) -> None:
         """Leave a partition out of what the source system lists, besides those that are left out already; who knows it
         reads it as before."""
-
-    def restore(self, kind: str, detail: Detail) -> None:
-        """Undo one fault. Any other goes on until it is undone itself.
-
-        Args:
-            kind: `poison`, `surge`, `truncate` or `list-part`.
-            detail: which of several.
-        """
-
-    def whole(self, kind: str, detail: Detail) -> bool:
-        """Whether no such fault acts any more; arguments as for `restore`."""

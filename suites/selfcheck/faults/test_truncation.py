@@ -10,7 +10,15 @@ from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import Event, FailureCounted, InputTruncated, RecordFailed, TaskStarted
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    Event,
+    FailureCounted,
+    InputTruncated,
+    RecordFailed,
+    TaskStarted,
+)
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.lossy_jobs import over_sockets
 from holdfast.harness.model.plan import FaultSpec, Plan
@@ -63,6 +71,23 @@ class TestBeyondTheCheckpoint:
         assert landed(self.spec, [removed(12), started(12)]) is None
         failed = RecordFailed(subtask="source[0]", partition=0, offset=12, cause="it is poisoned")
         assert landed(self.spec, [removed(12), at(110, "worker-0.0", failed)]) is None
+
+
+class TestOfAQueryWithoutTasks:
+    """Where it began is told by the checkpoint that it restored."""
+
+    completed = at(90, "coordinator.0", CheckpointCompleted(checkpoint=2, positions=(7,)))
+
+    @pytest.mark.parametrize(("beyond", "start", "lands"), [(0, 7, True), (5, 12, True), (5, 7, None), (0, 0, False)])
+    def test_it_began_from_a_checkpoint(self, beyond: int, start: int, lands: bool | None) -> None:
+        spec = FaultSpec("truncate", SOURCE_SYSTEM, parameters={"beyond": beyond})
+        attempt = at(110, "coordinator.1", AttemptStarted(restored_checkpoint=2))
+        assert landed(spec, [self.completed, removed(start), attempt]) is lands
+
+    def test_it_did_not_begin_again(self) -> None:
+        spec = FaultSpec("truncate", SOURCE_SYSTEM)
+        attempt = at(95, "coordinator.1", AttemptStarted(restored_checkpoint=2))
+        assert landed(spec, [self.completed, attempt, removed(7)]) is None
 
 
 def test_the_first_offset_that_is_left_lies_within_the_partition() -> None:

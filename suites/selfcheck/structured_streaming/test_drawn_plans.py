@@ -75,7 +75,8 @@ def assert_suited(plans: list[Plan], system: System, tier: Tier) -> None:
     assert all(system.evidence().get(event, Evidence.NONE) is not Evidence.NONE for event in waited_for)
     assert all(fault.schedule.after_checkpoint for fault in faults)
     for plan in plans:
-        progress = [fault.schedule.after_checkpoint for fault in plan.faults]
+        # What is removed from the input hits no process, and a driver program dies with it.
+        progress = [fault.schedule.after_checkpoint for fault in plan.faults if fault.kind != "truncate"]
         assert len(set(progress)) == len(progress)
     replayed = [any(fault.kind == "replay" for fault in plan.faults) for plan in plans]
     assert sum(replayed) > len(plans) // 5
@@ -107,6 +108,25 @@ def test_ours_are_given_every_contract() -> None:
         assert {plan.job.contract for plan in plans} == set(Contract)
         gated = any(fault.schedule.gate for plan in plans for fault in plan.faults)
         assert gated is (tier is Tier.CONTAINERS)
+
+
+def test_faults_are_drawn_where_there_is_something_to_strike_that_bears_them() -> None:
+    """No file of input is removed; a second driver program appends nothing twice."""
+    kinds = {
+        (name, tier): {
+            fault.kind
+            for plan in drawn(registry.system(f"spark+{pipelines.__name__}.{name}"), tier)
+            for fault in plan.faults
+        }
+        for name in ("appended_once", "overwritten_batches")
+        for tier in ON_BOTH
+    }
+    assert {where for where, found in kinds.items() if "truncate" in found} == {
+        ("appended_once", Tier.CONTAINERS), ("overwritten_batches", Tier.CONTAINERS),
+    }  # fmt: skip
+    assert {where for where, found in kinds.items() if "supersede" in found} == {("overwritten_batches", Tier.SPARK)}
+    for plan in drawn(registry.system("spark"), Tier.CONTAINERS):
+        assert not {"truncate", "replay"} <= {fault.kind for fault in plan.faults}
 
 
 def test_plans_are_drawn_where_the_pipeline_can_run() -> None:

@@ -12,8 +12,8 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import JobStatus, JobSwitched
 from holdfast.harness.model.jobs import FORWARD
-from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, WorkloadSpec
-from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
+from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.replaced_runs import assert_passes, counting_run
 from holdfast.suites.selfcheck.structured_streaming import pipelines
@@ -28,14 +28,20 @@ PLAN = Plan(
     options={"execution.checkpointing.interval": "500 ms"},
     bounds=Bounds(safety_ms=180_000, liveness_ms=180_000, settle_ms=600),
 )
+TOPIC = {"source.connector": "kafka"}
+KILLED = FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=2))
+REMOVED = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2))
+"""What the last checkpoint covers."""
+REMOVED_UNREAD = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), parameters={"beyond": 600})
+"""Whatever has arrived by then."""
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
 pytestmark = [pytest.mark.nightly, pytest.mark.tier("spark")]
 
 
-def executed(name: str, fault: FaultSpec, folder: Path) -> Run:
+def executed(name: str, folder: Path, *faults: FaultSpec, plan: Plan = PLAN) -> Run:
     system = f"spark+{pipelines.__name__}.{name}" if name else "spark"
-    plan = replace(PLAN, system=system, faults=(fault,))
+    plan = replace(plan, system=system, faults=faults)
     return counting_run(plan, registry.system(system), Tier.SPARK, folder)
 
 
@@ -45,13 +51,30 @@ def clauses(run: Run) -> set[str]:
 
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
 def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(name: str, tmp_path: Path) -> None:
-    run = executed(name, SUPERSEDED, tmp_path)
+    run = executed(name, tmp_path, SUPERSEDED)
     assert_passes(run)
     former = [event for event in run.history.of(JobSwitched) if event.node == "coordinator.0"]
     assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
 
 
 def test_a_second_driver_repeats_what_is_appended(tmp_path: Path) -> None:
-    run = executed("appended_always", SUPERSEDED, tmp_path)
+    run = executed("appended_always", tmp_path, SUPERSEDED)
     assert run.outcome is Outcome.FAIL
     assert clauses(run) == {"EXACT/row-repeated"}
+
+
+def test_records_that_were_read_may_be_removed(tmp_path: Path) -> None:
+    plan = replace(PLAN, options=PLAN.options | TOPIC)
+    assert_passes(executed("stops_where_records_are_gone", tmp_path, REMOVED, KILLED, plan=plan))
+
+
+@pytest.mark.parametrize("name", ["stops_where_records_are_gone", "reads_past_what_is_gone"])
+def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tmp_path: Path) -> None:
+    plan = replace(PLAN, options=PLAN.options | TOPIC, expected_end=ExpectedEnd.FAILED)
+    run = executed(name, tmp_path, REMOVED_UNREAD, KILLED, plan=plan)
+    if name == "stops_where_records_are_gone":
+        assert_passes(run)
+        failed = [event for event in run.history.of(JobSwitched) if event.status is JobStatus.FAILED]
+        assert "data may have been lost" in failed[-1].reason
+    else:
+        assert clauses(run) == {"LIVE/end-not-reached"}
