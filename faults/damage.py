@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.faults.landing import since
@@ -17,9 +17,24 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import STATEFUL
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.target import STORAGE, Role
+from holdfast.harness.model.target import COORDINATOR, STORAGE, Role
+from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.storage import CheckpointFileControl
+
+_INTERVALS = 40
+"""Longer than a coordinator takes to start again, and to find what it cannot read."""
+
+
+def _draw(scene: Scene) -> list[FaultSpec]:
+    """A file that a query reads when it starts again, and its end. Metadata are not removed: the checkpoint before it
+    would be done again, and what depends on the order of rows is older then."""
+    stream, progress = scene.stream, max(1, scene.progress)
+    part = stream.choice(("metadata", "commit", "state") if scene.job.of_kind(*STATEFUL) else ("metadata", "commit"))
+    way = stream.choice(("truncate", "flip", "remove") if part == "state" else ("truncate", "flip"))
+    damaged = damage(part, way, _INTERVALS * scene.interval_ms, after_checkpoint=progress)
+    return [damaged, FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=progress))]
 
 
 class DamageCheckpoint:
@@ -28,7 +43,7 @@ class DamageCheckpoint:
     kind = "damage"
     roles = frozenset({Role.STORAGE})
     parameters: Mapping[str, tuple[type, str]] = {
-        "part": (str, "`metadata` or `state`; `metadata` if not given"),
+        "part": (str, "`metadata`, `state`, or `commit` where that is a file of its own; `metadata` if not given"),
         "way": (str, "`remove`, `truncate` or `flip` (one bit); `remove` if not given"),
     }
     colour = "#774411"
@@ -36,6 +51,15 @@ class DamageCheckpoint:
     leaves = "nothing: what it held is put back"
     may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     lasting = True
+    attacks: Sequence[Attack] = (
+        Attack(
+            "damage-between-micro-batches",
+            _draw,
+            (Capability.DAMAGE_CHECKPOINT, Capability.MICRO_BATCHES, Capability.KILL_COORDINATOR),
+            Occasion.MIXED,
+            1,
+        ),
+    )
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.DAMAGE_CHECKPOINT

@@ -49,7 +49,7 @@ class CheckpointFileControl(Protocol):
         for what follows on that object.
 
         Args:
-            part: `metadata` or `state`.
+            part: `metadata`, `state`, or `commit` where that is a file of its own.
             way: `remove`, `truncate` or `flip` (one bit).
         """
 

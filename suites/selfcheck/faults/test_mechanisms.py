@@ -56,8 +56,8 @@ def test_every_fault_is_given_the_mechanism_that_it_names() -> None:
         ("reference", Tier.PROCESS, _of_processes),
         ("reference", Tier.SPARK, _of_a_stage),
         ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING)),
-        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None)),
-        ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING)),
+        ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None, NOTHING, NOTHING)),
+        ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)),
     ],
 )
 def test_a_deployment_offers_the_mechanism_of_every_fault_that_its_system_declares(

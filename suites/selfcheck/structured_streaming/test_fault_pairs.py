@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults.damage import damage
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import JobStatus, JobSwitched
-from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.events import JobStatus, JobSwitched, RecoveryFailed
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Schedule, WorkloadSpec
 from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
@@ -34,6 +35,10 @@ REMOVED = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2))
 """What the last checkpoint covers."""
 REMOVED_UNREAD = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), parameters={"beyond": 600})
 """Whatever has arrived by then."""
+CUT_OFFSETS = damage("metadata", "truncate", 20_000, after_checkpoint=2)
+CHANGED_COMMIT = damage("commit", "flip", 20_000, after_checkpoint=2)
+REMOVED_STATE = damage("state", "remove", 20_000, after_checkpoint=2)
+"""Each for longer than a driver program takes to start again on a machine at rest."""
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
 pytestmark = [pytest.mark.nightly, pytest.mark.tier("spark")]
@@ -78,3 +83,22 @@ def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tm
         assert "data may have been lost" in failed[-1].reason
     else:
         assert clauses(run) == {"LIVE/end-not-reached"}
+
+
+@pytest.mark.parametrize("damaged", [CUT_OFFSETS, CHANGED_COMMIT], ids=["offsets", "commit"])
+def test_a_query_does_not_go_on_from_a_log_that_it_cannot_read(damaged: FaultSpec, tmp_path: Path) -> None:
+    run = executed("", tmp_path, damaged, KILLED)
+    assert_passes(run)
+    assert run.history.of(RecoveryFailed)
+
+
+def test_a_query_does_not_go_on_without_its_state(tmp_path: Path) -> None:
+    run = executed("", tmp_path, REMOVED_STATE, KILLED, plan=replace(PLAN, job=KEYED_SUM))
+    assert_passes(run)
+    assert run.history.of(RecoveryFailed)
+
+
+def test_one_that_begins_anew_loses_records(tmp_path: Path) -> None:
+    run = executed("begins_anew", tmp_path, CUT_OFFSETS, KILLED)
+    assert run.outcome is Outcome.FAIL
+    assert "EXACT/input-missing" in clauses(run)

@@ -11,27 +11,38 @@ from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start, Started
 from holdfast.fixtures.systems.structured_streaming.query import FAILURES_IN_A_ROW, Query, Stage
-from holdfast.harness.model.events import JobStatus, JobSwitched
+from holdfast.harness.model.events import Event, JobStatus, JobSwitched, RecoveryFailed
 
 
-def statuses(*, excused: bool) -> list[JobStatus]:
+def events_of_failures(*, excused: bool = False, damaged: bool = False) -> list[Event]:
     """What becomes of a query that fails once more than it may."""
     recorder = Recorder()
     session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, send=lambda command: None)
-    log: Any = SimpleNamespace(committed=None, restarted=lambda: None)
+    log: Any = SimpleNamespace(committed=4, restarted=lambda: None)
     endpoints = Endpoints("in", "out", "state", 1, 1)
     query = Query(session, Start("query", "module", endpoints), log, "source[0]", recorder)
     query.excused = lambda: excused
+    query.damaged = lambda: damaged
     for _ in range(FAILURES_IN_A_ROW + 1):
         query._begin()
         query._take(Started(query._start.query))
         query._take(Ended(query._start.query, "connection refused"))
-    return [event.status for event in recorder.happened() if isinstance(event, JobSwitched)]
+    return list(recorder.happened())
 
 
 @pytest.mark.parametrize("excused", [False, True])
 def test_what_fails_while_a_service_is_down_does_not_count(excused: bool) -> None:
-    assert (JobStatus.FAILED in statuses(excused=excused)) is not excused
+    switched = [event for event in events_of_failures(excused=excused) if isinstance(event, JobSwitched)]
+    assert any(event.status is JobStatus.FAILED for event in switched) is not excused
+
+
+def test_a_checkpoint_that_cannot_be_read_is_told_and_waited_for() -> None:
+    events = events_of_failures(damaged=True)
+    failed = [event for event in events if isinstance(event, RecoveryFailed)]
+    assert {(event.checkpoint, event.reason) for event in failed} == {(5, "connection refused")}
+    assert len(failed) == FAILURES_IN_A_ROW + 1
+    assert not any(event.status is JobStatus.FAILED for event in events if isinstance(event, JobSwitched))
+    assert not any(isinstance(event, RecoveryFailed) for event in events_of_failures())
 
 
 def test_it_rests_when_no_micro_batch_has_begun_for_an_interval() -> None:
