@@ -31,9 +31,9 @@ PLAN = Plan(
 )
 TOPIC = {"source.connector": "kafka"}
 KILLED = FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=2))
-REMOVED = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2))
+REMOVED = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), 500)
 """What the last checkpoint covers."""
-REMOVED_UNREAD = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), parameters={"beyond": 600})
+REMOVED_UNREAD = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), 500, {"beyond": 600})
 """Whatever has arrived by then."""
 CUT_OFFSETS = damage("metadata", "truncate", 20_000, after_checkpoint=2)
 CHANGED_COMMIT = damage("commit", "flip", 20_000, after_checkpoint=2)
