@@ -23,9 +23,6 @@ from holdfast.harness.model.target import COORDINATOR, STORAGE, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.storage import CheckpointFileControl
 
-_INTERVALS = 40
-"""Longer than a coordinator takes to start again, and to find what it cannot read."""
-
 
 def _draw(scene: Scene) -> list[FaultSpec]:
     """A file that a query reads when it starts again, and its end. Metadata are not removed: the checkpoint before it
@@ -33,7 +30,7 @@ def _draw(scene: Scene) -> list[FaultSpec]:
     stream, progress = scene.stream, max(1, scene.progress)
     part = stream.choice(("metadata", "commit", "state") if scene.job.of_kind(*STATEFUL) else ("metadata", "commit"))
     way = stream.choice(("truncate", "flip", "remove") if part == "state" else ("truncate", "flip"))
-    damaged = damage(part, way, _INTERVALS * scene.interval_ms, after_checkpoint=progress)
+    damaged = damage(part, way, scene.lasting_ms(), after_checkpoint=progress)
     return [damaged, FaultSpec("kill", COORDINATOR, Schedule(after_checkpoint=progress))]
 
 
@@ -71,7 +68,7 @@ class DamageCheckpoint:
         control.mend()
 
     def healed(self, control: CheckpointFileControl, spec: FaultSpec) -> bool:
-        return True
+        return control.mended()
 
     def landed(self, history: History, fault: int) -> bool | None:
         """After the injection a recovery failed, or a subtask ended before it had started. Nothing can come of it once

@@ -55,4 +55,7 @@ class CheckpointFileControl(Protocol):
 
     def mend(self) -> None:
         """Put back what was damaged, unless a newer checkpoint has taken its place; an ObjectMended records what became
-        of it."""
+        of it. Where it takes long until anybody reads it, that may be waited for."""
+
+    def mended(self) -> bool:
+        """Whether nothing is damaged any more."""

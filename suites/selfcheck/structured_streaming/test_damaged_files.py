@@ -28,9 +28,9 @@ class Checkpoint:
         self.write("metadata", b"id")
         self.recorded: list[Event] = []
         files = LocalFiles(folder)
-        log = CheckpointLog(files, "checkpoint", FileNotes(lambda name: (1,)), (0,))
-        list(log.poll())
-        self.damages = DamagedFiles(files, "checkpoint", log, self.recorded.append)
+        self.log = CheckpointLog(files, "checkpoint", FileNotes(lambda name: (1,)), (0,))
+        list(self.log.poll())
+        self.damages = DamagedFiles(files, "checkpoint", self.log, self.recorded.append)
 
     def write(self, path: str, content: bytes) -> None:
         (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -69,6 +69,10 @@ def test_a_file_of_the_last_commit_is_damaged_and_put_back(part: str, way: str, 
     assert (damaged.path, damaged.checkpoint, damaged.published) == (f"checkpoint/{path}", 2, (1, 2))
     assert (damaged.length, damaged.left) == (len(whole), None if left is None else len(left))
     checkpoint.damages.mend()
+    assert checkpoint.read(path) == left, "nobody has read it yet"
+    checkpoint.damages.notice()
+    checkpoint.damages.tend()
+    assert checkpoint.damages.mended()
     assert checkpoint.read(path) == whole
     checkpoint.damages.mend()
     assert [type(event) for event in checkpoint.recorded] == [ObjectDamaged, ObjectMended]
@@ -80,11 +84,23 @@ def test_what_others_have_written_since_stays(changed: str, content: bytes, tmp_
     checkpoint.damages.damage("metadata", "truncate")
     left = checkpoint.read("offsets/1")
     checkpoint.write(changed, content)
+    checkpoint.damages.notice()
     checkpoint.damages.mend()
     assert checkpoint.read("offsets/1") == (content if changed == "offsets/1" else left)
     mended = checkpoint.recorded[-1]
     assert isinstance(mended, ObjectMended)
     assert mended.length is None
+
+
+def test_a_newer_commit_is_no_longer_waited_for(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path)
+    checkpoint.damages.damage("metadata", "truncate")
+    committed(checkpoint.folder, 2)
+    list(checkpoint.log.poll())
+    checkpoint.damages.tend()
+    assert checkpoint.damages.acts, "the fault is not over"
+    checkpoint.damages.mend()
+    assert checkpoint.damages.mended()
 
 
 def test_what_cannot_be_damaged_is_named(tmp_path: Path) -> None:

@@ -35,10 +35,9 @@ REMOVED = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), 500
 """What the last checkpoint covers."""
 REMOVED_UNREAD = FaultSpec("truncate", SOURCE_SYSTEM, Schedule(after_checkpoint=2), 500, {"beyond": 600})
 """Whatever has arrived by then."""
-CUT_OFFSETS = damage("metadata", "truncate", 20_000, after_checkpoint=2)
-CHANGED_COMMIT = damage("commit", "flip", 20_000, after_checkpoint=2)
-REMOVED_STATE = damage("state", "remove", 20_000, after_checkpoint=2)
-"""Each for longer than a driver program takes to start again on a machine at rest."""
+CUT_OFFSETS = damage("metadata", "truncate", 500, after_checkpoint=2)
+CHANGED_COMMIT = damage("commit", "flip", 500, after_checkpoint=2)
+REMOVED_STATE = damage("state", "remove", 500, after_checkpoint=2)
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
 pytestmark = [pytest.mark.nightly, pytest.mark.tier("spark")]

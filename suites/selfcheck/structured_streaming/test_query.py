@@ -22,7 +22,8 @@ def events_of_failures(*, excused: bool = False, damaged: bool = False) -> list[
     endpoints = Endpoints("in", "out", "state", 1, 1)
     query = Query(session, Start("query", "module", endpoints), log, "source[0]", recorder)
     query.excused = lambda: excused
-    query.damaged = lambda: damaged
+    damages: Any = SimpleNamespace(acts=damaged, notice=lambda: None)
+    query.damages = damages
     for _ in range(FAILURES_IN_A_ROW + 1):
         query._begin()
         query._take(Started(query._start.query))
