@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from holdfast.harness.sim.streams import Stream
 
-TRACE_VERSION = 3
+TRACE_VERSION = 4
 MILLISECOND_NS = 1_000_000
 _ENTRY = Struct("=4q")
 """Of the trace: one for each event."""

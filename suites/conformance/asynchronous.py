@@ -25,6 +25,8 @@ DENSE = {"records": 1_200, "records_per_second": 800, "preloaded_percent": 0}
 """A record every millisecond or two, for as long as the state is slow to be stored."""
 STEADY = {"source.max-batch-records": "1", "taskmanager.network.memory.buffers-per-channel": "64"}
 UNHURRIED = {f"{CHECKPOINTING}.interval": "100 ms"}
+UPLOADED_AT_ONCE = {f"{CHECKPOINTING}.data-inline-threshold": "1"}
+"""State is encoded first, which is not slowed, and then written."""
 SLOW_UPLOADS = slow_storage("write-state", 60, 1_000)
 UPLOADING = plan(SLOW_UPLOADS, options={**STATE_IN_FILES, **STEADY, **UNHURRIED}, records=DENSE)
 CRASHES = tuple(
@@ -34,11 +36,11 @@ CRASHES = tuple(
 )
 ABORTED_UPLOAD = plan(
     SLOW_UPLOADS,
-    forge("decline", "source[0]", after_checkpoint=1, gate=gate("write-state", WORKERS[1])),
-    options={**STATE_IN_FILES, **TOLERANT},
+    forge("decline", "source[0]", after_checkpoint=1, gate=gate("acknowledge", WORKERS[1], "sink")),
+    options={**UPLOADED_AT_ONCE, **TOLERANT},
     records={"records": 240},
 )
-"""A checkpoint is declined while two of its subtasks are storing their state for it."""
+"""A checkpoint is declined while the files of its sums are being written, which its sink does not wait for."""
 LEFT_BEHIND = plan(
     kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR)), options=STATE_IN_FILES
 )

@@ -108,7 +108,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "drops-before-storing": ("REACH/dropped-too-early",),
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
-    "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", *EXTRA),
+    "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", "RESTORE/audit-differs", *EXTRA),
     "restores-by-index": (
         "RESTORE/rescaled-state-differs",
         "RESTORE/rescaled-positions-differ",

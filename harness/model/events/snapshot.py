@@ -38,7 +38,7 @@ class SnapshotReleased(Event, tag="snapshot_released"):
     needed.
 
     Attributes:
-        kept_entries: entries that had been kept for it beside the present state.
+        kept_entries: entries that had been kept for it beside the present state; None: its backend does not tell.
         open_versions: versions that are still kept for other snapshots.
         page_entries: how many entries are kept together at most, because one of them changes; believed as far as that
             is a small part of all keys.
@@ -46,7 +46,7 @@ class SnapshotReleased(Event, tag="snapshot_released"):
 
     subtask: str
     checkpoint: int
-    kept_entries: int
+    kept_entries: int | None
     open_versions: int
     page_entries: int = 1
 

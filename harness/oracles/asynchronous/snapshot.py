@@ -82,7 +82,7 @@ def _judge_ack(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
     ack, taken = part.acked, part.taken
     if ack is None:
         return
-    stateful = taken.state is not None and taken.state.records > 0
+    stateful = _stateful(taken)
     if not stateful and not ack.files:
         return
     findings.check("acked-before-durable")
@@ -93,6 +93,11 @@ def _judge_ack(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
     elif stateful and not ack.files and not ack.inline_bytes:
         message = f"{ack.subtask} acknowledges checkpoint {ack.checkpoint} without the state that it holds"
         findings.violated("acked-before-durable", message, taken, ack)
+
+
+def _stateful(taken: SnapshotTaken) -> bool:
+    """Whether there was state at a cut; what is empty is stored nowhere."""
+    return taken.state is not None and taken.state.records > 0
 
 
 def _judge_barrier(part: Part, findings: Findings) -> None:
@@ -115,7 +120,7 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
             message = f"{taken.subtask} never frees the version of checkpoint {taken.checkpoint}"
             findings.violated("versions-kept", message, taken, *([part.acked] if part.acked else []))
         return
-    if isinstance(part.stored, FileWritten):
+    if isinstance(part.stored, FileWritten) and _stateful(taken):
         findings.check("freed-too-early")
         if released.sequence < part.stored.sequence:
             message = f"{taken.subtask} frees the version of checkpoint {taken.checkpoint}, which is not stored yet"
@@ -136,13 +141,16 @@ def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Fi
     released, vertex = part.released, history.plan.job.vertex(part.taken.subtask.partition("[")[0])
     if released is None or vertex.kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
         return
+    kept_entries = released.kept_entries
+    if kept_entries is None:
+        return
     batches, records = trace.processed_between(part.taken, released)
     findings.check("kept-wrong")
     page = min(released.page_entries, max(1, len(history.inputs.keys) // FEWEST_PAGES))
-    if released.kept_entries > records * page or (batches and not released.kept_entries):
+    if kept_entries > records * page or (batches and not kept_entries):
         message = (
             f"the version of checkpoint {released.checkpoint} keeps "
-            f"{plural(released.kept_entries, 'entry', 'entries')} of {released.subtask}, in pages of "
+            f"{plural(kept_entries, 'entry', 'entries')} of {released.subtask}, in pages of "
             f"{page} at most, which processed {plural(records, 'record')} since its cut"
         )
         findings.violated("kept-wrong", message, part.taken, released)

@@ -16,6 +16,7 @@ from holdfast.fixtures.reference.protocol.effects import (
     FilesDeleted,
     SetTimer,
     StateWritten,
+    StoredCheckpoint,
 )
 from holdfast.fixtures.reference.protocol.tasks.worker import Worker
 from holdfast.harness.model.deviation import Deviation
@@ -97,7 +98,8 @@ def test_a_timer_is_set_too_far_or_too_near() -> None:
 
 def test_a_part_is_all_but_the_last_or_half_of_the_bytes() -> None:
     assert partial(DeleteFiles(("a", "b"))) == DeleteFiles(("a",))
-    assert partial(StateWritten(1, "sum[0]", 1, b"abcd", ())).inline == b"ab"
+    assert partial(StateWritten(1, "sum[0]", 1, (("chk-1/sum-0", b"abcd"),), ())).inline == ()
+    assert partial(StoredCheckpoint(1, "chk-1/_metadata", b"abcd")).content == b"ab"
 
 
 def test_what_a_step_lacks_is_said() -> None:

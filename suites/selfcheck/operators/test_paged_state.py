@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from itertools import count
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from holdfast.fixtures.reference.drivers.state_backends import state_backends
 from holdfast.fixtures.reference.operators.columnar import ColumnarSum
 from holdfast.fixtures.reference.operators.dictionary import Dictionary
 from holdfast.fixtures.reference.operators.local_aggregation import LocalAggregation
-from holdfast.fixtures.reference.operators.paged_state import PagedVersion
+from holdfast.fixtures.reference.operators.paged_state import PagedSnapshot
 from holdfast.fixtures.reference.operators.partial_sums import InputColumns, PartialSums
 from holdfast.fixtures.reference.operators.stored_sums import StoredSums
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.reference.protocol.execution_graph import graph_of
+from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams, StagedStreams
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
+from holdfast.harness.spi.state import Extent, Manifest
 
-PLAN = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic", {}))
+PLAN = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic", {}), topology=Topology(parallelism=1))
+"""One subtask owns all key groups."""
 GRAPH = graph_of(PLAN, configure(PLAN))
 LANES = 2
+CHECKPOINTS = count(1)
+BACKENDS = state_backends(configure(PLAN))
 Sums = dict[str, tuple[int, list[int], int]]
 DICTIONARIES: dict[int, Dictionary] = {}
 """By number of keys; building one takes a while."""
@@ -33,7 +41,28 @@ def operator(keys: int) -> ColumnarSum:
     """A keyed sum over so many keys."""
     if keys not in DICTIONARIES:
         DICTIONARIES[keys] = Dictionary.of(tuple(f"key-{code}" for code in range(keys)), GRAPH)
-    return ColumnarSum(GRAPH.tasks["sum[0]"], DICTIONARIES[keys], LANES)
+    return ColumnarSum(GRAPH.tasks["sum[0]"], DICTIONARIES[keys], LANES, BACKENDS.of(GRAPH.tasks["sum[0]"], GRAPH, 1))
+
+
+def snapshot(paged: ColumnarSum) -> PagedSnapshot:
+    """What keyed state is written from."""
+    checkpoint = next(CHECKPOINTS)
+    return paged.keyed.snapshot(checkpoint)
+
+
+def upload(taken: PagedSnapshot) -> tuple[Manifest, dict[str, bytes]]:
+    """What a snapshot consists of, with the contents of its files."""
+    streams = StagedStreams(lambda scope, name: f"{scope}/{name}")
+    manifest = taken.upload(streams, lambda: False)
+    return manifest, {path: bytes(file.content) for path, file in streams.files.items()}
+
+
+def restored_from(keys: int, manifest: Manifest, contents: dict[str, bytes]) -> ColumnarSum:
+    """An operator with the state of a snapshot."""
+    restored = operator(keys)
+    restored.state.restore((manifest,), (), PreloadedStreams(contents))
+    restored.open()
+    return restored
 
 
 def batch(codes: list[int], lane: int) -> PartialSums:
@@ -42,9 +71,16 @@ def batch(codes: list[int], lane: int) -> PartialSums:
     return PartialSums(lane, len(key), key, key + 1, np.ones(len(key), dtype=np.int64), key.astype(np.uint64) + 7)
 
 
-def content(stored: bytes) -> Sums:
-    """What a snapshot holds, by key."""
+def content(taken: PagedSnapshot) -> Sums:
+    """What a snapshot holds, by key; every key group is said to be where it is."""
+    manifest, contents = upload(taken)
+    if not contents:
+        return {}
+    (stored,), (handle,) = contents.values(), manifest.handles
     rows = StoredSums.decode(stored)
+    assert handle.reference is not None
+    assert list(handle.key_groups) == sorted(set(rows.group.tolist()))
+    assert set(handle.key_groups.values()) == {Extent(0, len(stored), handle.reference.checksum)}
     counts = np.stack(rows.counts, axis=1).tolist()
     columns = zip(rows.key.to_pylist(), rows.value.tolist(), counts, rows.digest.tolist(), strict=True)
     assert np.all(np.diff(rows.group) >= 0)
@@ -57,7 +93,7 @@ def content(stored: bytes) -> Sums:
 def test_snapshots_are_the_state_at_their_cut(keys: int, steps: list[tuple[str, st.DataObject]]) -> None:
     paged = operator(keys)
     model: dict[str, tuple[int, list[int], int]] = defaultdict(lambda: (0, [0] * LANES, 0))
-    open_versions: list[tuple[PagedVersion, Sums]] = []
+    taken: list[tuple[PagedSnapshot, Sums]] = []
     for step, data in steps:
         if step == "add":
             codes = data.draw(st.lists(st.integers(0, keys - 1), min_size=1, max_size=12, unique=True))
@@ -68,18 +104,16 @@ def test_snapshots_are_the_state_at_their_cut(keys: int, steps: list[tuple[str, 
                 counted = [count + (index == lane) for index, count in enumerate(counts)]
                 model[f"key-{code}"] = value + code + 1, counted, digest + code + 7
         elif step == "snapshot":
-            open_versions.append((paged.snapshot(), dict(model)))
-        elif open_versions:
-            version, expected = open_versions.pop(data.draw(st.integers(0, len(open_versions) - 1)))
-            assert content(bytes(version.encode())) == expected
-            version.release()
-        assert paged.open_versions() == len(open_versions)
+            taken.append((snapshot(paged), dict(model)))
+        elif taken:
+            chosen, expected = taken.pop(data.draw(st.integers(0, len(taken) - 1)))
+            assert content(chosen) == expected
+            chosen.release()
+        assert len(paged.sums.snapshots) == len(taken)
     summary = paged.summary()
     assert summary.keys == len(model)
     assert summary.records == sum(sum(counts) for _, counts, _ in model.values())
-    restored = operator(keys)
-    restored.restore((bytes(paged.snapshot().encode()),))
-    assert restored.summary() == summary
+    assert restored_from(keys, *upload(snapshot(paged))).summary() == summary
 
 
 def test_what_is_written_while_a_snapshot_is_stored_is_not_in_it() -> None:
@@ -88,35 +122,35 @@ def test_what_is_written_while_a_snapshot_is_stored_is_not_in_it() -> None:
     for _ in range(4):
         paged.process(batch(draw.permutation(20_000)[:15_000].tolist(), 0))
     for _ in range(10):
-        expected = content(bytes(paged.snapshot().encode()))
-        version = paged.snapshot()
-        stored: list[bytes] = []
-        writer = threading.Thread(target=lambda version=version, stored=stored: stored.append(bytes(version.encode())))
+        expected = content(snapshot(paged))
+        taken = snapshot(paged)
+        stored: list[Sums] = []
+        writer = threading.Thread(target=lambda taken=taken, stored=stored: stored.append(content(taken)))
         writer.start()
         while writer.is_alive():
             paged.process(batch(draw.permutation(20_000)[:3_000].tolist(), 1))
         writer.join()
-        assert content(stored[0]) == expected
-        version.release()
+        assert stored == [expected]
+        taken.release()
 
 
 def test_only_pages_that_change_are_kept_and_each_once() -> None:
     paged = operator(20_000)
     paged.process(batch(list(range(20_000)), 0))
-    version = paged.snapshot()
-    assert version.page_entries == 8
-    assert version.kept_entries == 0
+    taken = snapshot(paged)
+    assert taken.page_entries == 8
+    assert taken.kept_entries == 0
     paged.process(batch([5], 0))
     paged.process(batch([5], 0))
-    assert version.kept_entries == version.page_entries
+    assert taken.kept_entries == taken.page_entries
 
 
 @pytest.mark.parametrize("keys", [3, 50, 5_000])
 def test_few_records_of_many_keys_are_summed_alike(keys: int) -> None:
     draw = np.random.default_rng(keys)
-    count = 60
-    key, value = draw.integers(0, keys, count), draw.integers(-9, 9, count)
-    hashes = draw.integers(0, 1 << 63, count).astype(np.uint64)
+    records = 60
+    key, value = draw.integers(0, keys, records), draw.integers(-9, 9, records)
+    hashes = draw.integers(0, 1 << 63, records).astype(np.uint64)
     sums = LocalAggregation(keys).sums(InputColumns(1, 0, key, value), hashes)
     assert sums.key.tolist() == sorted(set(key.tolist()))
     for place, code in enumerate(sums.key.tolist()):
@@ -129,7 +163,14 @@ def test_few_records_of_many_keys_are_summed_alike(keys: int) -> None:
 def test_state_of_another_input_is_refused() -> None:
     paged = operator(40)
     paged.process(batch([1, 39], 0))
+    manifest, contents = upload(snapshot(paged))
+    assert restored_from(40, manifest, contents).summary() == paged.summary()
     with pytest.raises(ValueError, match="damaged"):
-        operator(10).restore((bytes(paged.snapshot().encode()),))
-    with pytest.raises(ValueError, match="damaged"):
-        operator(40).restore((b"nonsense",))
+        restored_from(10, manifest, contents)
+    assert len(contents) == 1
+    with pytest.raises(ValueError, match="not what was written"):
+        restored_from(40, manifest, dict.fromkeys(contents, b"n" * len(*contents.values())))
+    with pytest.raises(ValueError, match="hashmap-1"):
+        restored_from(40, replace(manifest, format="hashmap-1"), contents)
+    with pytest.raises(ValueError, match="key group 0 is in none"):
+        restored_from(40, replace(manifest, first_key_group=1), contents)

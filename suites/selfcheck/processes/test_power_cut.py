@@ -11,6 +11,7 @@ from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
+from holdfast.harness.spi.storage import Scope
 from holdfast.suites.selfcheck.processes.power_cut import PowerCut
 from holdfast.suites.selfcheck.storing import carried_out
 
@@ -18,7 +19,7 @@ LAYOUT = FileLayout()
 FILES = FileSystem()
 SINK, AT_LEAST_ONCE = (FileSink(FILES, two_phase=two_phase) for two_phase in (True, False))
 METADATA = LAYOUT.metadata_path(7, 3)
-STATE = LAYOUT.state_path(7, "sum[0]", 3_000_001)
+STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0")
 
 
 def publish(disk: FileDisk) -> str:

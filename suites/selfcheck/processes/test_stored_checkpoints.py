@@ -11,6 +11,7 @@ from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import Sto
 from holdfast.fixtures.reference.protocol.effects import JobRecord
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
+from holdfast.harness.spi.storage import Scope
 
 LAYOUT = FileLayout()
 DAMAGES = [(part, way) for part in ("metadata", "state") for way in ("remove", "truncate", "flip")]
@@ -29,7 +30,7 @@ def store(folder: Path, checkpoint: int, *, recorded: bool = True) -> None:
     """A checkpoint of one file of state."""
     if recorded:
         record(folder, checkpoint)
-    for path in (LAYOUT.state_path(checkpoint, "sum[0]", 1), LAYOUT.metadata_path(checkpoint, 0)):
+    for path in (LAYOUT.state_path(checkpoint, 1, Scope.EXCLUSIVE, "sum-0"), LAYOUT.metadata_path(checkpoint, 0)):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(f"content of {path}".encode())
 

@@ -38,7 +38,7 @@ run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}))
 offset, key, value = run.log.read(0, 0, 10)
 from_arrow(to_arrow(IdentityColumns(key, value)), run.keys)
 for descriptor in run.graph.tasks.values():
-    run.operator(descriptor)
+    run.operator(descriptor, 1)
 print(sorted(set(sys.modules) - imported))
 """
 

@@ -35,7 +35,7 @@ def acked(checkpoint: int = 1, inline_bytes: int = 0) -> events.AckSent:
     return events.AckSent(subtask="sum[0]", checkpoint=checkpoint, files=files, inline_bytes=inline_bytes)
 
 
-def released(checkpoint: int = 1, kept: int = 0, still_open: int = 0, page: int = 1) -> events.SnapshotReleased:
+def released(checkpoint: int = 1, kept: int | None = 0, still_open: int = 0, page: int = 1) -> events.SnapshotReleased:
     return events.SnapshotReleased(
         subtask="sum[0]", checkpoint=checkpoint, kept_entries=kept, open_versions=still_open, page_entries=page
     )
@@ -206,6 +206,13 @@ def keyed_state_comes_with_the_ack_and_what_was_in_flight_is_written_later() -> 
     return story(events.AttemptStarted(), unaligned, released(), written(), both, *later)
 
 
+@near("freed-too-early")
+def empty_state_is_stored_nowhere_and_what_was_in_flight_is_written_later() -> History:
+    empty = events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=summary([]), unaligned=True)
+    later = (taken(2), written(2), released(2), acked(2))
+    return story(events.AttemptStarted(), empty, released(), written(), acked(), *later)
+
+
 @bad("versions-kept")
 def never_frees_the_first() -> History:
     return story(events.AttemptStarted(), taken(), written(), acked(), taken(2), written(2), released(2), acked(2))
@@ -262,6 +269,12 @@ def keeps_whole_pages() -> History:
 @near("kept-wrong")
 def keeps_what_was_changed() -> History:
     return story(events.AttemptStarted(), batch(0), taken(), batch(1, records=3), written(), released(kept=2), acked())
+
+
+@near("kept-wrong")
+def does_not_tell_of_every_snapshot_what_it_keeps() -> History:
+    untold = (taken(), batch(0, records=2), written(), released(kept=None), acked())
+    return story(events.AttemptStarted(), *untold, taken(2), batch(1), written(2), released(2, kept=1), acked(2))
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
