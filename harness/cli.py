@@ -93,7 +93,7 @@ def certify(
     ] = None,
     area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
     jobs: Annotated[
         int | None,
@@ -129,6 +129,9 @@ def certify(
     if state_backend:
         from holdfast.harness.commands.kits import certify_part
 
+        for option, given_value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs), ("--tier", tier)):
+            if given_value:
+                raise UsageError(f"{option} is for a system; a kit runs each of its checks once, here: leave it out.")
         return certify_part(
             "state-backend",
             state_backend,
@@ -136,6 +139,7 @@ def certify(
             folder=free_folder(out),
             rules=frozenset(rule or ()),
             areas=frozenset(area or ()),
+            seed=seed,
             json=json,
             require_certified=bool(require),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time  # noqa: TID251 - for the report alone
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from holdfast.harness.engine.certification.kit_journal import kit_journal
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
@@ -34,10 +35,11 @@ def certify_part(
     folder: Path,
     rules: frozenset[str],
     areas: frozenset[str],
+    seed: int,
     json: bool,
     require_certified: bool,
 ) -> int:
-    """Run a kit, print a line for each rule, and write the certificate.
+    """Run a kit, print a line for each rule, and write the certificate, also after an interruption.
 
     Args:
         contract: name of the kit, such as `state-backend`.
@@ -45,6 +47,7 @@ def certify_part(
         command: as typed.
         folder: of the report, new.
         rules, areas: only checks that decide one of these; none: all.
+        seed: of all random programs.
         json: print results.json and nothing else.
         require_certified: exit with 2 if the title is less.
     """
@@ -52,8 +55,8 @@ def certify_part(
     chosen = _chosen(kit.rules, rules, areas, contract)
     started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()  # noqa: TID251
     try:
-        with foreign(f"{contract} {factory!r}"):
-            checks = list(kit.certify(factory, chosen))
+        with foreign(f"{contract} {factory!r}"), listening() as interruption:
+            checks = list(_until_interrupted(kit.certify(factory, chosen, seed), interruption))
     except ValueError as error:
         raise UsageError(str(error)) from error
     make_folder(folder)
@@ -64,6 +67,8 @@ def certify_part(
         subject=kit.subject,
         started=started,
         duration_s=time.monotonic() - began_s,
+        seed=seed,
+        interrupted=interruption.signal,
         left_out=kit.rules - chosen if chosen else frozenset(),
     )
     broken = write_reports(journal, folder, consoles.progress())
@@ -72,7 +77,22 @@ def certify_part(
         consoles.results().out((folder / RESULTS).read_text(), highlight=False, end="")
     else:
         _show(journal, checks, factory, contract, folder)
+    if interruption.signal:
+        return interruption.exit_code
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def _until_interrupted(checks: Iterator[KitCheck], interruption: Interruption) -> Iterator[KitCheck]:
+    """Checks as they end; a first signal lets the one under way end, and a second Ctrl-C breaks it off."""
+    while not interruption.signal:
+        try:
+            with interruption.breakable():
+                check = next(checks, None)
+        except KeyboardInterrupt:
+            return
+        if check is None:
+            return
+        yield check
 
 
 def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str], contract: str) -> frozenset[str]:
@@ -105,7 +125,8 @@ def _show(journal: Journal, checks: Sequence[KitCheck], factory: str, contract: 
             for step in check.witness if check is failed[0] else ():
                 console.print(Text(f"      {step}", "dim"))
         if failed:
-            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].own_rule)
+            seeded = ("--seed", str(journal.seed)) if journal.seed else ()
+            again = consoles.command_line("certify", f"--{contract}", factory, "--rule", failed[0].own_rule, *seeded)
             console.print(f"    again: {again}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))

@@ -49,12 +49,13 @@ class Kit(Protocol):
     rules: frozenset[str]
     checks: int
 
-    def certify(self, factory: str, rules: frozenset[str]) -> Iterator[KitCheck]:
+    def certify(self, factory: str, rules: frozenset[str], seed: int = 0) -> Iterator[KitCheck]:
         """Every check of what a factory makes, one after the other, as they end.
 
         Args:
             factory: as `module:name`.
             rules: only checks that decide one of these; empty: all.
+            seed: of all random programs; the same one brings the same programs.
 
         Raises:
             ValueError: the factory cannot be loaded; one sentence. Raised by the call, and not by the iterator.

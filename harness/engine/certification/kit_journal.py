@@ -27,6 +27,8 @@ def kit_journal(
     subject: str,
     started: str,
     duration_s: float,
+    seed: int = 0,
+    interrupted: str = "",
     left_out: frozenset[str] = frozenset(),
 ) -> Journal:
     """The journal of one kit on one factory. A check is a case of one run in this process.
@@ -38,6 +40,8 @@ def kit_journal(
         subject: whose rules count.
         started: ISO 8601 in UTC.
         duration_s: of all checks.
+        seed: of all random programs.
+        interrupted: name of the signal that ended it early: no rule passes then, for some of its checks may be missing.
         left_out: rules of the kit that were not chosen.
     """
     results = [_case_result(each) for each in checks]
@@ -45,6 +49,8 @@ def kit_journal(
         _with_cases(each, checks) if each.rule.id not in left_out else _not_chosen(each)
         for each in rule_results(registry.rules(), (), results, {}, subject)
     )
+    if interrupted:
+        rules = tuple(_cut_short(each, interrupted) for each in rules)
     tally = Tally()
     tally.runs = sum(each.status is not Status.NOT_APPLICABLE for each in checks)
     tally.passed = sum(each.status is Status.PASS for each in checks)
@@ -58,16 +64,16 @@ def kit_journal(
         evidence={},
         started=started,
         duration_s=duration_s,
-        interrupted="",
+        interrupted=interrupted,
         versions=versions(),
-        seed=0,
+        seed=seed,
         plans_digest="",
         history_digest=said,
         tiers=(TierReport(Tier.SIM, ran=True, reason="", runs=tally.runs),),
         cases=tuple(results),
         rules=rules,
         runs=(),
-        certificate=certificate(rules, results, (tally,), subject, ()),
+        certificate=certificate(rules, results, (tally,), subject, (), interrupted=bool(interrupted)),
         findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
     )
 
@@ -106,6 +112,13 @@ def _not_chosen(rule: RuleResult) -> RuleResult:
     if rule.status is Status.FAIL:
         return rule
     return msgspec.structs.replace(rule, status=Status.UNTESTED, reason="none of its checks was chosen")
+
+
+def _cut_short(rule: RuleResult, interrupted: str) -> RuleResult:
+    if rule.status is not Status.PASS:
+        return rule
+    reason = f"interrupted by {interrupted} before all of its checks had run"
+    return msgspec.structs.replace(rule, status=Status.INCONCLUSIVE, reason=reason)
 
 
 def _finding(check: KitCheck) -> Finding:

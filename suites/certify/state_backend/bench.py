@@ -50,6 +50,7 @@ class Bench:
     Attributes:
         other: makes backends of somebody else, for what moves between backends.
         rule: that is broken where state differs from the model.
+        seed: of random programs.
         flags: that the backend declares.
         now_ms: what time it is.
         steps: what was done so far: the witness.
@@ -59,11 +60,12 @@ class Bench:
     """
 
     def __init__(
-        self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01"
+        self, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, rule: str = "SBK-01", seed: int = 0
     ) -> None:
         self.factory = factory
         self.other = other
         self.rule = rule
+        self.seed = seed
         self.place = Place()
         self.registry = Registry()
         self.thread = UploadThread()

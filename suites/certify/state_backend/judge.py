@@ -14,16 +14,19 @@ from holdfast.suites.certify.state_backend.verdict import WITNESS_STEPS, CheckVe
 _HERE = str(Path(__file__).parent)
 
 
-def judge(check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory) -> CheckVerdict:
+def judge(
+    check: Check, factory: KeyedStateBackendFactory, other: KeyedStateBackendFactory, seed: int = 0
+) -> CheckVerdict:
     """One check of one backend, in a world of its own.
 
     Args:
         check: which.
         factory: of the backend.
         other: of another one, between which state moves.
+        seed: of all random programs.
     """
     try:
-        bench = Bench(factory, other, check.rule)
+        bench = Bench(factory, other, check.rule, seed)
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, "SBK-09", f"the factory raised {error!r}")
     try:

@@ -21,7 +21,7 @@ _GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
 
 def certify(
-    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check] = CHECKS
+    factory: Factory, other: Factory = HashMapBackend, checks: Iterable[Check] = CHECKS, seed: int = 0
 ) -> Iterator[CheckVerdict]:
     """Every check of a backend, one after the other, as they end.
 
@@ -29,12 +29,13 @@ def certify(
         factory: of the backend, or its `module:name`.
         other: of another one, between which state moves in canonical form.
         checks: a choice of them.
+        seed: of all random programs.
 
     Raises:
         ValueError: a name cannot be loaded; one sentence.
     """
     ours, others = loaded(factory), loaded(other)
-    return (judge(check, ours, others) for check in checks)
+    return (judge(check, ours, others, seed) for check in checks)
 
 
 def kit(factory: Factory, other: Factory = HashMapBackend) -> Callable[..., None]:

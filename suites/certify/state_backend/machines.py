@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -275,12 +275,11 @@ class CheckpointMachine(_Machine):
 
 
 def run_machine(machine: type[_Machine], bench: Bench, examples: int = EXAMPLES, steps: int = STEPS) -> None:
-    """Random programs on a backend, the same ones each time; what breaks is shrunk."""
-    bound = type(machine.__name__, (machine,), {"outer": bench})
+    """Random programs on a backend, the same ones for each seed of the bench; what breaks is shrunk."""
+    bound = seed(bench.seed)(type(machine.__name__, (machine,), {"outer": bench}))
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
-        derandomize=True,
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink),

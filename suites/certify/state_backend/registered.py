@@ -17,9 +17,9 @@ class StateBackendKit:
     rules = frozenset(check.rule for check in CHECKS)
     checks = len(CHECKS)
 
-    def certify(self, factory: str, rules: frozenset[str]) -> Iterator[KitCheck]:
+    def certify(self, factory: str, rules: frozenset[str], seed: int = 0) -> Iterator[KitCheck]:
         chosen = [check for check in CHECKS if not rules or check.rule in rules]
-        return map(_shown, certify(factory, checks=chosen))
+        return map(_shown, certify(factory, checks=chosen, seed=seed))
 
 
 def _shown(verdict: CheckVerdict) -> KitCheck:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from holdfast.fixtures.backends.heap import blocks
 from holdfast.fixtures.backends.heap.cells import Cell, Stored
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status, Title
-from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind
+from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind, StateContext
 from holdfast.harness.spi.storage import CheckpointStreamFactory
 
 HASHMAP = "holdfast.fixtures.backends.hashmap:HashMapBackend"
@@ -45,6 +46,12 @@ class InlineBackend(HashMapBackend):
 def exits(context: object) -> HashMapBackend:
     """Tries to end the process that made it."""
     raise SystemExit(0)
+
+
+def interrupts(context: StateContext) -> HashMapBackend:
+    """Somebody presses Ctrl-C while it is made."""
+    signal.raise_signal(signal.SIGINT)
+    return HashMapBackend(context)
 
 
 def certified(arguments: Sequence[str], folder: Path) -> tuple[int, Journal]:
@@ -86,6 +93,15 @@ def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.Capture
     assert "no run hit snapshot-overlapped-a-write" in capsys.readouterr().out
 
 
+def test_an_interrupted_kit_says_so_and_passes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, journal = certified([f"{__name__}:interrupts", "--seed", "7"], tmp_path)
+    assert (code, journal.interrupted, journal.seed) == (128 + signal.SIGINT, "SIGINT", 7)
+    assert journal.certificate.title is Title.INCONCLUSIVE
+    assert [each.case for each in journal.cases] == ["SBK-01/values"]
+    assert {each.status for each in journal.rules} == {Status.INCONCLUSIVE, Status.UNTESTED}
+    assert "SBK-01  INCONCLUSIVE    interrupted by SIGINT before all of its checks had run" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
@@ -94,6 +110,8 @@ def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.Capture
         (["--state-backend", HASHMAP, "--rule", "BAR-01"], 3, "unknown rule of the kit for state-backend 'BAR-01'"),
         (["--state-backend", HASHMAP, "--area", "BAR"], 3, "unknown area of the kit for state-backend 'BAR'"),
         (["--state-backend", f"{__name__}:exits"], 4, "SystemExit: 0"),
+        (["--state-backend", HASHMAP, "--jobs", "2"], 3, "--jobs is for a system; a kit runs each of its checks once"),
+        (["--state-backend", HASHMAP, "--budget", "1s"], 3, "--budget is for a system"),
     ],
 )
 def test_misuse_is_one_sentence(

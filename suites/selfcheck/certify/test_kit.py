@@ -138,6 +138,22 @@ def test_a_name_that_leads_nowhere_is_one_sentence(name: str, sentence: str) -> 
     assert "\n" not in str(raised.value)
 
 
+def test_a_seed_decides_which_random_programs_are_run() -> None:
+    programs: list[list[str]] = []
+
+    class Recorded(TableMachine):
+        def teardown(self) -> None:
+            programs.append(self.bench.steps)
+            super().teardown()
+
+    def run_with(seed: int) -> list[list[str]]:
+        programs.clear()
+        run_machine(Recorded, Bench(HashMapBackend, HashMapBackend, seed=seed), examples=3)
+        return list(programs)
+
+    assert run_with(1) == run_with(1) != run_with(2)
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("machine", [TableMachine, CheckpointMachine])
 def test_long_programs(machine: type[TableMachine | CheckpointMachine]) -> None:
