@@ -85,6 +85,9 @@ def certify(
             help="In place of a system: a keyed state backend, judged by its kit (suites/certify/README.md).",
         ),
     ] = "",
+    restart_strategy: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a restart strategy, by its kit.")
+    ] = "",
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
@@ -123,18 +126,22 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
-    if bool(system) == bool(state_backend):
-        given = "Both SYSTEM and --state-backend are given" if system else "Missing argument 'SYSTEM'"
-        raise UsageError(f"{given}: name a system, or a part of one with --state-backend module:factory.")
-    if state_backend:
+    parts = {"state-backend": state_backend, "restart-strategy": restart_strategy}
+    chosen = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract, factory in parts.items() if factory)]
+    if len(chosen) != 1:
+        given = f"Both {' and '.join(chosen)} are given" if chosen else "Missing argument 'SYSTEM'"
+        raise UsageError(f"{given}: name a system, or a part of one such as --state-backend module:factory.")
+    for contract, factory in parts.items():
+        if not factory:
+            continue
         from holdfast.harness.commands.kits import certify_part
 
         for option, given_value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs), ("--tier", tier)):
             if given_value:
                 raise UsageError(f"{option} is for a system; a kit runs each of its checks once, here: leave it out.")
         return certify_part(
-            "state-backend",
-            state_backend,
+            contract,
+            factory,
             command=shlex.join(["holdfast", *sys.argv[1:]]),
             folder=free_folder(out),
             rules=frozenset(rule or ()),

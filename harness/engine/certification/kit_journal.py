@@ -89,7 +89,7 @@ def _case_result(check: KitCheck) -> CaseResult:
         status=check.status,
         reason=check.reason,
         purpose=check.purpose,
-        method="the backend beside a model of the kit's own, with a storage whose every operation can fail",
+        method="it is used beside a model of the kit's own, while whatever it needs fails",
         passes="no difference and no error that the contract does not allow",
         rules=rules,
         rule_reasons={} if passed else dict.fromkeys(rules, check.reason),

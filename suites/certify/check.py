@@ -1,0 +1,45 @@
+"""A check: what decides a rule, or a part of it, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
+
+BenchT = TypeVar("BenchT")
+
+
+class Violation(AssertionError):
+    """What is certified breaks a rule."""
+
+    def __init__(self, rule: str, sentence: str) -> None:
+        super().__init__(f"{rule}: {sentence}")
+        self.rule = rule
+        self.sentence = sentence
+
+
+class CannotTry(Exception):
+    """The check does not apply to this one, whatever it declares; one sentence."""
+
+
+class Check(NamedTuple, Generic[BenchT]):
+    """One check.
+
+    Attributes:
+        id: the rule that it decides and what it tries, such as `SBK-02/timers`.
+        purpose: one sentence.
+        run: tries it on a bench; raises Violation. What a bench watches all the time is found by every check, and
+            breaks its own rule.
+        needs: flags without which it does not apply.
+        windows: what it must really have met, by name of `Bench.hit`; else it is inconclusive.
+    """
+
+    id: str
+    purpose: str
+    run: Callable[[BenchT], None]
+    needs: frozenset[str] = frozenset()
+    windows: tuple[str, ...] = ()
+
+    @property
+    def rule(self) -> str:
+        """The rule that it decides."""
+        return self.id.partition("/")[0]

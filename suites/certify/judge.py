@@ -1,0 +1,94 @@
+"""Runs a check, and says what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from holdfast.harness.model.status import Status
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
+
+_HERE = str(Path(__file__).parent)
+
+
+class Bench(Protocol):
+    """Where a check takes place: a world of its own.
+
+    Attributes:
+        flags: that are declared.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+    """
+
+    steps: list[str]
+    windows: Counter[str]
+
+    @property
+    def flags(self) -> Set[str]: ...
+
+    def close(self) -> list[Exception]:
+        """Free everything; what was raised by what was closed."""
+
+
+BenchT = TypeVar("BenchT", bound=Bench)
+
+
+def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
+    """One check, in a world of its own.
+
+    Args:
+        check: which.
+        make_bench: makes the world.
+        factory_rule: is broken where it cannot be made, because the factory raised.
+    """
+    try:
+        bench = make_bench()
+    except CannotTry as cannot:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(cannot))
+    except Exception as error:
+        return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
+    try:
+        verdict = _tried(check, bench)
+    finally:
+        failed = bench.close()
+    if failed and verdict.status is not Status.FAIL:
+        reason = f"close() raised {failed[0]!r}"
+        return CheckVerdict(check, Status.FAIL, check.rule, reason, _witness(failed[0], bench.steps))
+    return verdict
+
+
+def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
+    try:
+        if missing := sorted(check.needs - bench.flags):
+            return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
+        check.run(bench)
+    except CannotTry as cannot:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(cannot))
+    except Violation as violation:
+        return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
+    except Exception as error:
+        status = Status.ERROR if _is_ours(error) else Status.FAIL
+        return CheckVerdict(check, status, check.rule, f"{type(error).__name__}: {error}", _witness(error, bench.steps))
+    if missed := [window for window in check.windows if not bench.windows[window]]:
+        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
+    return CheckVerdict(check, Status.PASS, check.rule)
+
+
+def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:
+    """The steps of a shrunk machine, or the last ones of a directed check."""
+    shrunk = [note for note in getattr(error, "__notes__", ()) if "state" in note and "(" in note]
+    if shrunk:
+        return [line for note in shrunk for line in note.splitlines()]
+    left_out = len(steps) - WITNESS_STEPS
+    return [*([f"({left_out} steps before)"] if left_out > 0 else []), *steps[-WITNESS_STEPS:]]
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether the kit itself raised it: the innermost frame is in a kit, and it is no failed call of what it judges."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)

@@ -1,0 +1,61 @@
+"""How what is certified comes in, and how verdicts go out: what all kits share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, cast
+
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.verdict import CheckVerdict
+
+_GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})
+
+
+def loaded(noun: str, name: str) -> Callable[..., Any]:
+    """The factory of a name.
+
+    Args:
+        noun: what it makes, such as `state backend`.
+        name: as `module:name`.
+
+    Raises:
+        ValueError: there is no such module or name, or it cannot be called.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"{noun} {name!r} cannot be loaded: {error}.") from error
+    if not callable(found):
+        raise ValueError(f"{noun} {name!r} is a {type(found).__name__}: name a callable that takes a context.")
+    return cast("Callable[..., Any]", found)
+
+
+def as_test(checks: Sequence[Check[Any]], judge: Callable[[Check[Any]], CheckVerdict]) -> Callable[..., None]:
+    """A test function, one test for each check.
+
+    A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
+    """
+    import pytest
+
+    @pytest.mark.parametrize("check", checks, ids=lambda check: check.id)
+    def test(check: Check[Any]) -> None:
+        __tracebackhide__ = True
+        verdict = judge(check)
+        if verdict.status is Status.NOT_APPLICABLE:
+            pytest.skip(verdict.reason)
+        if verdict.status not in _GOOD:
+            pytest.fail(verdict.text, pytrace=False)
+
+    return cast("Callable[..., None]", test)
+
+
+def shown(verdict: CheckVerdict) -> KitCheck:
+    """As the command line takes it."""
+    check = verdict.check
+    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, verdict.reason, tuple(verdict.witness))

@@ -1,0 +1,22 @@
+"""The kit as the command line finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.restart_strategy.kit import CHECKS, certify
+
+
+class RestartStrategyKit:
+    """Restart strategies."""
+
+    subject = Subject.RESTART_STRATEGY
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = len(CHECKS)
+
+    def certify(self, factory: str, rules: frozenset[str], seed: int = 0) -> Iterator[KitCheck]:
+        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        return map(shown, certify(factory, checks=chosen, seed=seed))
