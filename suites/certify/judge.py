@@ -46,8 +46,8 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
     """
     try:
         bench = make_bench()
-    except CannotTry as cannot:
-        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(cannot))
+    except CannotTry as reason:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
     try:
@@ -55,8 +55,8 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
     finally:
         failed = bench.close()
     if failed and verdict.status is not Status.FAIL:
-        reason = f"close() raised {failed[0]!r}"
-        return CheckVerdict(check, Status.FAIL, check.rule, reason, _witness(failed[0], bench.steps))
+        sentence = f"close() raised {failed[0]!r}"
+        return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
     return verdict
 
 
@@ -65,8 +65,8 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
         check.run(bench)
-    except CannotTry as cannot:
-        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(cannot))
+    except CannotTry as reason:
+        return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Violation as violation:
         return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
     except Exception as error:

