@@ -89,6 +89,9 @@ def certify(
         str, typer.Option(metavar="module:factory", help="In place of a system: a restart strategy, by its kit.")
     ] = "",
     sink: Annotated[str, typer.Option(metavar="module:factory", help="In place of a system: a sink, by its kit.")] = "",
+    source: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a source, by its kit.")
+    ] = "",
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
@@ -127,7 +130,7 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
-    parts = {"state-backend": state_backend, "restart-strategy": restart_strategy, "sink": sink}
+    parts = {"state-backend": state_backend, "restart-strategy": restart_strategy, "sink": sink, "source": source}
     chosen = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract, factory in parts.items() if factory)]
     if len(chosen) != 1:
         given = f"Both {' and '.join(chosen)} are given" if chosen else "Missing argument 'SYSTEM'"

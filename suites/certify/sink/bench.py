@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.sink.faults import FaultPoints
+from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.sink.job import Job
 from holdfast.suites.certify.sink.readers import READERS
 

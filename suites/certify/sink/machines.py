@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.sink import SinkFlag
 from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.fault_points import Crashed
 from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.sink.bench import Bench
-from holdfast.suites.certify.sink.faults import Crashed
 
 EXAMPLES = 25
 STEPS = 20

@@ -1,4 +1,4 @@
-"""What happens at which step outside of a sink that declares fault points."""
+"""What happens at which step outside of something that declares fault points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Crashed(BaseException):
 
 
 class FaultPoints:
-    """The points of one process, as `SinkContext.arrive` reports them; the first is number 0.
+    """The points of one process, as the `arrive` of its context reports them; the first is number 0.
 
     Attributes:
         arrived: names of all points so far.

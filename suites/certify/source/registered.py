@@ -1,0 +1,26 @@
+"""The kit as the command line finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.source.kit import CHECKS, certify, supplied_by_author
+
+
+class SourceKit:
+    """Sources."""
+
+    subject = Subject.SOURCE
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = len(CHECKS)
+
+    def certify(self, factory: str, rules: frozenset[str], seed: int = 0) -> Iterator[KitCheck]:
+        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        verdicts = certify(factory, checks=chosen, seed=seed)
+        supplied = supplied_by_author(factory)
+        return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
