@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.sink.job import Job
 from holdfast.suites.certify.sink.readers import READERS
@@ -21,6 +21,7 @@ class Bench:
         factory: makes the sinks.
         rule: that is broken where what is visible differs from the model.
         seed: of random programs.
+        connected: where all of this takes place, in `uri`.
         description, flags: what a sink declares.
         points: fault points of every sink.
         now_ms: what time it is.
@@ -29,16 +30,18 @@ class Bench:
         jobs: all of them.
     """
 
-    def __init__(self, factory: SinkFactory, rule: str, seed: int = 0) -> None:
+    def __init__(self, factory: SinkFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
         self.factory = factory
         self.rule = rule
         self.seed = seed
+        self.connected = connected
         self.points = FaultPoints()
         self.now_ms = 1_000_000
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
         self.jobs: list[Job] = []
         self._disk = TemporaryDirectory(prefix="holdfast-kit-")
+        self.uri = connected.place(self._disk.name)
         self._sinks: list[Sink] = []
         try:
             self.observer = self.sink("observer", 1)
@@ -52,7 +55,12 @@ class Bench:
     def sink(self, job: str, attempt: int) -> Sink:
         """Another sink object of an attempt; it is closed at the end of the check."""
         context = SinkContext(
-            uri=f"file://{self._disk.name}", job=job, operator="sink", attempt=attempt, arrive=self.points.arrive
+            uri=self.uri,
+            job=job,
+            operator="sink",
+            attempt=attempt,
+            options=self.connected.options,
+            arrive=self.points.arrive,
         )
         made = self.factory(context)
         self._sinks.append(made)
@@ -75,7 +83,7 @@ class Bench:
         """All visible rows, by our own reader where we know the format."""
         if self._others is not None:
             return self._others.rows()
-        return READERS[self.description.committed_reader](Path(self._disk.name))
+        return READERS[self.description.committed_reader](folder_of(self.uri))
 
     def check(self) -> None:
         """What is visible is what the jobs may show.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify.check import CannotTry
+from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.source.feeders import FEEDERS
 from holdfast.suites.certify.source.job import Job, Record
@@ -20,6 +20,7 @@ class Bench:
         factory: makes the sources.
         rule: that is broken where what is read differs from what was written.
         seed: of random programs.
+        connected: where all of this takes place, in `uri`.
         description, flags: what a source declares.
         points: fault points of every source.
         now_ms: what time it is.
@@ -28,10 +29,11 @@ class Bench:
         blocks: what was written, each in one call, in order.
     """
 
-    def __init__(self, factory: SourceFactory, rule: str, seed: int = 0) -> None:
+    def __init__(self, factory: SourceFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
         self.factory = factory
         self.rule = rule
         self.seed = seed
+        self.connected = connected
         self.points = FaultPoints()
         self.now_ms = 1_000_000
         self.steps: list[str] = []
@@ -40,11 +42,12 @@ class Bench:
         self.jobs: list[Job] = []
         self._partition_ms: dict[int, int] = {}
         self._disk = TemporaryDirectory(prefix="holdfast-kit-")
+        self.uri = connected.place(self._disk.name)
         try:
             source = self.source("observer", 1)
             self.description = source.describe()
             known = FEEDERS.get(self.description.feeder)
-            self.feeder = known(Path(self._disk.name)) if known else source.feeder()
+            self.feeder = known(folder_of(self.uri)) if known else source.feeder()
         except BaseException:
             self._disk.cleanup()
             raise
@@ -54,10 +57,11 @@ class Bench:
         """Another source object of an attempt."""
         return self.factory(
             SourceContext(
-                uri=f"file://{self._disk.name}",
+                uri=self.uri,
                 job=job,
                 operator="source",
                 attempt=attempt,
+                options=self.connected.options,
                 bounded=bounded,
                 arrive=self.points.arrive,
             )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from holdfast.harness.spi.source import SourceContext, SourceFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.connected import HERE, Connected
 from holdfast.suites.certify.judge import judge_on
 from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks import DIRECTED
@@ -17,29 +18,33 @@ CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *MACHINES)
 Factory = SourceFactory | str
 
 
-def certify(factory: Factory, checks: Iterable[Check[Bench]] = CHECKS, seed: int = 0) -> Iterator[CheckVerdict]:
+def certify(
+    factory: Factory, checks: Iterable[Check[Bench]] = CHECKS, seed: int = 0, connected: Connected = HERE
+) -> Iterator[CheckVerdict]:
     """Every check of a source, one after the other, as they end.
 
     Args:
         factory: of the source, or its `module:name`.
         checks: a choice of them.
         seed: of all random programs.
+        connected: where it is tried, and with which options.
 
     Raises:
         ValueError: a name cannot be loaded; one sentence.
     """
     ours = loaded(factory)
-    return (judge(check, ours, seed) for check in checks)
+    return (judge(check, ours, seed, connected) for check in checks)
 
 
-def judge(check: Check[Bench], factory: SourceFactory, seed: int = 0) -> CheckVerdict:
+def judge(check: Check[Bench], factory: SourceFactory, seed: int = 0, connected: Connected = HERE) -> CheckVerdict:
     """One check of one source; arguments as of `certify`."""
-    return judge_on(check, lambda: Bench(factory, check.rule, seed), "E2E-05")
+    return judge_on(check, lambda: Bench(factory, check.rule, seed, connected), "E2E-05")
 
 
-def supplied_by_author(factory: Factory) -> tuple[str, ...]:
+def supplied_by_author(factory: Factory, connected: Connected = HERE) -> tuple[str, ...]:
     """What of the judgement rests on the word of the source's author."""
-    context = SourceContext(uri="file:///nowhere", job="job", operator="source", attempt=1)
+    place = connected.location or "file:///nowhere"
+    context = SourceContext(uri=place, job="job", operator="source", attempt=1, options=connected.options)
     try:
         known = loaded(factory)(context).describe().feeder
     except Exception:
@@ -47,12 +52,16 @@ def supplied_by_author(factory: Factory) -> tuple[str, ...]:
     return () if known else ("feeder",)
 
 
-def kit(factory: Factory) -> Callable[..., None]:
+def kit(factory: Factory, connected: Connected = HERE) -> Callable[..., None]:
     """A test function, one test for each check: assign it to a name that begins with `test`.
 
     A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
+
+    Args:
+        factory: or its `module:name`.
+        connected: where it is tried, and with which options.
     """
-    return plug.as_test(CHECKS, lambda check: judge(check, loaded(factory)))
+    return plug.as_test(CHECKS, lambda check: judge(check, loaded(factory), connected=connected))
 
 
 def loaded(factory: Factory) -> SourceFactory:

@@ -27,7 +27,7 @@ class SourceMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench(self.outer.factory, self.outer.rule, self.outer.seed)
+        self.bench = Bench(self.outer.factory, self.outer.rule, self.outer.seed, self.outer.connected)
         self.bench.windows = self.outer.windows
         self.unbounded = SourceFlag.UNBOUNDED in self.bench.flags
         for partition in range(3):

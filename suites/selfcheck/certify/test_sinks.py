@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
 from holdfast.fixtures.sinks.files import FileSink
@@ -16,6 +17,7 @@ from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.sink import SinkContext, SinkFactory
 from holdfast.suites.certify import sink
+from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.sink.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
@@ -145,3 +147,21 @@ def test_a_wrong_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[st
     wrong = "holdfast.fixtures.mutants.sinks.attempts:KeepsOrphans"
     assert cli.execute(["certify", "--sink", wrong, "--rule", "TPC-06", "--out", str(tmp_path)]) == 1
     assert "transactions of dead attempts are left; 0 is right." in capsys.readouterr().out
+
+
+class Elsewhere(MemorySink):
+    """A sink that no folder is for."""
+
+    description = replace(MemorySink.description, name="elsewhere", options={"speed": ("low", "of the line")})
+
+    def __init__(self, context: SinkContext) -> None:
+        if not context.uri.startswith("far://away/") or context.options != {"speed": "high"}:
+            raise ValueError(f"URI {context.uri!r} with {context.options}: far://away/ and no-such-option are wanted.")
+        super().__init__(replace(context, options={}))
+
+
+@pytest.mark.parametrize("check", ["E2E-03/invisible", "TPC-06/other-jobs", "E2E-02/program"])
+def test_a_sink_can_be_tried_elsewhere(check: str) -> None:
+    connected = Connected("far://away", {"speed": "high"})
+    assert judge(CHECKS[check], Elsewhere, connected=connected).status is Status.PASS
+    assert judge(CHECKS[check], Elsewhere).status is Status.FAIL

@@ -58,7 +58,11 @@ KILLED_BY = {
     "declares-nothing": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
 }
-BY_PROGRAMS = ("resumes-one-late", "keeps-handed-out", "follows-published")
+BY_PROGRAMS = (
+    "resumes-one-late",
+    pytest.param("keeps-handed-out", marks=pytest.mark.nightly),
+    pytest.param("follows-published", marks=pytest.mark.nightly),
+)
 """What a random program finds by itself, and shrinks."""
 MOST_STEPS = 14
 
