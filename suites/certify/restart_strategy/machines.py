@@ -70,6 +70,12 @@ class RestartMachine(RuleBasedStateMachine):
         self.life.runs(max(0, int(self.awaited - self.life.now_ms)), after_ms)
         self.awaited = None
 
+    @rule(after_ms=st.sampled_from([1, 100, 600]))
+    def fail_and_run(self, after_ms: int) -> None:
+        self.fail()
+        if self.awaited is not None:
+            self.run(after_ms)
+
     @rule(passed_ms=st.sampled_from([1, 10, 100, 600]))
     def wait(self, passed_ms: int) -> None:
         """Not up to the very moment of a restart: whether that is before or behind it is not said."""

@@ -124,7 +124,8 @@ TRIED: Mapping[StrategyKind, Tried] = {
     StrategyKind.FIXED_DELAY: Tried(
         FixedModel,
         tuple(
-            {profile.FIXED_ATTEMPTS: most, profile.FIXED_DELAY: delay} for most, delay in (("0", "1 s"), ("4", "20 ms"))
+            {profile.FIXED_ATTEMPTS: most, profile.FIXED_DELAY: delay}
+            for most, delay in (("4", "20 ms"), ("1", "0 ms"), ("0", "1 s"))
         ),
     ),
     StrategyKind.FAILURE_RATE: Tried(

@@ -146,6 +146,7 @@ class Bench:
         for closable in [*closables, *self._sinks]:
             try:
                 closable.close()
+                closable.close()
             except Exception as error:
                 failed.append(error)
         self._disk.cleanup()

@@ -106,6 +106,7 @@ class Bench:
         for closable in [*(part for job in self.jobs for part in job.parts), self.feeder]:
             try:
                 closable.close()
+                closable.close()
             except Exception as error:
                 failed.append(error)
         self._disk.cleanup()

@@ -165,3 +165,19 @@ def test_a_sink_can_be_tried_elsewhere(check: str) -> None:
     connected = Connected("far://away", {"speed": "high"})
     assert judge(CHECKS[check], Elsewhere, connected=connected).status is Status.PASS
     assert judge(CHECKS[check], Elsewhere).status is Status.FAIL
+
+
+class ClosesOnce(MemorySink):
+    """What is closed cannot be closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        if self.closed:
+            raise RuntimeError("the sink is closed")
+        self.closed = True
+
+
+def test_a_sink_that_closes_once_is_refuted() -> None:
+    verdict = judge(sink.CHECKS[0], ClosesOnce)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the sink is closed')")

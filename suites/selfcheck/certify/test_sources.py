@@ -13,6 +13,7 @@ from holdfast.fixtures.sources.files import FileSource
 from holdfast.fixtures.sources.log import LogSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.queue import QueueSource
+from holdfast.fixtures.sources.reader import Reader
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
 from holdfast.harness.model.status import Status
@@ -144,3 +145,23 @@ def test_a_wrong_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[st
     wrong = "holdfast.fixtures.mutants.sources.inputs:FollowsPublished"
     assert cli.execute(["certify", "--source", wrong, "--rule", "E2E-07", "--out", str(tmp_path)]) == 1
     assert "was read" in capsys.readouterr().out
+
+
+class ClosesOnce(LogSource):
+    """What is closed cannot be closed."""
+
+    def reader(self, subtask: int) -> Reader:
+        class Once(Reader):
+            closed = False
+
+            def close(self) -> None:
+                if self.closed:
+                    raise RuntimeError("the reader is closed")
+                self.closed = True
+
+        return Once(self, subtask)
+
+
+def test_a_reader_that_closes_once_is_refuted() -> None:
+    verdict = judge(CHECKS["REC-02/unread"], ClosesOnce)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the reader is closed')")
