@@ -49,6 +49,20 @@ class SinkMachine(RuleBasedStateMachine):
             self.job.commit()
             self.bench.hit("committed")
 
+    @rule(number=numbers)
+    def checkpoint(self, number: int) -> None:
+        """All of a checkpoint at once."""
+        self.job.write(number % self.job.parallelism)
+        self.job.checkpoint()
+        self.bench.hit("committed")
+
+    @rule(number=numbers)
+    def recover(self, number: int) -> None:
+        """A checkpoint completes, and its notice is lost with the attempt."""
+        self.job.write(number % self.job.parallelism)
+        self.job.complete(self.job.prepare())
+        self.job.restart()
+
     @rule()
     def commit(self) -> None:
         self.job.commit()

@@ -60,6 +60,14 @@ class SourceMachine(RuleBasedStateMachine):
     def restart(self, parallelism: int, shift: int) -> None:
         self.job.restart(parallelism, shift=shift)
 
+    @rule(number=numbers, most=st.integers(1, 4))
+    def recover(self, number: int, most: int) -> None:
+        """A checkpoint, a read behind it, and a crash."""
+        self.job.assign()
+        self.job.checkpoint()
+        self.job.poll(number % len(self.job.readers), most)
+        self.job.restart()
+
     @precondition(lambda self: SourceFlag.FAULT_POINTS in self.bench.flags)
     @rule(point=st.integers(0, 5), crash=st.booleans(), number=numbers)
     def strike(self, point: int, crash: bool, number: int) -> None:

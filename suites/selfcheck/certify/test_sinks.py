@@ -62,7 +62,11 @@ KILLED_BY = {
     "takes-any-option": "E2E-01/options",
     "sorts-rows": "E2E-06/order",
 }
-BY_PROGRAMS = ("commits-again", "aborts-restored", "fences-nobody")
+BY_PROGRAMS = (
+    "aborts-restored",
+    pytest.param("commits-again", marks=pytest.mark.nightly),
+    pytest.param("fences-nobody", marks=pytest.mark.nightly),
+)
 """What a random program finds by itself, and shrinks."""
 MOST_STEPS = 14
 

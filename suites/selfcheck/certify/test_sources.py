@@ -60,7 +60,8 @@ KILLED_BY = {
     "takes-any-option": "E2E-01/options",
 }
 BY_PROGRAMS = (
-    "resumes-one-late",
+    "reverses-batches",
+    pytest.param("resumes-one-late", marks=pytest.mark.nightly),
     pytest.param("keeps-handed-out", marks=pytest.mark.nightly),
     pytest.param("follows-published", marks=pytest.mark.nightly),
 )
