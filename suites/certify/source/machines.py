@@ -60,11 +60,14 @@ class SourceMachine(RuleBasedStateMachine):
     def restart(self, parallelism: int, shift: int) -> None:
         self.job.restart(parallelism, shift=shift)
 
-    @rule(number=numbers, most=st.integers(1, 4))
-    def recover(self, number: int, most: int) -> None:
-        """A checkpoint, a read behind it, and a crash."""
+    @rule(number=numbers, most=st.integers(1, 4), falsified=st.booleans())
+    def recover(self, number: int, most: int, falsified: bool) -> None:
+        """A read, a checkpoint, a read behind it, and a crash."""
         self.job.assign()
+        self.job.poll(number % len(self.job.readers), most)
         self.job.checkpoint()
+        if falsified:
+            self.bench.feeder.falsify_positions(self.job.name)
         self.job.poll(number % len(self.job.readers), most)
         self.job.restart()
 
