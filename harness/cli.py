@@ -93,12 +93,17 @@ def certify(
             help="In place of a system: a checkpoint storage, judged by its kit (suites/certify/README.md).",
         ),
     ] = "",
-    location: Annotated[
-        str, typer.Option(metavar="URI", help="Below which a module:factory may store checkpoints.")
-    ] = "",
+    location: Annotated[str, typer.Option(metavar="URI", help="Below which the kit may store.")] = "",
     option: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a checkpoint storage; repeatable.")
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a storage, sink or source; repeatable.")
     ] = None,
+    restart_strategy: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a restart strategy, by its kit.")
+    ] = "",
+    sink: Annotated[str, typer.Option(metavar="module:factory", help="In place of a system: a sink, by its kit.")] = "",
+    source: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a source, by its kit.")
+    ] = "",
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
@@ -137,16 +142,22 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
-    parts = {"state-backend": state_backend, "checkpoint-storage": checkpoint_storage}
+    parts = {
+        "state-backend": state_backend,
+        "checkpoint-storage": checkpoint_storage,
+        "restart-strategy": restart_strategy,
+        "sink": sink,
+        "source": source,
+    }
     chosen = {contract: factory for contract, factory in parts.items() if factory}
     if len(chosen) + bool(system) != 1:
         given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
         what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
+        raise UsageError(f"{what}: name a system, or a part of one such as --state-backend module:factory.")
+    if (location or option) and not (checkpoint_storage or sink or source):
         raise UsageError(
-            f"{what}: name a system, or a part of one with --state-backend module:factory or --checkpoint-storage URI."
+            "--location and --option are for --checkpoint-storage, --sink and --source: add one, or leave them out."
         )
-    if (location or option) and not checkpoint_storage:
-        raise UsageError("--location and --option are for --checkpoint-storage: add that, or leave them out.")
     for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part
 

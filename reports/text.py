@@ -37,6 +37,7 @@ SUBJECT_WORDS = {
     Subject.CHECKPOINT_STORAGE: "checkpoint storage",
     Subject.SOURCE: "source",
     Subject.SINK: "sink",
+    Subject.RESTART_STRATEGY: "restart strategy",
 }
 DECIDABILITY_WORDS = {
     Decidability.SCRIPTED: "one scripted run decides",

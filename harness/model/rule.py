@@ -34,6 +34,7 @@ class Subject(StrEnum):
     CHECKPOINT_STORAGE = "ST"
     SOURCE = "SRC"
     SINK = "SNK"
+    RESTART_STRATEGY = "RS"
 
 
 class Decidability(StrEnum):

@@ -1,9 +1,9 @@
 """What a third party implements, and what the engine hands them.
 
 Rules of this package: Protocols and the values that they pass, no behaviour; it imports `harness.model` and nothing
-else of ours. `state` and `storage` are version 1; version 0 of them is not read. The SPI is provisional until two
-backends from outside have been certified.
+else of ours. `state`, `storage`, `source`, `sink` and `restart_strategy` are version 1; version 0 is not read. The SPI
+is provisional until two backends from outside have been certified.
 """
 
 SPI_VERSION = 1
-"""What `Description.spi_version` of a state backend or checkpoint storage must be."""
+"""What `Description.spi_version` of a state backend, checkpoint storage, source, sink or restart strategy must be."""

@@ -21,6 +21,7 @@ class KitCheck(msgspec.Struct, frozen=True):
         status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke.
         reason: one sentence where it is not PASS.
         witness: of a failure, the steps that lead to it.
+        supplied_by_author: parts of the judgement that rest on the author's word, such as a committed reader.
     """
 
     id: str
@@ -29,6 +30,7 @@ class KitCheck(msgspec.Struct, frozen=True):
     status: Status
     reason: str = ""
     witness: tuple[str, ...] = ()
+    supplied_by_author: tuple[str, ...] = ()
 
     @property
     def own_rule(self) -> str:

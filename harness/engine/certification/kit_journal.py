@@ -54,6 +54,7 @@ def kit_journal(
     tally = Tally()
     tally.runs = sum(each.status is not Status.NOT_APPLICABLE for each in checks)
     tally.passed = sum(each.status is Status.PASS for each in checks)
+    supplied = tuple(sorted({part for each in checks for part in each.supplied_by_author}))
     said = hashlib.sha256(msgspec.json.encode(list(checks))).hexdigest()
     return Journal(
         command=command,
@@ -73,7 +74,7 @@ def kit_journal(
         cases=tuple(results),
         rules=rules,
         runs=(),
-        certificate=certificate(rules, results, (tally,), subject, (), interrupted=bool(interrupted)),
+        certificate=certificate(rules, results, (tally,), subject, supplied, interrupted=bool(interrupted)),
         findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
     )
 

@@ -26,6 +26,6 @@ class StateBackendKit:
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         if location or options:
-            raise ValueError("--location and --option are for checkpoint storages: leave them out.")
+            raise ValueError("--location and --option are not for state backends: leave them out.")
         chosen = [check for check in CHECKS if not rules or check.rule in rules]
         return map(shown, certify(factory, checks=chosen, seed=seed))

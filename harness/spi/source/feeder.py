@@ -1,0 +1,28 @@
+"""Who writes the input of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Feeder(Protocol):
+    """Writes from outside, as producers do.
+
+    One format is written by others without it (`SourceDescription.feeder`), at a URI `file://FOLDER`:
+
+    - `files`: each call makes one file below the folder, which appears whole and never changes. A line is timestamp,
+      tab, value, percent-encoded. Files whose names begin with `.` or `_` are no input.
+    """
+
+    def append(self, partition: int, records: Sequence[tuple[bytes, int]]) -> None:
+        """Records of one partition, in order, behind those that are there: (value, timestamp in milliseconds).
+
+        One call is read in this order, within one split.
+        """
+
+    def falsify_positions(self, job: str) -> None:
+        """Change or delete what was published of a job outside; without PUBLISHES it does nothing."""
+
+    def close(self) -> None:
+        """Free connections. Idempotent."""

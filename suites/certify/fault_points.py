@@ -1,0 +1,43 @@
+"""What happens at which step outside of something that declares fault points."""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.errors import Transient
+
+
+class Crashed(BaseException):
+    """Stands for the end of the process; no `except Exception` stops it."""
+
+
+class FaultPoints:
+    """The points of one process, as the `arrive` of its context reports them; the first is number 0.
+
+    Attributes:
+        arrived: names of all points so far.
+        strikes: number of the point at which something happens; None: nothing does.
+        crash: it is the end of the process, and else an error.
+        struck: it has happened.
+    """
+
+    def __init__(self) -> None:
+        self.arrived: list[str] = []
+        self.strikes: int | None = None
+        self.crash = False
+        self.struck = False
+
+    def arm(self, number: int, *, crash: bool) -> None:
+        """Let the point so many points from here strike."""
+        self.arrived.clear()
+        self.strikes, self.crash, self.struck = number, crash, False
+
+    def disarm(self) -> None:
+        """Nothing strikes any more."""
+        self.strikes = None
+
+    def arrive(self, step: str) -> None:
+        number = len(self.arrived)
+        self.arrived.append(step)
+        if number == self.strikes:
+            self.struck = True
+            self.strikes = None
+            raise Crashed if self.crash else Transient(f"no answer to {step}")

@@ -1,0 +1,31 @@
+"""The kit as the command line finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.restart_strategy.kit import CHECKS, certify
+
+
+class RestartStrategyKit:
+    """Restart strategies."""
+
+    subject = Subject.RESTART_STRATEGY
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = len(CHECKS)
+
+    def certify(
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        if location or options:
+            raise ValueError("--location and --option are not for restart strategies: leave them out.")
+        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        return map(shown, certify(factory, checks=chosen, seed=seed))

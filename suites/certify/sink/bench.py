@@ -1,0 +1,165 @@
+"""Where a check takes place: a place to write to, a clock, and somebody who reads what is visible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from tempfile import TemporaryDirectory
+
+from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
+from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.connected import HERE, Connected, folder_of
+from holdfast.suites.certify.fault_points import FaultPoints
+from holdfast.suites.certify.sink.job import Job
+from holdfast.suites.certify.sink.readers import READERS
+
+
+class Bench:
+    """One check's own world; no other check sees anything of it.
+
+    Attributes:
+        factory: makes the sinks.
+        rule: that is broken where what is visible differs from the model.
+        seed: of random programs.
+        connected: where all of this takes place, in `uri`.
+        description, flags: what a sink declares.
+        points: fault points of every sink.
+        now_ms: what time it is.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+        jobs: all of them.
+    """
+
+    def __init__(self, factory: SinkFactory, rule: str, seed: int = 0, connected: Connected = HERE) -> None:
+        self.factory = factory
+        self.rule = rule
+        self.seed = seed
+        self.connected = connected
+        self.points = FaultPoints()
+        self.now_ms = 1_000_000
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self.jobs: list[Job] = []
+        self._disk = TemporaryDirectory(prefix="holdfast-kit-")
+        self.uri = connected.place(self._disk.name)
+        self._sinks: list[Sink] = []
+        try:
+            self.observer = self.sink("observer", 1)
+            self.description = self.observer.describe()
+        except BaseException:
+            self.close()
+            raise
+        self.flags = self.description.flags
+        self._others = None if self.description.committed_reader else self.observer.committed_reader()
+
+    def sink(self, job: str, attempt: int) -> Sink:
+        """Another sink object of an attempt; it is closed at the end of the check."""
+        context = SinkContext(
+            uri=self.uri,
+            job=job,
+            operator="sink",
+            attempt=attempt,
+            options=self.connected.options,
+            arrive=self.points.arrive,
+        )
+        made = self.factory(context)
+        self._sinks.append(made)
+        return made
+
+    def job(self, name: str = "job", parallelism: int = 2) -> Job:
+        """A job that begins."""
+        job = Job(self, name)
+        self.jobs.append(job)
+        job.start(parallelism)
+        return job
+
+    @property
+    def two_phase(self) -> bool:
+        """Whether rows wait for a commit."""
+        return SinkFlag.TWO_PHASE in self.flags
+
+    # ---------------------------------------------------------------- what is visible
+    def rows(self) -> Sequence[Row]:
+        """All visible rows, by our own reader where we know the format."""
+        if self._others is not None:
+            return self._others.rows()
+        return READERS[self.description.committed_reader](folder_of(self.uri))
+
+    def check(self) -> None:
+        """What is visible is what the jobs may show.
+
+        Raises:
+            Violation: of the bench's rule.
+        """
+        seen = Counter(self.rows())
+        if SinkFlag.UPSERT in self.flags:
+            self._check_table(seen)
+            return
+        owed: Counter[Row] = sum((job.owed for job in self.jobs), Counter())
+        allowed: Counter[Row] = owed + sum((job.in_doubt for job in self.jobs), Counter())
+        if not self.two_phase:
+            owed = Counter(owed.keys())
+            allowed = Counter({row: max(count, seen[row]) for row, count in allowed.items()})
+        if missing := owed - seen:
+            raise Violation(self.rule, f"{_first(missing)} is not visible; {missing.total()} rows are missing.")
+        if extra := seen - allowed:
+            row = min(extra)
+            times = f"visible {seen[row]} times; {allowed[row]} is right"
+            raise Violation(self.rule, f"{_first(extra)} is {times}.")
+
+    def _check_table(self, seen: Counter[Row]) -> None:
+        for row, count in seen.items():
+            same = [each for each in seen if each.key == row.key]
+            if count > 1 or len(same) > 1:
+                raise Violation(self.rule, f"key {row.key!r} is there {max(count, len(same))} times; once is right.")
+        table = {row.key: row.value for row in seen}
+        for job in self.jobs:
+            for key, right in job.table.items():
+                if table.get(key) not in right:
+                    raise Violation(self.rule, f"key {key!r} has {table.get(key)!r}; {right[-1]!r} is right.")
+
+    def check_unfinished(self, job: Job, least: int = 0) -> None:
+        """Nothing of the job is left open or prepared but so much; where the reader cannot know it, nothing is said.
+
+        Raises:
+            Violation: of the bench's rule.
+        """
+        left = (self._others or self.observer.committed_reader()).unfinished(job.name)
+        if left is not None:
+            self.hit("counted-unfinished")
+            if left > least:
+                raise Violation(self.rule, f"{left} transactions of dead attempts are left; {least} is right.")
+
+    # ---------------------------------------------------------------- what happened
+    def step(self, step: str) -> None:
+        self.steps.append(step)
+
+    def hit(self, window: str) -> None:
+        """A window was met."""
+        self.windows[window] += 1
+
+    def close(self) -> list[Exception]:
+        """Free everything; what sinks raised when they were closed."""
+        self.points.disarm()
+        failed = []
+        closables: list[SinkWriter | Sink] = [writer for job in self.jobs for writer in job.all_writers]
+        for closable in [*closables, *self._sinks]:
+            try:
+                closable.close()
+                closable.close()
+            except Exception as error:
+                failed.append(error)
+        self._disk.cleanup()
+        return failed
+
+
+def changed(committable: Committable, *, version: int | None = None, content: bytes | None = None) -> Committable:
+    """A committable of another version, or of other content."""
+    return Committable(
+        committable.version if version is None else version, committable.content if content is None else content
+    )
+
+
+def _first(rows: Counter[Row]) -> str:
+    row = min(rows)
+    return f"row {row.key!r}: {row.value!r}"

@@ -1,0 +1,35 @@
+"""The kit as the command line finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from holdfast.harness.model.rule import Subject
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify.connected import Connected
+from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.sink.kit import CHECKS, certify, supplied_by_author
+
+
+class SinkKit:
+    """Sinks."""
+
+    subject = Subject.SINK
+    rules = frozenset(check.rule for check in CHECKS)
+    checks = len(CHECKS)
+
+    def certify(
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        connected = Connected(location, options or {})
+        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        verdicts = certify(factory, checks=chosen, seed=seed, connected=connected)
+        supplied = supplied_by_author(factory, connected)
+        return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)

@@ -1,0 +1,169 @@
+"""E2E-05: a range is read again identically, by whomever."""
+
+from __future__ import annotations
+
+from holdfast.harness.spi.source import ReaderStatus, SourceFlag, SourceRecord
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.source.bench import Bench
+from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
+from holdfast.suites.certify.source.job import Job
+
+BOUNDED = frozenset({SourceFlag.BOUNDED})
+
+
+def again(bench: Bench) -> None:
+    """Two fresh jobs read all of it, with other batches and other readers."""
+    for partition in range(3):
+        bench.feed(partition)
+    read = []
+    for parallelism, most in ((1, 1), (3, 4), (2, 100)):
+        job = bench.job(parallelism)
+        job.drain(most)
+        job.check()
+        read.append(sorted(job.read))
+    _same(bench, read[0], read[1])
+    _same(bench, read[0], read[2])
+
+
+def from_a_checkpoint(bench: Bench) -> None:
+    """Twice from one checkpoint."""
+    for partition in range(2):
+        bench.feed(partition, 8)
+    job = bench.job(1)
+    job.assign()
+    job.poll(0, 3)
+    job.checkpoint()
+    read = []
+    for most in (1, 2, 100):
+        job.restart()
+        job.drain(most)
+        job.check()
+        read.append(sorted(job.read))
+    _same(bench, read[0], read[1])
+    _same(bench, read[0], read[2])
+
+
+def _same(bench: Bench, right: list[SourceRecord], said: list[SourceRecord]) -> None:
+    if right != said:
+        first, second = next((one, two) for one, two in zip(right, said, strict=False) if one != two)
+        raise Violation(bench.rule, f"what was read as {first} was {second} when it was read again.")
+
+
+def moved(bench: Bench) -> None:
+    """Each split goes to another reader."""
+    for partition in range(3):
+        bench.feed(partition, 6)
+    job = bench.job(3)
+    job.assign()
+    for subtask in range(3):
+        job.poll(subtask, 1 + subtask)
+    job.checkpoint()
+    job.poll(0, 2)
+    job.restart(shift=1)
+    job.drain(2)
+    job.check()
+
+
+def one_reader(bench: Bench) -> None:
+    """One reader dies alone, and with it splits that it got since the checkpoint."""
+    bench.feed(0, 6)
+    job = bench.job(1)
+    job.assign()
+    job.poll(0, 2)
+    job.checkpoint()
+    bench.feed(1, 4)
+    job.assign()
+    job.poll(0, 3)
+    job.poll(0, 3)
+    job.restart_reader(0)
+    job.drain()
+    job.check()
+    job.checkpoint()
+    job.restart()
+    job.drain()
+    job.check()
+
+
+def idle(bench: Bench) -> None:
+    """More readers than splits: those without one hold up nobody."""
+    bench.feed(0)
+    job = bench.job(4)
+    job.drain()
+    job.check()
+    job.checkpoint()
+    job.restart(6)
+    job.drain()
+    job.check()
+
+
+def ends(bench: Bench) -> None:
+    """A bounded source reads what is there at its first start, says so, and stays at its end."""
+    bench.feed(0)
+    bench.feed(1)
+    job = bench.job(3, bounded=True)
+    job.assign()
+    job.checkpoint()
+    job.drain()
+    job.check()
+    _require_end(bench, job)
+    before = len(bench.blocks)
+    bench.feed(0)
+    bench.feed(2)
+    late, bench.blocks = bench.blocks[before:], bench.blocks[:before]
+    bench.hit("too-late")
+    for restarted in (False, True):
+        if restarted:
+            job.restart()
+        job.drain()
+        job.check()
+        _require_end(bench, job)
+    bench.blocks += late
+
+
+def _require_end(bench: Bench, job: Job) -> None:
+    for subtask in range(len(job.readers)):
+        status = job.poll(subtask, 1)
+        if status is not ReaderStatus.END:
+            raise Violation(bench.rule, f"all is read, and reader {subtask} says {status}; end is right.")
+
+
+def at_most_once(bench: Bench) -> None:
+    """What cannot be read again is never read twice, and what is there when nobody dies is read."""
+    if SourceFlag.REPLAYABLE in bench.flags:
+        raise CannotTry("it can be read again")
+    bench.feed(0, 6)
+    bench.feed(1, 6)
+    job = bench.job()
+    job.assign()
+    job.poll(0, 2)
+    job.checkpoint()
+    job.poll(0, 2)
+    seen = list(job.read)
+    job.restart()
+    job.read = seen
+    job.drain()
+    job.check()
+
+
+def goes_on(bench: Bench) -> None:
+    """An unbounded source never ends, and reads what comes."""
+    job = bench.job(2, bounded=False)
+    for _ in range(3):
+        bench.feed(0, 3)
+        bench.feed(1, 1)
+        job.drain()
+        job.check()
+    if job.ended or job.enumerator.exhausted():
+        raise Violation(bench.rule, "an unbounded source says that it is at its end.")
+
+
+CHECKS = (
+    Check("E2E-05/again", "Fresh readers read the same records at the same positions.", again, REPLAYABLE),
+    Check("E2E-05/from-a-checkpoint", "So they do from a checkpoint.", from_a_checkpoint, REPLAYABLE, RESTORED),
+    Check("E2E-05/moved", "So does another reader.", moved, REPLAYABLE, RESTORED),
+    Check("E2E-05/one-reader", "Splits of a reader that dies go on.", one_reader, UNBOUNDED, ("reader-restarted",)),
+    Check("E2E-05/idle", "Readers without a split hold up nobody.", idle, REPLAYABLE, RESTORED),
+    Check("E2E-05/ends", "A bounded source reads what was there at first, and ends.", ends, BOUNDED, ("too-late",)),
+    Check("E2E-05/at-most-once", "What cannot be read again is never read twice.", at_most_once, windows=RESTORED),
+    Check("E2E-05/goes-on", "An unbounded source reads what comes, and never ends.", goes_on, UNBOUNDED),
+)

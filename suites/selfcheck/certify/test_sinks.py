@@ -1,0 +1,187 @@
+"""The kit of sinks: right ones pass it, and each wrong one is refuted by the check named for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.mutants.sinks import VARIANTS
+from holdfast.fixtures.sinks.files import FileSink
+from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink
+from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
+from holdfast.harness import cli
+from holdfast.harness.model.journal import Journal, Title
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.sink import SinkContext, SinkFactory
+from holdfast.suites.certify import sink
+from holdfast.suites.certify.connected import Connected
+from holdfast.suites.certify.sink.kit import judge
+from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.spec import load_rules
+
+RIGHT: tuple[SinkFactory, ...] = (MemorySink, MemoryLog, FileSink, SqliteSink, SqliteUpsertSink)
+CHECKS = {check.id: check for check in sink.CHECKS}
+KILLED_BY = {
+    "shows-prepared": "E2E-03/invisible",
+    "writes-in-place": "E2E-03/invisible",
+    "promises-from-memory": "TPC-01/durable",
+    "promises-nothing": "TPC-01/nothing",
+    "forgets-aborted": "TPC-03/aborted",
+    "commit-drops-open": "TPC-03/behind-prepare",
+    "takes-batches-apart": "TPC-03/behind-prepare",
+    "commits-everything": "TPC-02/none-above",
+    "commits-the-newest": "TPC-02/subsumed",
+    "commits-again": "TPC-05/twice",
+    "forgets-commits": "TPC-05/twice",
+    "retries-for-ever": "TPC-05/lost-answers",
+    "swallows-errors": "TPC-05/errors",
+    "fails-transients": "TPC-05/errors",
+    "reads-any-version": "TPC-05/versions",
+    "commits-unknown": "TPC-05/unknown",
+    "one-outcome": "TPC-05/errors",
+    "expires-silently": "TPC-07/expired",
+    "expires-too-early": "TPC-07/in-time",
+    "aborts-restored": "TPC-04/restore",
+    "keeps-orphans": "TPC-06/orphans",
+    "keeps-open-ones": "TPC-06/orphans",
+    "aborts-own-subtasks": "TPC-06/scaled-in",
+    "aborts-by-prefix": "TPC-06/other-jobs",
+    "fences-nobody": "TPC-06/zombie-writer",
+    "fences-writers-only": "TPC-06/zombie-commit",
+    "begins-backwards": "TPC-06/zombie-begin",
+    "commits-own-subtasks": "RSC-05/rescaled",
+    "refuses-other-widths": "RSC-05/by-another",
+    "keeps-the-first": "TPC-09/replaces",
+    "appends-to-its-table": "TPC-09/replaces",
+    "replaces-late": "TPC-06/old-values",
+    "keeps-its-buffer": "E2E-04/repeats",
+    "claims-too-much": "E2E-01/claim",
+    "takes-any-option": "E2E-01/options",
+    "sorts-rows": "E2E-06/order",
+}
+BY_PROGRAMS = (
+    "aborts-restored",
+    pytest.param("commits-again", marks=pytest.mark.nightly),
+    pytest.param("fences-nobody", marks=pytest.mark.nightly),
+)
+"""What a random program finds by itself, and shrinks."""
+MOST_STEPS = 14
+
+test_memory = sink.kit(f"{MemorySink.__module__}:MemorySink")
+test_memory_log = sink.kit(MemoryLog)
+test_files = sink.kit(FileSink)
+test_sqlite = sink.kit(SqliteSink)
+test_sqlite_upsert = sink.kit(SqliteUpsertSink)
+
+
+def refuted(variant: str, check: str) -> CheckVerdict:
+    verdict = judge(CHECKS[check], VARIANTS[variant])
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.rule == CHECKS[check].rule, verdict.text
+    return verdict
+
+
+def test_each_check_names_a_rule_once() -> None:
+    assert len(CHECKS) == len(sink.CHECKS)
+    known = {rule.id: rule for rule in load_rules()}
+    for check in sink.CHECKS:
+        assert "SNK" in known[check.rule].subjects, check.id
+
+
+def test_each_variant_is_in_the_table() -> None:
+    assert VARIANTS.keys() == KILLED_BY.keys()
+
+
+@pytest.mark.parametrize(("variant", "check"), KILLED_BY.items())
+def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
+    assert refuted(variant, check).reason
+
+
+@pytest.mark.parametrize("variant", BY_PROGRAMS)
+def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str) -> None:
+    verdict = refuted(variant, "E2E-02/program")
+    steps = [line for line in verdict.witness if line.startswith("state.")]
+    assert 2 <= len(steps) <= MOST_STEPS, verdict.text
+    assert refuted(variant, "E2E-02/program") == verdict
+
+
+@pytest.mark.parametrize("check", sorted(set(KILLED_BY.values())))
+def test_the_same_check_accepts_a_right_one(check: str) -> None:
+    assert any(judge(CHECKS[check], right).status is Status.PASS for right in RIGHT)
+
+
+class Late(FileSink):
+    """A near miss: an attempt that is over is not told so, but what it commits is gone."""
+
+    def require_newest(self) -> None:
+        return
+
+
+def test_a_late_commit_that_finds_nothing_is_right() -> None:
+    assert judge(CHECKS["TPC-06/zombie-commit"], Late).status is Status.PASS
+    assert judge(CHECKS["TPC-06/zombie-writer"], Late).status is Status.FAIL
+
+
+@pytest.mark.parametrize("right", [FileSink, SqliteSink])
+@pytest.mark.parametrize("uri", ["kafka://broker/topic", "file:"])
+def test_a_uri_that_is_no_folder_is_one_sentence(right: SinkFactory, uri: str) -> None:
+    with pytest.raises(ValueError, match="names no folder: write") as raised:
+        right(SinkContext(uri=uri, job="job", operator="sink", attempt=1))
+    assert uri in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("right", "supplied"), [(MemorySink, "committed reader"), (FileSink, "count of unfinished transactions")]
+)
+def test_the_certificate_names_what_the_author_supplied(
+    right: type[MemorySink | FileSink], supplied: str, tmp_path: Path
+) -> None:
+    factory = f"{right.__module__}:{right.__name__}"
+    assert cli.execute(["certify", "--sink", factory, "--area", "TPC", "--out", str(tmp_path)]) == 0
+    journal = msgspec.json.decode((tmp_path / "latest" / "results.json").read_bytes(), type=Journal)
+    assert (journal.subject, journal.certificate.title) == ("SNK", Title.PARTIAL)
+    assert journal.certificate.supplied_by_author == (supplied,)
+    assert next(each.status for each in journal.rules if each.rule.id == "TPC-06") is Status.PASS
+
+
+def test_a_wrong_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = "holdfast.fixtures.mutants.sinks.attempts:KeepsOrphans"
+    assert cli.execute(["certify", "--sink", wrong, "--rule", "TPC-06", "--out", str(tmp_path)]) == 1
+    assert "transactions of dead attempts are left; 0 is right." in capsys.readouterr().out
+
+
+class Elsewhere(MemorySink):
+    """A sink that no folder is for."""
+
+    description = replace(MemorySink.description, name="elsewhere", options={"speed": ("low", "of the line")})
+
+    def __init__(self, context: SinkContext) -> None:
+        if not context.uri.startswith("far://away/") or context.options != {"speed": "high"}:
+            raise ValueError(f"URI {context.uri!r} with {context.options}: far://away/ and no-such-option are wanted.")
+        super().__init__(replace(context, options={}))
+
+
+@pytest.mark.parametrize("check", ["E2E-03/invisible", "TPC-06/other-jobs", "E2E-02/program"])
+def test_a_sink_can_be_tried_elsewhere(check: str) -> None:
+    connected = Connected("far://away", {"speed": "high"})
+    assert judge(CHECKS[check], Elsewhere, connected=connected).status is Status.PASS
+    assert judge(CHECKS[check], Elsewhere).status is Status.FAIL
+
+
+class ClosesOnce(MemorySink):
+    """What is closed cannot be closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        if self.closed:
+            raise RuntimeError("the sink is closed")
+        self.closed = True
+
+
+def test_a_sink_that_closes_once_is_refuted() -> None:
+    verdict = judge(sink.CHECKS[0], ClosesOnce)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the sink is closed')")

@@ -1,0 +1,168 @@
+"""The kit of sources: right ones pass it, and each wrong one is refuted by the check named for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.fixtures.mutants.sources import VARIANTS
+from holdfast.fixtures.sources.files import FileSource
+from holdfast.fixtures.sources.log import LogSource
+from holdfast.fixtures.sources.position import Position
+from holdfast.fixtures.sources.queue import QueueSource
+from holdfast.fixtures.sources.reader import Reader
+from holdfast.harness import cli
+from holdfast.harness.model.journal import Journal, Title
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.errors import Damaged
+from holdfast.harness.spi.source import SourceContext, SourceFactory
+from holdfast.suites.certify import source
+from holdfast.suites.certify.source.kit import judge
+from holdfast.suites.certify.verdict import CheckVerdict
+from holdfast.suites.spec import load_rules
+
+RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, QueueSource)
+CHECKS = {check.id: check for check in source.CHECKS}
+KILLED_BY = {
+    "resumes-one-late": "REC-02/resumes",
+    "resumes-at-the-batch": "REC-02/resumes",
+    "counts-lines": "REC-02/resumes",
+    "forgets-found": "REC-02/ended",
+    "looks-once": "REC-02/discovered",
+    "loses-new-splits": "REC-02/discovered",
+    "loses-behind-errors": "REC-02/errors",
+    "takes-any-split": "REC-02/foreign",
+    "takes-any-state": "REC-02/foreign",
+    "follows-published": "E2E-07/published",
+    "snapshots-the-published": "E2E-07/unpublished",
+    "counts-its-positions": "E2E-05/again",
+    "reads-more-than-asked": "E2E-05/again",
+    "ends-in-the-middle": "E2E-05/again",
+    "claims-replay": "E2E-05/from-a-checkpoint",
+    "keeps-its-own": "E2E-05/moved",
+    "takes-nothing-back": "E2E-05/one-reader",
+    "waits-for-a-split": "E2E-05/ends",
+    "looks-on-and-on": "E2E-05/ends",
+    "ends-when-idle": "E2E-05/goes-on",
+    "rereads-its-queue": "E2E-05/at-most-once",
+    "reverses-batches": "E2E-06/order",
+    "runs-ahead": "E2E-06/watermarks",
+    "falls-back": "E2E-06/watermarks",
+    "add-replaces": "RSC-05/rescaled",
+    "hands-out-twice": "RSC-05/handed-out-once",
+    "keeps-handed-out": "RSC-05/handed-out-once",
+    "forgets-waiting": "RSC-05/late-readers",
+    "assigns-to-anyone": "RSC-05/late-readers",
+    "declares-nothing": "E2E-01/claim",
+    "takes-any-option": "E2E-01/options",
+}
+BY_PROGRAMS = (
+    "reverses-batches",
+    pytest.param("resumes-one-late", marks=pytest.mark.nightly),
+    pytest.param("keeps-handed-out", marks=pytest.mark.nightly),
+    pytest.param("follows-published", marks=pytest.mark.nightly),
+)
+"""What a random program finds by itself, and shrinks."""
+MOST_STEPS = 14
+
+test_log = source.kit(f"{LogSource.__module__}:LogSource")
+test_files = source.kit(FileSource)
+test_queue = source.kit(QueueSource)
+
+
+def refuted(variant: str, check: str) -> CheckVerdict:
+    verdict = judge(CHECKS[check], VARIANTS[variant])
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.rule == CHECKS[check].rule, verdict.text
+    return verdict
+
+
+def test_each_check_names_a_rule_once() -> None:
+    assert len(CHECKS) == len(source.CHECKS)
+    known = {rule.id: rule for rule in load_rules()}
+    for check in source.CHECKS:
+        assert "SRC" in known[check.rule].subjects, check.id
+
+
+def test_each_variant_is_in_the_table() -> None:
+    assert VARIANTS.keys() == KILLED_BY.keys()
+
+
+@pytest.mark.parametrize(("variant", "check"), KILLED_BY.items())
+def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
+    assert refuted(variant, check).reason
+
+
+@pytest.mark.parametrize("variant", BY_PROGRAMS)
+def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str) -> None:
+    verdict = refuted(variant, "E2E-05/program")
+    steps = [line for line in verdict.witness if line.startswith("state.")]
+    assert 2 <= len(steps) <= MOST_STEPS, verdict.text
+    assert refuted(variant, "E2E-05/program") == verdict
+
+
+@pytest.mark.parametrize("check", sorted(set(KILLED_BY.values())))
+def test_the_same_check_accepts_a_right_one(check: str) -> None:
+    assert any(judge(CHECKS[check], right).status is Status.PASS for right in RIGHT)
+
+
+class Backwards(LogSource):
+    """A near miss: partitions are found in another order, which nothing promises."""
+
+    def look(self) -> Sequence[Position]:
+        return list(reversed(super().look()))
+
+
+def test_another_order_of_splits_is_right() -> None:
+    assert {verdict.status for verdict in source.certify(Backwards)} <= {Status.PASS, Status.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize("line", [b"no tab\n", b"x\tvalue\n", b"5\tcut"])
+def test_a_line_that_is_no_record_is_damage(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(b"1\tgood\n" + line)
+    made = FileSource(SourceContext(uri=f"file://{tmp_path}", job="job", operator="source", attempt=1))
+    reader = made.reader(0)
+    reader.add(made.enumerator(None).assign([0], now_ms=0)[0])
+    assert [record.value for record in reader.poll(1, now_ms=0).records] == [b"good"]
+    with pytest.raises(Damaged, match=r"part has .* at 7: timestamp, tab"):
+        reader.poll(1, now_ms=0)
+
+
+@pytest.mark.parametrize(("right", "supplied"), [(LogSource, ("feeder",)), (FileSource, ())])
+def test_the_certificate_names_what_the_author_supplied(
+    right: type[LogSource | FileSource], supplied: tuple[str, ...], tmp_path: Path
+) -> None:
+    factory = f"{right.__module__}:{right.__name__}"
+    assert cli.execute(["certify", "--source", factory, "--out", str(tmp_path)]) == 0
+    journal = msgspec.json.decode((tmp_path / "latest" / "results.json").read_bytes(), type=Journal)
+    assert (journal.subject, journal.certificate.title) == ("SRC", Title.CERTIFIED)
+    assert journal.certificate.supplied_by_author == supplied
+
+
+def test_a_wrong_one_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = "holdfast.fixtures.mutants.sources.inputs:FollowsPublished"
+    assert cli.execute(["certify", "--source", wrong, "--rule", "E2E-07", "--out", str(tmp_path)]) == 1
+    assert "was read" in capsys.readouterr().out
+
+
+class ClosesOnce(LogSource):
+    """What is closed cannot be closed."""
+
+    def reader(self, subtask: int) -> Reader:
+        class Once(Reader):
+            closed = False
+
+            def close(self) -> None:
+                if self.closed:
+                    raise RuntimeError("the reader is closed")
+                self.closed = True
+
+        return Once(self, subtask)
+
+
+def test_a_reader_that_closes_once_is_refuted() -> None:
+    verdict = judge(CHECKS["REC-02/unread"], ClosesOnce)
+    assert (verdict.status, verdict.reason) == (Status.FAIL, "close() raised RuntimeError('the reader is closed')")
