@@ -40,7 +40,7 @@ class Tally:
         errors: reasons of the runs in which the harness broke.
         drawn, drawn_failed: of the runs that count, those of plans that were drawn and not written by hand.
         causes: why runs were inconclusive, numbers left out.
-        planned, landed: faults by attack.
+        planned, landed: faults by attack, of plans that apply.
         wall_ms: what all runs cost.
         aimed, hit: by window, runs that aimed at it, or were to hit it, and runs that count and hit it.
         due: windows that a run that counts aimed at, or was to hit.
@@ -92,8 +92,9 @@ class Tally:
         self.stalled += result.stalled_ms > STALLED_SHARE * result.wall_ms
         self.checkpoints += result.checkpoints >= 3
         self.two_landed += sum(result.landed.values()) >= 2
-        self.planned.update(result.planned)
-        self.landed.update(result.landed)
+        if not result.absent:
+            self.planned.update(result.planned)
+            self.landed.update(result.landed)
         self.wall_ms += result.wall_ms
         self.plans.update(result.plan_digest.encode())
         for window, hit in result.windows.items():

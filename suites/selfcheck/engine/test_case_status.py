@@ -194,7 +194,8 @@ NO_PYTHON = "no executor has a python-worker."
 
 
 def test_a_plan_that_strikes_what_a_system_has_not_is_not_demanded() -> None:
-    absent = missed(plan_number=1, absent=NO_PYTHON)
+    absent = missed(plan_number=1, absent=NO_PYTHON, planned={"kill worker": 1})
+    assert not tally(absent).planned
     assert stands(tally(result(plan_number=0), absent), demanded=2).status is Status.PASS
     assert open_plans(2, tally(absent)) == (0,)
     found = stands(tally(absent, missed(plan_number=0)), demanded=2)
