@@ -143,13 +143,13 @@ def certify(
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
     parts = {
-        "state-backend": state_backend,
-        "checkpoint-storage": checkpoint_storage,
-        "restart-strategy": restart_strategy,
+        "state_backend": state_backend,
+        "checkpoint_storage": checkpoint_storage,
+        "restart_strategy": restart_strategy,
         "sink": sink,
         "source": source,
     }
-    chosen = {contract: factory for contract, factory in parts.items() if factory}
+    chosen = {name.replace("_", "-"): factory for name, factory in parts.items() if factory}
     if len(chosen) + bool(system) != 1:
         given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
         what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"

@@ -125,6 +125,8 @@ WRITE_BUFFER = _option(
 # --- state and its storage ---
 BACKEND = _option("state.backend.type", Kind.NAME, "hashmap", "CFG-07", ("state.backend",))
 ASYNCHRONOUS = _option("state.backend.async", Kind.FLAG, "true", "ASY-07")
+ROCKSDB = "state.backend.rocksdb"
+"""What the options of that backend begin with, which are its own."""
 INCREMENTAL = _option(f"{_CHECKPOINTING}.incremental", Kind.FLAG, "false", "INC-01", ("state.backend.incremental",))
 STORAGE = _option(f"{_CHECKPOINTING}.storage", Kind.NAME, "jobmanager", "CFG-05", ("state.checkpoint-storage",))
 DIRECTORY = _option(f"{_CHECKPOINTING}.dir", Kind.TEXT, "", "CFG-05", ("state.checkpoints.dir",))

@@ -12,6 +12,7 @@ import pytest
 from holdfast.fixtures.backends.cell import Cell, Stored
 from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
 from holdfast.fixtures.backends.heap import blocks
+from holdfast.fixtures.backends.key_group_cover import require_cover
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.spi.state import Cancelled, Manifest, SnapshotKind, StateContext
@@ -35,12 +36,12 @@ class InlineBackend(HashMapBackend):
     def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
         return InlineSnapshot(self, checkpoint, kind)
 
-    def loaded_group(
-        self, part: Manifest, key_group: int, streams: CheckpointStreamFactory
-    ) -> Iterator[tuple[Cell, Stored]]:
-        for group, block in msgspec.msgpack.decode(part.opaque, type=list[tuple[int, bytes]]):
-            if group == key_group:
-                yield from ((cell, stored) for cell, stored in blocks.decoded(group, block) if stored is not None)
+    def loaded(self, parts: Sequence[Manifest], streams: CheckpointStreamFactory) -> Iterator[tuple[Cell, Stored]]:
+        require_cover(parts, self.context.key_groups)
+        for part in parts:
+            for group, block in msgspec.msgpack.decode(part.opaque, type=list[tuple[int, bytes]]):
+                if group in self.context.key_groups:
+                    yield from ((cell, stored) for cell, stored in blocks.decoded(group, block) if stored is not None)
 
 
 def exits(context: object) -> HashMapBackend:
