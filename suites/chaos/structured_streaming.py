@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.fixtures.systems.structured_streaming.options import WITHOUT_EMPTY_BATCHES
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.job import Job
@@ -90,6 +91,7 @@ CASES = with_needs(
             REPLAYED,
             STORE_CUT_OFF,
             _killed(WORKERS[0], after_checkpoint=3),
+            options=WITHOUT_EMPTY_BATCHES,
         ),
     ),
     _control(
