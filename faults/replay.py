@@ -8,7 +8,7 @@ from holdfast.faults.landing import injection
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
-from holdfast.harness.model.events import CheckpointCompleted, RowsVisible
+from holdfast.harness.model.events import CheckpointCompleted, RowsChanged, RowsVisible
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import WINDOW_MS
 from holdfast.harness.model.plan import FaultSpec, Schedule
@@ -81,9 +81,13 @@ def _passed_a_window(completed: Completed, checkpoint: int) -> bool:
 
 
 def _worked(history: History, completed: Completed, checkpoint: int) -> bool:
-    """Whether a checkpoint covers more than the one before it, or rows became visible since that."""
+    """Whether rows changed in a checkpoint, so that doing it again may show. Where none had been seen by then, it is
+    enough that it covers more than the one before it: what it leaves in the state may show later."""
     older = max((each for each in completed if each < checkpoint), default=None)
-    if older is None or completed[older][0].positions != completed[checkpoint][0].positions:
+    since = -1 if older is None else history.position(completed[older][0])
+    until = history.position(completed[checkpoint][-1])
+    seen = [history.position(event) for kind in (RowsVisible, RowsChanged) for event in history.of(kind)]
+    if any(since < position < until for position in seen):
         return True
-    since, until = (history.position(each) for each in (completed[older][0], completed[checkpoint][-1]))
-    return any(since < history.position(event) < until for event in history.of(RowsVisible))
+    moved = older is None or completed[older][0].positions != completed[checkpoint][0].positions
+    return moved and not any(position <= since for position in seen)

@@ -44,6 +44,18 @@ def test_an_empty_checkpoint_proves_nothing_unless_rows_came_of_it(visible_ms: f
     assert landed(REPLAY, events) is expected
 
 
+@pytest.mark.parametrize(("visible_ms", "expected"), [((), True), ((40,), False), ((40, 95), True), ((95,), True)])
+def test_input_of_which_no_row_came_proves_nothing_where_rows_come(
+    visible_ms: tuple[float, ...], expected: bool
+) -> None:
+    """A filter may leave nothing of a batch; a query that keeps all in its state shows no row for long."""
+    rows = [at(each, "reader.0", RowsVisible(name="batch", poll=1, records=1, checksum=0)) for each in visible_ms]
+    events = sorted(
+        [completed(1, 50, 3), completed(2, 90, 5), completed(2, 150, 5), *rows], key=lambda each: each.time_ns
+    )
+    assert landed(REPLAY, events) is expected
+
+
 @pytest.mark.parametrize(
     ("before_ms", "behind_ms", "expected"),
     [(900, 1_000, True), (1_000, 1_999, False), (0, 0, False), (None, 1_000, False), (900, None, False)],
