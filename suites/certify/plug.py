@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.verdict import CheckVerdict
 
+AnyCheck = TypeVar("AnyCheck", bound=Check[Any])
 _GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
 
@@ -53,6 +54,11 @@ def as_test(checks: Sequence[Check[Any]], judge: Callable[[Check[Any]], CheckVer
             pytest.fail(verdict.text, pytrace=False)
 
     return cast("Callable[..., None]", test)
+
+
+def deciding(checks: Sequence[AnyCheck], rules: Set[str]) -> list[AnyCheck]:
+    """The checks that are there for one of these rules; all, if there are no rules."""
+    return [check for check in checks if not rules or check.rule in rules]
 
 
 def shown(verdict: CheckVerdict) -> KitCheck:

@@ -8,7 +8,7 @@ from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.checkpoint_storage.kit import CHECKS, certify
 from holdfast.suites.certify.checkpoint_storage.target import target_of
-from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.plug import deciding, shown
 
 
 class CheckpointStorageKit:
@@ -26,5 +26,5 @@ class CheckpointStorageKit:
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
-        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        chosen = deciding(CHECKS, rules)
         return map(shown, certify(target_of(factory, location, options), chosen, seed))

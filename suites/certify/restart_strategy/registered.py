@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.plug import deciding, shown
 from holdfast.suites.certify.restart_strategy.kit import CHECKS, certify
 
 
@@ -27,5 +27,5 @@ class RestartStrategyKit:
     ) -> Iterator[KitCheck]:
         if location or options:
             raise ValueError("--location and --option are not for restart strategies: leave them out.")
-        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        chosen = deciding(CHECKS, rules)
         return map(shown, certify(factory, checks=chosen, seed=seed))

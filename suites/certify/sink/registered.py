@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.connected import Connected
-from holdfast.suites.certify.plug import shown
+from holdfast.suites.certify.plug import deciding, shown
 from holdfast.suites.certify.sink.kit import CHECKS, certify, supplied_by_author
 
 
@@ -29,7 +29,7 @@ class SinkKit:
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         connected = Connected(location, options or {})
-        chosen = [check for check in CHECKS if not rules or check.rule in rules]
+        chosen = deciding(CHECKS, rules)
         verdicts = certify(factory, checks=chosen, seed=seed, connected=connected)
         supplied = supplied_by_author(factory, connected)
         return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
