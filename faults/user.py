@@ -14,7 +14,7 @@ from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
+from holdfast.harness.model.submitted_jobs import MAX_PARALLELISM, PARALLELISM, SUBMIT
 from holdfast.harness.model.target import COORDINATOR, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.job import JobControl
@@ -105,7 +105,8 @@ class Submit(UserCommand):
     kind = command = SUBMIT
     parameters: Mapping[str, tuple[type, str]] = {
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
-        PARALLELISM: (int, "how wide it is, at most as the plan's max parallelism; as the last if not given"),
+        PARALLELISM: (int, "how wide it is, at most its max parallelism; as the last if not given"),
+        MAX_PARALLELISM: (int, "how many key groups it has; as many as the last if not given"),
         "edit": (str, "an edge, such as `source->sum`, that has a new operator in it; none if not given"),
     }
     colour = "#eedd88"
@@ -113,7 +114,7 @@ class Submit(UserCommand):
     may_cause = ANY_FAILURE | {Consequence.BEGINS_JOB}
 
     def needs(self, spec: FaultSpec) -> Capability:
-        return Capability.RESCALE if PARALLELISM in spec.parameters else Capability.JOB_CONTROL
+        return Capability.RESCALE if {PARALLELISM, MAX_PARALLELISM} & spec.parameters.keys() else Capability.JOB_CONTROL
 
     def landed(self, history: History, fault: int) -> bool:
         """A coordinator began to work for a new job after the injection."""

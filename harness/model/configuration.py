@@ -71,7 +71,9 @@ class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EffectiveConfiguration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that is in force for a job."""
+    """Everything that is in force for a job; `max_parallelism` is the number of its key groups, 0 where that is not
+    told."""
 
     settings: tuple[Setting, ...]
     notes: tuple[Note, ...] = ()
+    max_parallelism: int = 0

@@ -15,7 +15,12 @@ PLAN_VERSION = 2
 
 
 class Topology(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How wide the job runs. Worker i hosts subtask i of every vertex."""
+    """How wide the job runs. Worker i hosts subtask i of every vertex.
+
+    Attributes:
+        parallelism: subtasks of every vertex.
+        max_parallelism: number of key groups; 0: as the system chooses when nobody says (RULES RSC-02).
+    """
 
     parallelism: int = 2
     max_parallelism: int = 128

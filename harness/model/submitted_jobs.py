@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-
-from msgspec.structs import replace
 
 from holdfast.harness.model.plan import Plan, Topology
 
-SUBMIT, PARALLELISM, EDIT = "submit", "parallelism", "edit"
+SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
 restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator,
-and `parallelism` says how wide it is, if not as the last."""
+`parallelism` and `max_parallelism` say how wide it is and how many key groups it has, if not as the last."""
+
+
+def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
+    """Of a job that is submitted; of what is not said, that of the last one."""
+    return Topology(
+        int(parameters.get(PARALLELISM, 0)) or former.parallelism,
+        int(parameters.get(MAX_PARALLELISM, 0)) or former.max_parallelism,
+    )
 
 
 @lru_cache(maxsize=64)
-def _topologies(first: Topology, asked: tuple[int, ...]) -> tuple[Topology, ...]:
-    return (first, *(replace(first, parallelism=width) for width in asked))
+def _topologies(first: Topology, asked: tuple[tuple[int, int], ...]) -> tuple[Topology, ...]:
+    return (first, *(Topology(*each) for each in asked))
 
 
 def topologies(plan: Plan) -> tuple[Topology, ...]:
     """By job, how wide it is. A job that is submitted without a word is as wide as the one before it."""
-    asked: list[int] = []
-    width = plan.topology.parallelism
+    asked: list[tuple[int, int]] = []
+    latest = plan.topology
     for fault in plan.faults:
         if fault.kind == SUBMIT:
-            width = int(fault.parameters.get(PARALLELISM, 0)) or width
-            asked.append(width)
+            latest = asked_topology(fault.parameters, latest)
+            asked.append((latest.parallelism, latest.max_parallelism))
     return _topologies(plan.topology, tuple(asked))
 
 

@@ -15,6 +15,7 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, To
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.submissions import question, submitted
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 SELDOM = {f"{CHECKPOINTING}.interval": "100 ms"}
@@ -26,16 +27,22 @@ ENUMERATED = {"source.split-assignment": "enumerator"}
 
 
 def rescaled(
-    first: int, *then: int, faults: tuple[FaultSpec, ...] = (), options: Mapping[str, str] = RETAIN, **fields: Any
+    first: int,
+    *then: int,
+    faults: tuple[FaultSpec, ...] = (),
+    options: Mapping[str, str] = RETAIN,
+    key_groups: int = 0,
+    **fields: Any,
 ) -> Plan:
     """A job is cancelled, and another of another parallelism submitted, which goes on from what the first has left; and
-    so again."""
+    so again. `key_groups`: how many those have that are submitted; 0: as many as the first."""
+    groups = {"max_parallelism": key_groups} if key_groups else {}
     commands = [
         spec
-        for number, width in enumerate(then)
+        for number, asked in enumerate({"parallelism": width, **groups} for width in then)
         for spec in (
             command("cancel", after_checkpoint=3 + 3 * number),
-            command("submit", {"parallelism": width}, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
+            command("submit", asked, after_checkpoint=3 + 3 * number, at_event="checkpoint_retained"),
         )
     ]
     return plan(
@@ -90,7 +97,39 @@ IN_FLIGHT = rescaled(
 )
 """A sum is slow, so that its inputs are full at every barrier."""
 
+FEWER_GROUPS = (
+    rescaled(2, 2, key_groups=64, expected_end=ExpectedEnd.FAILED),
+    rescaled(3, 2, key_groups=256, expected_end=ExpectedEnd.FAILED),
+    rescaled(3, 2, key_groups=128),
+)
+WIDTHS = (1, 2, 85, 86, 128, 170, 171, 341, 342, 21_845, 21_846)
+"""On either side of where the default formula doubles."""
+DEFAULT_GROUPS = (
+    *(submitted({}, job=FORWARD, topology=Topology(width, 0)) for width in WIDTHS),
+    submitted({}, topology=Topology(200, 200)),
+    submitted({}, topology=Topology(2, 32_768)),
+)
+
 CASES = with_needs(
+    question(
+        DEFAULT_GROUPS,
+        Decision("RSC-02", "CONFIG", ("max-parallelism-wrong",), "ignores-parallelism"),
+        id="rescaling/default-max-parallelism",
+        purpose="How many key groups does a job have for which nobody has said it?",
+        method="Jobs are submitted whose parallelism is on either side of where the default formula doubles.",
+        passes="min(max(pow2ceil(p + p/2), 128), 32768); what a job says itself holds.",
+    ),
+    Case(
+        id="rescaling/max-parallelism",
+        purpose="Is another max parallelism refused, by which keys would belong to other key groups?",
+        method="A job is cancelled, and another of a smaller or larger max parallelism is to restore what it has left.",
+        passes="It fails before any attempt, and reports why; with the same max parallelism it goes on.",
+        decides=(Decision("RSC-02", "RESTORE", ("key-groups-changed",), "O3"),),
+        plan=each_of(FEWER_GROUPS),
+        runs=len(FEWER_GROUPS),
+        mutant_plan=FEWER_GROUPS[0],
+        tiers=EVERYWHERE,
+    ),
     Case(
         id="rescaling/keyed-state",
         purpose="Is each key in exactly one subtask, with its value, when a job continues at another parallelism?",

@@ -16,7 +16,7 @@ from holdfast.harness.model.demands import demands
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
-from holdfast.harness.model.submitted_jobs import PARALLELISM, SUBMIT
+from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.harness.spi.fault import ContractBound, InputBound
@@ -114,8 +114,11 @@ def _check_configuration(plan: Plan, system: System) -> None:
 
 def _check_numbers(plan: Plan) -> None:
     topology, bounds = plan.topology, plan.bounds
-    _in_range("topology.max_parallelism", topology.max_parallelism, 1, _MAX_PARALLELISM)
-    _in_range("topology.parallelism", topology.parallelism, 1, topology.max_parallelism)
+    _in_range("topology.max_parallelism", topology.max_parallelism, 0, _MAX_PARALLELISM)
+    _in_range("topology.parallelism", topology.parallelism, 1, topology.max_parallelism or _MAX_PARALLELISM)
+    for job, submitted in enumerate(topologies(plan)[1:], 1):
+        _in_range(f"max_parallelism of job {job}", submitted.max_parallelism, 0, _MAX_PARALLELISM)
+        _in_range(f"parallelism of job {job}", submitted.parallelism, 1, submitted.max_parallelism or _MAX_PARALLELISM)
     _in_range("bounds.safety_ms", bounds.safety_ms, 1)
     _in_range("bounds.liveness_ms", bounds.liveness_ms, 1)
     _in_range("bounds.settle_ms", bounds.settle_ms, 0)
@@ -158,9 +161,6 @@ def _check_fault(place: str, spec: FaultSpec, plan: Plan, system: System, tier: 
     _check_parameters(
         f"{place}.parameters", spec.parameters, {name: kind for name, (kind, _) in fault.parameters.items()}
     )
-    if spec.kind == SUBMIT and PARALLELISM in spec.parameters:
-        width = int(spec.parameters[PARALLELISM])
-        _in_range(f"{place}.parameters.{PARALLELISM}", width, 1, plan.topology.max_parallelism)
     _in_range(f"{place}.duration_ms", spec.duration_ms, 0)
     _require(
         fault.lasting or not spec.duration_ms,

@@ -8,8 +8,13 @@ from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.configuration import NoteKind
 from holdfast.harness.model.events import Event, JobConfigured
 from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.configuration.configuration_model import ConfigurationModel, keepable
+from holdfast.harness.oracles.configuration.configuration_model import (
+    ConfigurationModel,
+    expected_max_parallelism,
+    keepable,
+)
 from holdfast.harness.oracles.findings import Findings
 
 
@@ -24,6 +29,7 @@ class ConfigOracle:
         "origin-wrong": "the reported origin of an option is wrong",
         "warning-wrong": "something is overridden without a warning, or a warning has no ground",
         "lint-wrong": "something that cannot act is not pointed out, or what can act is",
+        "max-parallelism-wrong": "a job has other key groups than its plan says, or than the default formula",
         "claimed-too-much": "more is claimed than sources, state and sinks can keep together",
     }
     evidence: tuple[type[Event], ...] = (JobConfigured,)
@@ -45,6 +51,7 @@ class ConfigOracle:
             _judge_settings(event, model, findings)
             _judge_notes(event, model, NoteKind.WARNING, "warning-wrong", findings)
             _judge_notes(event, model, NoteKind.LINT, "lint-wrong", findings)
+            _judge_max_parallelism(event, history, findings)
         return findings.verdict(history)
 
 
@@ -73,6 +80,17 @@ def _judge_notes(
         findings.violated(clause, f"no {kind} reports {name}", event)
     for name in sorted(reported - expected):
         findings.violated(clause, f"a {kind} reports {name}, which is wrong", event)
+
+
+def _judge_max_parallelism(event: JobConfigured, history: History, findings: Findings) -> None:
+    """Told of the job that the plan begins with, as it is accepted; 0: the system tells nothing of key groups."""
+    told = event.configuration.max_parallelism
+    if history.plan.expected_end is not ExpectedEnd.ACCEPTED or not told:
+        return
+    findings.check("max-parallelism-wrong")
+    expected = expected_max_parallelism(history.plan.topology)
+    if told != expected:
+        findings.violated("max-parallelism-wrong", f"the max parallelism is {told}, it must be {expected}", event)
 
 
 def _judge_claims(history: History, findings: Findings) -> None:

@@ -10,7 +10,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims, Guarantee
 from holdfast.harness.model.configuration import NoteKind, Origin
 from holdfast.harness.model.job import VertexKind
-from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plan import Plan, Topology
 from holdfast.harness.oracles.configuration.flink_defaults import DEFAULTS, NORMAL
 from holdfast.harness.oracles.shared.stated_options import Stated, stated
 
@@ -137,6 +137,14 @@ class ConfigurationModel:
 def _strangers(options: Mapping[str, Stated]) -> Iterator[tuple[NoteKind, str]]:
     if any(key not in NORMAL and each.origin is Origin.FILE for key, each in options.items()):
         yield _WARNING, "unknown-option"
+
+
+def expected_max_parallelism(topology: Topology) -> int:
+    """What is said, else half as many again as the parallelism, doubled up from 128, and 32,768 at most (RSC-02)."""
+    groups = 128
+    while groups < topology.parallelism + topology.parallelism // 2 and groups < 32_768:
+        groups *= 2
+    return topology.max_parallelism or groups
 
 
 def keepable(plan: Plan) -> Claims:

@@ -1,5 +1,5 @@
 """A checkpoint that a job of another parallelism restores: what its operators hold together is what was recorded
-(RULES RSC-01, RSC-04, RSC-05)."""
+(RULES RSC)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from holdfast.harness.model.events import (
     BroadcastSummary,
     ChannelStateRestored,
     ChannelStateTaken,
+    Event,
     JobSubmitted,
     SnapshotTaken,
     TaskStarted,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import at_least_once
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
+from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",
+    "key-groups-changed": "a job restores a checkpoint of another max parallelism than its own",
     "key-in-two": "two subtasks of an operator start with state of the same key",
     "rescaled-positions-differ": "a partition continues elsewhere, twice or nowhere at another parallelism",
     "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
@@ -45,6 +49,7 @@ class RescaledRestores:
     ) -> None:
         self._history = history
         self._layouts = Layouts(history)
+        self._submissions = Submissions(history)
         self._snapshots, self._in_flight = snapshots, in_flight
 
     def is_rescaled(self, started: TaskStarted, taken: SnapshotTaken | ChannelStateTaken) -> bool:
@@ -62,6 +67,9 @@ class RescaledRestores:
             restored[event.attempt] = restored.get(event.attempt, 0) + _batches((event,))
         for attempt in history.of(AttemptStarted):
             checkpoint = attempt.restored_checkpoint
+            if checkpoint is not None and self._key_groups_differ(attempt, checkpoint):
+                message = f"attempt {attempt.attempt} restores checkpoint {checkpoint} of another max parallelism"
+                findings.violated("key-groups-changed", message, attempt)
             layout, found = self._layouts.of(attempt), starts.get(attempt.attempt, {})
             if checkpoint is None or found.keys() != set(layout.subtasks):
                 continue  # Not all subtasks came to run.
@@ -73,9 +81,21 @@ class RescaledRestores:
                 self._judge_attempt(taken, found, attempt, findings)
             self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, 0), findings)
         for submitted in history.of(JobSubmitted):
+            if self._key_groups_differ(submitted, submitted.checkpoint or 0):
+                findings.check("key-groups-changed")
             moving = self._in_flight.all_of(submitted, submitted.checkpoint or 0).values()
             if any(self._layouts.of(each) is not self._layouts.of(submitted) for each in moving):
                 findings.check("rescaled-in-flight", _batches(moving))  # A job that does not start loses nothing.
+
+    def _key_groups_differ(self, restoring: AttemptStarted | JobSubmitted, checkpoint: int) -> bool:
+        """Whether the job of an event has another max parallelism than that whose checkpoint it restores."""
+        taken = next(iter(self._snapshots.all_of(restoring, checkpoint).values()), None)
+        return taken is not None and self._max_parallelism(taken) != self._max_parallelism(restoring)
+
+    def _max_parallelism(self, event: Event) -> int:
+        """The max parallelism of the job of an event."""
+        jobs = topologies(self._history.plan)
+        return jobs[min(max(self._submissions.of(event), 1), len(jobs)) - 1].max_parallelism
 
     def _judge_attempt(
         self,

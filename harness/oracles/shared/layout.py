@@ -80,7 +80,8 @@ class Layout:
                     if upstream.get(edge.downstream):
                         added.add(f"{sender}->{receiver}")
         self.pointwise, self.feeding, self.added = frozenset(pointwise), frozenset(feeding), frozenset(added)
-        chains = {id(chain): tuple(sorted(chain, key=self.subtasks.index)) for chain in members.values()}
+        place = {subtask: place for place, subtask in enumerate(self.subtasks)}
+        chains = {id(chain): tuple(sorted(chain, key=place.__getitem__)) for chain in members.values()}
         self.chains = tuple(chain for chain in chains.values() if len(chain) > 1)
 
 

@@ -100,7 +100,7 @@ BAD = [
     (lambda tree: tree.pop("job"), "missing required field `job`: add it."),
     (lambda tree: tree["topology"].update(parallelism="2"), 'topology.parallelism is "2": expected `int`, got `str`.'),
     (lambda tree: tree["topology"].update(parallelism=0), "topology.parallelism is 0; allowed is 1 to 128: change it."),
-    (lambda tree: tree["topology"].update(max_parallelism=0), "topology.max_parallelism is 0"),
+    (lambda tree: tree["topology"].update(max_parallelism=-1), "topology.max_parallelism is -1"),
     (lambda tree: tree["bounds"].update(safety_ms=0), "bounds.safety_ms is 0; allowed is at least 1"),
     (lambda tree: tree["job"]["vertices"].pop(), "job.vertices has no sink: add one."),
     (lambda tree: tree["job"]["edges"].pop(), "vertex 'sum' loose"),

@@ -29,6 +29,7 @@ def told(
     *notes: tuple[NoteKind, str],
     claimed: frozenset[Guarantee] = EXACTLY_ONCE,
     without: str = "",
+    max_parallelism: int = 0,
 ) -> History:
     """A submit of these options is answered with the defaults but for the changes."""
     values: dict[str, tuple[str, Origin]] = {
@@ -37,8 +38,18 @@ def told(
     values |= changes
     settings = tuple(Setting(key, value, origin) for key, (value, origin) in values.items() if key != without)
     said = tuple(Note(kind, name, "because.") for kind, name in notes)
-    event = JobConfigured(configuration=EffectiveConfiguration(settings, said))
+    event = JobConfigured(configuration=EffectiveConfiguration(settings, said, max_parallelism))
     return story(event, options=options, expected=ExpectedEnd.ACCEPTED, claimed=claimed)
+
+
+@bad("max-parallelism-wrong")
+def key_groups_are_not_those_of_the_formula() -> History:
+    return told({}, {}, max_parallelism=64)
+
+
+@near("max-parallelism-wrong")
+def key_groups_are_as_the_plan_says() -> History:
+    return told({}, {}, max_parallelism=128)
 
 
 @bad("value-wrong")

@@ -33,6 +33,7 @@ def rescaled(
     pending: Sequence[tuple[str, ...]] = PENDING,
     in_flight: Sequence[Line] = (),
     behind: Sequence[Line] = (),
+    submit: FaultSpec = WIDER,
 ) -> History:
     """What the three sums, sources and sinks start with."""
     taken = [
@@ -63,7 +64,7 @@ def rescaled(
         events.AttemptStarted(attempt=1_001, restored_checkpoint=1) if held else (),
         *starts,
         *behind,
-        faults=(WIDER,),
+        faults=(submit,),
     )
 
 
@@ -144,6 +145,19 @@ def a_key_is_in_two_and_another_in_none() -> History:
 @near("key-in-two")
 def all_keys_are_in_one() -> History:
     return rescaled({}, {"a": 3, "b": 4, "c": 5}, {})
+
+
+REGROUPED = FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": 3, "max_parallelism": 64})
+
+
+@bad("key-groups-changed")
+def an_attempt_starts_with_other_key_groups() -> History:
+    return rescaled(LEFT, RIGHT, {}, submit=REGROUPED)
+
+
+@near("key-groups-changed")
+def no_attempt_starts_with_other_key_groups() -> History:
+    return rescaled(submit=REGROUPED)
 
 
 @bad("rescaled-positions-differ")
