@@ -27,7 +27,7 @@ from holdfast.reports.files import write_file
 from holdfast.reports.pictures import drawing, film
 from holdfast.reports.svg import colour, element, group
 
-STYLE_SHEETS = ("report.css", "timeline.css", "recovery.css", "checkpoints.css", "pictures.css")
+STYLE_SHEETS = ("report.css", "subjects.css", "timeline.css", "recovery.css", "checkpoints.css", "pictures.css")
 MOST_TIMELINES = 60
 MOST_CHECKPOINT_HISTORIES = 20
 MOST_RUNS_OF_A_CASE = 60
@@ -94,6 +94,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             evidence=_by_evidence(journal.evidence),
             sentence=verdict.sentence(journal),
             title_meaning=verdict.TITLE_MEANINGS[journal.certificate.title],
+            title_meanings=verdict.TITLE_MEANINGS,
             anchor_of=_run_anchors(journal),
             guarantees=_guarantees(journal),
             noted=notes.notes(journal),
@@ -116,6 +117,7 @@ def _environment() -> Environment:
         percent=text.percent,
         slug=text.slug,
         subject=text.subject_words,
+        short_name=text.short_name,
         beginning=text.beginning,
         colour=colour,
         fault_words=timeline.fault_words,

@@ -78,7 +78,17 @@ def _head(journal: Journal) -> Iterator[str]:
         yield "".join(f"- {text.markdown(sentence)}\n" for sentence in certificate.missing[:20])
         if len(certificate.missing) > 20:
             yield f"- and {len(certificate.missing) - 20} more\n"
+    yield from _subjects(journal)
     yield from _recoveries(journal)
+
+
+def _subjects(journal: Journal) -> Iterator[str]:
+    if journal.subjects:
+        yield "\n**Parts**, each tried by the kit of its contract\n\n"
+    for each in journal.subjects:
+        yield f"- **{each.title.value}** {text.markdown(verdict.subject_sentence(each))}\n"
+        for part in each.parts:
+            yield f"  - {part.title.value} {text.markdown(text.short_name(part.factory))}\n"
 
 
 def _recoveries(journal: Journal) -> Iterator[str]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.journal import Journal, Status, SubjectReport, Title
 from holdfast.reports import finding, notes, recovery, text, verdict, view, windows
 
 TITLE_STYLES = {
@@ -237,6 +237,10 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     if journal.interrupted:
         _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
     console.print()
+    for subject in journal.subjects:
+        _print_subject(subject, console, verbose)
+    if journal.subjects:
+        console.print()
     runs = text.plural(view.total_runs(journal), "run")
     title = Text(certificate.title.value, TITLE_STYLES[certificate.title])
     title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
@@ -249,3 +253,16 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
         _print_wrapped(console, f"- and {len(certificate.missing) - len(shown)} more")
     if report:
         console.print(Text(f"Report: {_sayable(console, report)}"), soft_wrap=True)
+
+
+def _print_subject(subject: SubjectReport, console: Console, verbose: bool) -> None:
+    """The title of what parts there are of one kind."""
+    title = Text(subject.title.value, TITLE_STYLES[subject.title])
+    first, *others = textwrap.wrap(
+        _sayable(console, verdict.subject_sentence(subject)), max(console.width, 30) - len(subject.title) - 2
+    )
+    console.print(title.append(f"  {first}", "not bold default"), soft_wrap=True)
+    for line in others:
+        _print_wrapped(console, line)
+    for sentence in subject.missing if verbose else subject.missing[:SHOWN_MISSING]:
+        _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)

@@ -157,6 +157,12 @@ def _parse(stamp: str) -> datetime | None:
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
 
+def short_name(factory: str) -> str:
+    """What a factory is called: of `module:name` the name."""
+    module, _, name = factory.rpartition(":")
+    return name if module and "/" not in name else factory
+
+
 def subject_words(subject: str) -> str:
     """`RT` is `runtime`; an unknown subject speaks for itself."""
     return next((words for known, words in SUBJECT_WORDS.items() if known == subject), subject)

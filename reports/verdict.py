@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.harness.model.journal import Certificate, Journal, Status, Title
+from holdfast.harness.model.journal import Certificate, Journal, Status, SubjectReport, Title
 from holdfast.reports import view
-from holdfast.reports.text import plural
+from holdfast.reports.text import plural, subject_words
 
 TITLE_MEANINGS = {
     Title.CERTIFIED: "every MUST rule passed or does not apply",
@@ -60,3 +60,13 @@ def on_its_word(certificate: Certificate) -> str:
     rules = plural(certificate.decided, "decided rule")
     verb = "rests" if certificate.on_its_word == 1 else "rest"
     return f"{certificate.on_its_word} of {rules} {verb} on the word of the system under test alone"
+
+
+def subject_sentence(subject: SubjectReport) -> str:
+    """What a title says of parts of one kind: which, how many are certified, and how many rules are decided."""
+    tried = sum(bool(each.report) for each in subject.parts)
+    whole = sum(each.title is Title.CERTIFIED for each in subject.parts)
+    return (
+        f"{subject_words(subject.subject)}: {subject.decided} of {plural(subject.rules, 'MUST rule')} decided; "
+        f"of {plural(tried, 'part')} tried by itself, {whole} certified"
+    )

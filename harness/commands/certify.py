@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
-
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS, point_latest
+from holdfast.harness.commands.parts import with_parts
 from holdfast.harness.commands.progress import CaseProgress
+from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
-from holdfast.harness.engine.artefacts.journal_file import write_journal
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
 from holdfast.harness.model.journal import Journal, Status, Title
@@ -31,6 +29,7 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
         require_reachable()
         make_folder(request.folder)
         journal = certification.run()
+        journal = with_parts(journal, request, interruption, progress)
         broken = write_reports(journal, request.folder, progress)
         point_latest(request.folder)
     if json:
@@ -44,28 +43,13 @@ def certify(request: Request, *, json: bool, verbose: bool, require_certified: b
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
     """0 certified or partial, 1 refuted, 2 inconclusive (also where nothing ran), 4 harness error."""
-    title = journal.certificate.title
-    if title is Title.REFUSED:
+    if Title.REFUSED in journal.titles:
         return 1
     if Status.ERROR in {each.status for each in journal.cases} | {each.status for each in journal.rules}:
         return HARNESS_ERROR
-    if title is Title.INCONCLUSIVE:
+    if Title.INCONCLUSIVE in journal.titles:
         return 2
-    return 2 if require_certified and title is not Title.CERTIFIED else 0
-
-
-def write_reports(journal: Journal, folder: Path, progress: Console) -> bool:
-    """Write every report; one that breaks is named and keeps no other from being written."""
-    write_journal(folder / RESULTS, journal)
-    broken = False
-    for reporter in registry.reporters():
-        try:
-            with foreign(f"reporter {reporter.name}"):
-                reporter.render(journal, folder)
-        except Exception as error:  # A reporter is somebody's plug-in.
-            progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}")
-            broken = True
-    return broken
+    return 2 if require_certified and set(journal.titles) != {Title.CERTIFIED} else 0
 
 
 def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import time  # noqa: TID251 - for the report alone
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code, write_reports
+from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
 from holdfast.harness.commands.folders import RESULTS, point_latest
+from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
-from holdfast.harness.engine.certification.kit_journal import kit_journal
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
-from holdfast.harness.engine.site.interruption import Interruption, listening
+from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
@@ -54,27 +51,11 @@ def certify_part(
         require_certified: exit with 2 if the title is less.
         location, options: as Kit.certify.
     """
-    kit = registry.kit(contract)
-    chosen = _chosen(kit.rules, rules, areas, contract)
-    started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()  # noqa: TID251
-    try:
-        with foreign(f"{contract} {factory!r}"), listening() as interruption:
-            found = kit.certify(factory, chosen, seed, location, options or {})
-            checks = list(_until_interrupted(found, interruption))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    chosen = _chosen(registry.kit(contract).rules, rules, areas, contract)
+    request = KitRequest(contract, factory, command, chosen, seed, location, options or {})
+    with listening() as interruption:
+        checks, journal = run_kit(request, interruption)
     make_folder(folder)
-    journal = kit_journal(
-        checks,
-        command=command,
-        factory=factory,
-        subject=kit.subject,
-        started=started,
-        duration_s=time.monotonic() - began_s,
-        seed=seed,
-        interrupted=interruption.signal,
-        left_out=kit.rules - chosen if chosen else frozenset(),
-    )
     broken = write_reports(journal, folder, consoles.progress())
     point_latest(folder)
     if json:
@@ -86,19 +67,6 @@ def certify_part(
     if interruption.signal:
         return interruption.exit_code
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
-
-
-def _until_interrupted(checks: Iterator[KitCheck], interruption: Interruption) -> Iterator[KitCheck]:
-    """Checks as they end; a first signal lets the one under way end, and a second Ctrl-C breaks it off."""
-    while not interruption.signal:
-        try:
-            with interruption.breakable():
-                check = next(checks, None)
-        except KeyboardInterrupt:
-            return
-        if check is None:
-            return
-        yield check
 
 
 def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str], contract: str) -> frozenset[str]:

@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.certify import HARNESS_ERROR, write_reports
+from holdfast.harness.commands.certify import HARNESS_ERROR
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.commands.progress import CaseProgress
+from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.commands.trend import write_night_reports
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.certify import Certification

@@ -307,6 +307,46 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     on_its_word: int = 0
 
 
+class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One part of a system, as its kit judged it.
+
+    Attributes:
+        contract: name of the kit.
+        factory: of the part, as the kit knows it.
+        title: of its own certificate.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first; of one that was not tried, why.
+        checks: how many the kit ran.
+        report: its own report, relative to the folder of the journal; empty: it was not tried.
+    """
+
+    contract: str
+    factory: str
+    title: Title
+    missing: tuple[str, ...] = ()
+    checks: int = 0
+    report: str = ""
+
+
+class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of all parts of one kind together, and of what runs of the whole system decide about them.
+
+    Attributes:
+        subject: `SB`, `ST`, ...
+        title: one word.
+        missing: what keeps it from being CERTIFIED, one sentence each, worst first.
+        rules: how many rules bind the subject.
+        decided: how many of them are decided, by a kit or by runs.
+        parts: those of the subject.
+    """
+
+    subject: str
+    title: Title
+    missing: tuple[str, ...]
+    rules: int
+    decided: int
+    parts: tuple[PartReport, ...]
+
+
 class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a tier ran, and if not, why: what is missing on this machine."""
 
@@ -337,6 +377,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         certificate: the card.
         findings: what is refuted and what is open, worst first, identical ones once.
         oracle_titles: by name of an oracle, what it is called before people.
+        subjects: what else is certified, beside `subject`: of parts that their kits judged.
     """
 
     version: int = RESULTS_VERSION
@@ -360,3 +401,9 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     certificate: Certificate
     findings: tuple[Finding, ...] = ()
     oracle_titles: dict[str, str] = {}
+    subjects: tuple[SubjectReport, ...] = ()
+
+    @property
+    def titles(self) -> tuple[Title, ...]:
+        """Of all that is certified."""
+        return (self.certificate.title, *(each.title for each in self.subjects))

@@ -235,6 +235,28 @@ class SelfDescribing(Protocol):
         """The tables that its diagrams are drawn from."""
 
 
+class Part(msgspec.Struct, frozen=True):
+    """A part of a system that implements a contract of the SPI.
+
+    Attributes:
+        contract: name of the kit that judges it, such as `state-backend`.
+        factory: as the kit knows it: a registered name, a URI, or `module:name`.
+        requires: a module without which it is not there, such as one of an extra; empty: none.
+    """
+
+    contract: str
+    factory: str
+    requires: str = ""
+
+
+@runtime_checkable
+class MadeOfParts(Protocol):
+    """What an adapter may have beside System, some of whose parts have kits: each is judged by its own."""
+
+    def certified_parts(self) -> Sequence[Part]:
+        """Those parts; of a contract the simplest first."""
+
+
 @runtime_checkable
 class VariantIsProgram(Protocol):
     """What the factory of a system may have, where a variant names a program of the user's that only `deploy` runs: a

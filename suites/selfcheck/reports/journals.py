@@ -97,6 +97,24 @@ def _journal(
     )
 
 
+def _subjects() -> tuple[journal.SubjectReport, ...]:
+    """A state backend that is whole, and sinks of which one is refused and one was not tried."""
+    whole, refused = journal.Title.CERTIFIED, journal.Title.REFUSED
+    return (
+        journal.SubjectReport(
+            "SB", whole, (), 24, 24,
+            (journal.PartReport("state-backend", "hashmap", whole, (), 67, "parts/1-state-backend/report.html"),),
+        ),
+        journal.SubjectReport(
+            "SNK", refused, ("1 MUST rule is FAIL: TPC-02.",), 17, 16,
+            (
+                journal.PartReport("sink", "mypkg.sinks:Sink", refused, (), 37, "parts/2-sink/report.html"),
+                journal.PartReport("sink", "mypkg.sinks:Other", journal.Title.PARTIAL, ("It was not tried.",)),
+            ),
+        ),
+    )  # fmt: skip
+
+
 def partial() -> journal.Journal:
     """The reference runtime: nothing refuted, much undecided."""
     cases = [case_result(entry) for entry in CASES]
@@ -159,6 +177,11 @@ def partial() -> journal.Journal:
             drawn_plans=2_921,
         ),
     )
+
+
+def with_parts() -> journal.Journal:
+    """The reference runtime, and parts of it that kits judged."""
+    return msgspec.structs.replace(partial(), subjects=_subjects())
 
 
 WINDOW_NEVER_HIT = "the window `between completion and commit` was never hit in 305 runs."
@@ -362,6 +385,16 @@ def hostile() -> journal.Journal:
         runs=(
             msgspec.structs.replace(strange, finding=broken, details="../../etc/passwd"),
             msgspec.structs.replace(strange, id="calm", outcome=Outcome.PASS, verdicts=(), timeline=None),
+        ),
+        subjects=(
+            journal.SubjectReport(
+                HOSTILE,
+                journal.Title.REFUSED,
+                (HOSTILE,),
+                -1,
+                -1,
+                (journal.PartReport(HOSTILE, HOSTILE, journal.Title.REFUSED, (HOSTILE,), -1, HOSTILE),),
+            ),
         ),
         findings=(broken, msgspec.structs.replace(broken, status=journal.Status.ERROR, next=None, run=HOSTILE)),
         certificate=msgspec.structs.replace(

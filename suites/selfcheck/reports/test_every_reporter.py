@@ -25,7 +25,7 @@ REPORTERS: tuple[Callable[[], Reporter], ...] = (
     AllureReporter,
     SummaryReporter,
 )
-JOURNALS = (journals.partial, journals.refused, journals.hostile, journals.empty, journals.side_by_side)
+JOURNALS = (journals.with_parts, journals.refused, journals.hostile, journals.empty, journals.side_by_side)
 
 every_reporter = pytest.mark.parametrize("reporter", REPORTERS)
 

@@ -167,6 +167,12 @@ def test_the_policy_lets_in_our_script_and_style_and_nothing_else(journal: Calla
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
+def test_parts_have_titles_of_their_own() -> None:
+    words = " ".join(" ".join(Page(page(journals.with_parts())).words).split())
+    assert "state backend Certified 24 of 24 MUST rules decided hashmap Certified 67 checks" in words
+    assert "sink Refused 16 of 17 MUST rules decided Sink Refused 37 checks Other Not tried" in words
+
+
 def test_hostile_words_stay_words() -> None:
     source = page(journals.hostile())
     assert "<script>alert" not in source
@@ -176,7 +182,7 @@ def test_hostile_words_stay_words() -> None:
     assert "\x00" not in source
 
 
-@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.hostile, journals.large])
+@pytest.mark.parametrize("journal", [journals.with_parts, journals.refused, journals.hostile, journals.large])
 def test_ids_are_unique_and_links_arrive(journal: Callable[[], Journal]) -> None:
     found = Page(page(journal()))
     assert found.open == []

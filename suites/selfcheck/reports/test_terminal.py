@@ -23,7 +23,7 @@ def said(journal: Journal, *, width: int = 80, verbose: bool = False, encoding: 
     return raw.getvalue().decode(encoding)
 
 
-@pytest.mark.parametrize("journal", [journals.partial, journals.refused, journals.large, journals.empty])
+@pytest.mark.parametrize("journal", [journals.with_parts, journals.refused, journals.large, journals.empty])
 @pytest.mark.parametrize("width", [80, 100, 140])
 @pytest.mark.parametrize("verbose", [False, True])
 def test_lines_keep_to_the_width(journal: Callable[[], Journal], width: int, verbose: bool) -> None:
@@ -41,6 +41,13 @@ def test_areas_are_counted() -> None:
         line = next(line for line in lines if line.startswith(f"{area.code} "))
         numbers = [area.counts[status] for status in Status if status in area.counts]
         assert [int(word) for word in line.split()[-len(numbers) - 1 :]] == [len(area.rules), *numbers]
+
+
+def test_parts_have_titles_of_their_own() -> None:
+    shown = " ".join(said(journals.with_parts()).split())
+    assert "CERTIFIED state backend: 24 of 24 MUST rules decided; of 1 part tried by itself, 1 certified" in shown
+    assert "REFUSED sink: 16 of 17 MUST rules decided; of 1 part tried by itself, 0 certified - 1 MUST rule is" in shown
+    assert shown.index("REFUSED sink") < shown.index("PARTIAL reference")
 
 
 def test_rules_are_counted_by_area_and_listed_on_request() -> None:

@@ -1,0 +1,73 @@
+"""The parts of a certified system: each is judged by its kit, and gets a report of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from holdfast.harness.commands.reports import write_reports
+from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.subjects import JudgedPart, parts_of, subject_reports, why_absent
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.plural import plural
+from holdfast.harness.spi.system import Part
+
+FOLDER = "parts"
+
+
+def with_parts(journal: Journal, request: Request, interruption: Interruption, console: Console) -> Journal:
+    """The journal with what the kits say of the parts of its system; their reports lie below its folder.
+
+    Args:
+        journal: of the whole system.
+        request: what is certified.
+        interruption: heard between any two checks.
+        console: where progress is shown.
+    """
+    judged = [
+        _judged(part, number, journal, request, interruption, console)
+        for number, part in enumerate(parts_of(registry.system(request.system)), start=1)
+        if _rules(part, request) or not _narrowed(request)
+    ]
+    return msgspec.structs.replace(journal, subjects=subject_reports(journal, judged))
+
+
+def _judged(
+    part: Part, number: int, journal: Journal, request: Request, interruption: Interruption, console: Console
+) -> JudgedPart:
+    if reason := interruption.reason() or _why_not(journal, request) or why_absent(part):
+        return JudgedPart(part, None, reason)
+    asked = KitRequest(part.contract, part.factory, request.command, _rules(part, request), request.seed)
+    run = run_kit(asked, interruption)
+    title = run.journal.certificate.title
+    console.print(f"{title.value:<13} {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")
+    folder = Path(FOLDER) / f"{number}-{part.contract}"
+    make_folder(request.folder / folder)
+    write_reports(run.journal, request.folder / folder, console)
+    return JudgedPart(part, run.journal, report=str(folder / "report.html"))
+
+
+def _why_not(journal: Journal, request: Request) -> str:
+    """Why no part is judged; empty: each is."""
+    if request.tiers and Tier.SIM not in request.tiers:
+        return f"kits run on tier {Tier.SIM}, which was not chosen"
+    if request.budget_s is not None and journal.duration_s >= request.budget_s:
+        return f"the time limit of {request.budget_s:.0f} s was reached"
+    return ""
+
+
+def _narrowed(request: Request) -> bool:
+    return bool(request.rules or request.areas)
+
+
+def _rules(part: Part, request: Request) -> frozenset[str]:
+    """Those of its kit that were chosen; empty: all, or none of them."""
+    known = registry.kit(part.contract).rules
+    return frozenset(each for each in known if each in request.rules or each.partition("-")[0] in request.areas)

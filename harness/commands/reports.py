@@ -1,0 +1,27 @@
+"""Every report of a journal, in its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from holdfast.harness.commands.folders import RESULTS
+from holdfast.harness.engine.artefacts.journal_file import write_journal
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.model.journal import Journal
+
+
+def write_reports(journal: Journal, folder: Path, progress: Console) -> bool:
+    """Write every report; one that breaks is named and keeps no other from being written."""
+    write_journal(folder / RESULTS, journal)
+    broken = False
+    for reporter in registry.reporters():
+        try:
+            with foreign(f"reporter {reporter.name}"):
+                reporter.render(journal, folder)
+        except Exception as error:  # A reporter is somebody's plug-in.
+            progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}")
+            broken = True
+    return broken
