@@ -96,6 +96,8 @@ def _show(
         console.print(
             Text(f"{result.rule.id}  ") + Text(f"{result.status:<{_WIDTH}}", STATUS_STYLES[result.status]) + words
         )
+        for figure in (words for check in own for words in check.figures):
+            console.print(Text(f"    {figure}", "dim"))
         for check in failed:
             console.print(Text(f"    {check.id}: {check.reason}"))
             for step in check.witness if check is failed[0] else ():

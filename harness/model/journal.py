@@ -219,6 +219,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rule_reasons: one sentence for each rule that is not PASS.
         runs_demanded, runs_passed, runs_failed, runs_inconclusive: counts.
         inconclusive_causes: by cause.
+        figures: what was measured, sentences.
     """
 
     case: str
@@ -235,6 +236,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs_failed: int
     runs_inconclusive: int
     inconclusive_causes: dict[str, int]
+    figures: tuple[str, ...] = ()
 
 
 class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

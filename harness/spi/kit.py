@@ -22,6 +22,7 @@ class KitCheck(msgspec.Struct, frozen=True):
         reason: one sentence where it is not PASS.
         witness: of a failure, the steps that lead to it.
         supplied_by_author: parts of the judgement that rest on the author's word, such as a committed reader.
+        figures: what was measured, sentences; nothing is judged by a time.
     """
 
     id: str
@@ -31,6 +32,7 @@ class KitCheck(msgspec.Struct, frozen=True):
     reason: str = ""
     witness: tuple[str, ...] = ()
     supplied_by_author: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
 
     @property
     def own_rule(self) -> str:

@@ -74,7 +74,7 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
         return CheckVerdict(check, status, check.rule, f"{type(error).__name__}: {error}", _witness(error, bench.steps))
     if missed := [window for window in check.windows if not bench.windows[window]]:
         return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
-    return CheckVerdict(check, Status.PASS, check.rule)
+    return CheckVerdict(check, Status.PASS, check.rule, figures=tuple(getattr(bench, "figures", ())))
 
 
 def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:

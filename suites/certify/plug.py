@@ -63,5 +63,5 @@ def deciding(checks: Sequence[AnyCheck], rules: Set[str]) -> list[AnyCheck]:
 
 def shown(verdict: CheckVerdict) -> KitCheck:
     """As the command line takes it."""
-    check = verdict.check
-    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, verdict.reason, tuple(verdict.witness))
+    check, witness, figures = verdict.check, tuple(verdict.witness), tuple(verdict.figures)
+    return KitCheck(check.id, check.purpose, verdict.rule, verdict.status, verdict.reason, witness, figures=figures)

@@ -21,6 +21,7 @@ class CheckVerdict(NamedTuple):
         rule: that is broken, or that the check decides.
         reason: one sentence where it is not PASS.
         witness: of a failure, the steps that lead to it.
+        figures: what it measured, sentences.
     """
 
     check: Check[Any]
@@ -28,6 +29,7 @@ class CheckVerdict(NamedTuple):
     rule: str
     reason: str = ""
     witness: Sequence[str] = ()
+    figures: Sequence[str] = ()
 
     @property
     def text(self) -> str:

@@ -55,6 +55,7 @@ class Bench:
         now_ms: what time it is.
         steps: what was done so far: the witness.
         windows: what was met, by name.
+        figures: what it costs, sentences.
         completed: checkpoints that can be restored, oldest first.
         pending: snapshots that have neither completed nor been given up.
         keeps_folders: an attempt finds what the one before it left; only where LOCAL_RECOVERY is declared.
@@ -73,6 +74,7 @@ class Bench:
         self.now_ms = 1_000
         self.steps: list[str] = []
         self.windows: Counter[str] = Counter()
+        self.figures: list[str] = []
         self.completed: list[Completed] = []
         self.pending: set[int] = set()
         self.keeps_folders = True
@@ -318,6 +320,10 @@ class Bench:
     def hit(self, window: str) -> None:
         """A window was met."""
         self.windows[window] += 1
+
+    def figure(self, sentence: str) -> None:
+        """Something was measured."""
+        self.figures.append(sentence)
 
     def close(self) -> list[Exception]:
         """Free everything; what backends raised when they were closed."""

@@ -127,5 +127,5 @@ def test_misuse_is_one_sentence(
 def test_rules_name_the_kit_that_decides_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.execute(["rules", "SBK-03"]) == 0
     assert "holdfast certify --state-backend module:factory --rule SBK-03" in " ".join(capsys.readouterr().out.split())
-    assert cli.execute(["rules", "SBK-11"]) == 0
+    assert cli.execute(["rules", "BAR-03"]) == 0
     assert "--state-backend" not in capsys.readouterr().out

@@ -77,6 +77,8 @@ KILLED_BY = {
     "leaves-failed-uploads": "SBK-02/upload-errors",
     "claims-the-unclaimed": "INC-02/unclaimed",
     "shared-savepoints": "INC-02/savepoint-between",
+    "full-above-a-few": "INC-08/change-rates",
+    "reads-the-first-64": "SBK-11/operations",
     "reversed-chain": "SBK-02/crashes",
     "unknown-placeholders": "INC-02/subsumed",
     "moves-extents": "SBK-02/empty",

@@ -8,6 +8,7 @@ from holdfast.suites.certify.state_backend.checks import (
     canonical,
     changelog,
     coordinator_memory,
+    costs,
     errors,
     flags,
     golden_run,
@@ -40,4 +41,5 @@ DIRECTED: tuple[Check[Bench], ...] = (
     *memory.CHECKS,
     *coordinator_memory.CHECKS,
     *local_recovery.CHECKS,
+    *costs.CHECKS,
 )
