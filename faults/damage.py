@@ -41,7 +41,7 @@ class DamageCheckpoint:
     roles = frozenset({Role.STORAGE})
     parameters: Mapping[str, tuple[type, str]] = {
         "part": (str, "`metadata`, `state`, or `commit` where that is a file of its own; `metadata` if not given"),
-        "way": (str, "`remove`, `truncate` or `flip` (one bit); `remove` if not given"),
+        "way": (str, "`remove`, `truncate`, `flip` (one bit) or `stale` (an older content); `remove` if not given"),
     }
     colour = "#774411"
     control = CheckpointFileControl

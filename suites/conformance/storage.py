@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from holdfast.faults.damage import damage
 from holdfast.faults.process import kill
 from holdfast.faults.storage import storage_error
+from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
+    CHECKPOINTING,
     EVERYWHERE,
     STATE_IN_FILES,
     TOLERANT,
@@ -19,7 +24,9 @@ from holdfast.suites.conformance.plans import (
     plan,
     with_needs,
 )
+from holdfast.suites.conformance.recovery import EXACTLY_ONCE, RECORDED, UNREADABLE, WHO_READS
 
+WAYS_TO_FAIL: tuple[Mapping[str, int], ...] = ({}, {"answer_lost": 1})
 OPERATIONS = ("publish-metadata", "persist-job-record", "delete")
 INSTANTS = 8
 """How many crashes fall into each operation; the seed of the run draws how far it had come."""
@@ -48,6 +55,34 @@ REPORTED = (
 )
 """With crashes between an effect and its report, and answers that are lost."""
 
+STALE = tuple(
+    plan(damage(part, "stale", 300, **RECORDED), WHO_READS[part], options={**STATE_IN_FILES, **TWO_RETAINED})
+    for part in WHO_READS
+)
+"""A file of the newest checkpoint holds what it held in the one before."""
+BESIDE = tuple(
+    plan(
+        command("cancel", after_checkpoint=3),
+        command("submit", {"restore": 0}, after_checkpoint=3, at_event="checkpoint_retained"),
+        *faults,
+        options={**STATE_IN_FILES, f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},
+        records={"records": 240},
+    )
+    for faults in ((), (kill(COORDINATOR, after_checkpoint=6),), (kill(WORKERS[0], after_checkpoint=6),))
+)
+"""A job on the directory in which the last one has left a checkpoint."""
+TRANSIENT = tuple(
+    plan(
+        storage_error(operation, 200, {"occurrences": occurrences, **way}, after_checkpoint=1),
+        options={**STATE_IN_FILES, **TOLERANT},
+        records={"records": 240},
+    )
+    for operation in ("write-state", "publish-metadata", "persist-job-record", "delete")
+    for occurrences in (1, 4, 0)
+    for way in WAYS_TO_FAIL
+)
+"""Every operation of a checkpoint, refused or its answer lost: once, four times, and for a while."""
+
 CASES = with_needs(
     Case(
         id="storage/atomic-metadata",
@@ -74,5 +109,45 @@ CASES = with_needs(
         plan=each_of(REPORTED),
         runs=len(REPORTED),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="storage/damaged-pieces",
+        purpose="Is each piece noticed that is missing, cut, changed or older than its checkpoint?",
+        method="Metadata or a state file of the newest checkpoint is removed, cut, changed in one bit, or holds what "
+        "it held in the checkpoint before; a coordinator or worker dies that reads it, and it is mended later.",
+        passes="No subtask starts with other state than was recorded, and the output is that of the oracle's model.",
+        decides=(
+            Decision("STO-06", "RESTORE", ("state-differs", "position-differs"), "takes-stale-metadata"),
+            Decision("STO-06", "EXACT", EXACTLY_ONCE, "starts-empty"),
+            Decision("STO-06", "LOUD", ("started-empty",), "starts-empty-if-missing"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of((*STALE, *UNREADABLE)),
+        runs=len(STALE) + len(UNREADABLE),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="storage/two-jobs",
+        purpose="Is what one job has left safe from another one on the same directory?",
+        method="A job is cancelled and keeps its checkpoint; another one starts empty on the same directory, and its "
+        "coordinator or a worker dies. After the run the harness restores what both have retained.",
+        passes="The second one starts empty, and what the first has left can be restored as it was recorded.",
+        decides=(Decision("STO-08", "RETAIN", ("start-not-reported", "deleted-after-end"), "one-folder-for-all"),),
+        plan=each_of(BESIDE),
+        runs=len(BESIDE),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="storage/transient-errors",
+        purpose="Does an error of the storage that passes cost a checkpoint at worst?",
+        method="Writing state, publishing metadata, writing the job record and deleting fail, each once, four times "
+        "and for a while, refused or with a lost answer.",
+        passes="The job does not restart for it, and checkpoints complete again afterwards.",
+        decides=(
+            Decision("STO-09", "LIVE", ("no-new-checkpoints", "input-not-drained"), "never-triggers-again"),
+            Decision("STO-09", "COUNT", ("failed-below-tolerable",), "fails-for-the-storage"),
+        ),
+        plan=each_of(TRANSIENT),
+        runs=len(TRANSIENT),
     ),
 )

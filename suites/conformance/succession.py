@@ -79,6 +79,7 @@ CASES = with_needs(
         passes="It is refused and ends; it stores nothing, and completes nothing that its successor did not find.",
         decides=(
             Decision("CRD-13", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
+            Decision("STO-08", "FENCE", ("superseded-acted", "superseded-completed"), "ignores-successor"),
             Decision("CRD-13", "FENCE", ("epoch-not-higher",), "claims-epoch-again"),
         ),
         windows=(Window.RESTORED_STATE,),

@@ -27,6 +27,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/copies-differ", "CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
+    "takes-stale-metadata": ("REACH/file-differs", "RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
+    "never-triggers-again": ("COORD/slot-not-freed", "PROGRESS/no-checkpoint-begun", *STUCK),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
     "source-follows-published-positions": ("RESTORE/position-differs", "EXACT/input-missing", "NOLOSS/input-lost"),
     "leaves-a-file": ("PACE/triggered-with-backlog",),
@@ -276,6 +278,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     ),
     "starts-empty-if-missing": (
         "COORD/restored-not-latest",
+        "LOUD/started-older",
         "REACH/file-missing",
         "RETAIN/too-many-retained",
         *EXTRA,
