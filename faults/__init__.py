@@ -24,6 +24,7 @@ from holdfast.faults.storage import SlowStorage, StorageError
 from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
 from holdfast.faults.truncation import Truncate
+from holdfast.faults.upgrade import Upgrade
 from holdfast.faults.user import Cancel, RequestCheckpoint, Submit, Suspend
 from holdfast.harness.spi.fault import FaultFactory
 
@@ -58,6 +59,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     Replay,
     JumpClock,
     SkewClock,
+    Upgrade,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

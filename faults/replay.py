@@ -54,19 +54,25 @@ class Replay(Momentary):
     def landed(self, history: History, fault: int) -> bool:
         """A checkpoint completed twice, the second time after the injection, and there had been work in it: where the
         plan asks for windows, the end of one, because a job emits rows of windows in no other checkpoint."""
-        injected = injection(history, fault)
-        if injected is None:
-            return False
-        windows = history.plan.faults[fault].parameters.get("windows")
-        completed: dict[int, list[CheckpointCompleted]] = {}
-        for event in history.of(CheckpointCompleted):
-            completed.setdefault(event.checkpoint, []).append(event)
-        return any(
-            len(times) > 1
-            and history.position(times[-1]) > history.position(injected)
-            and (_passed_a_window(completed, checkpoint) if windows else _worked(history, completed, checkpoint))
-            for checkpoint, times in completed.items()
-        )
+        return done_again(history, fault)
+
+
+def done_again(history: History, fault: int) -> bool:
+    """Whether a checkpoint with work in it completed twice, the second time after the injection of a fault. Its
+    parameter `windows` asks for the end of a window."""
+    injected = injection(history, fault)
+    if injected is None:
+        return False
+    windows = history.plan.faults[fault].parameters.get("windows")
+    completed: dict[int, list[CheckpointCompleted]] = {}
+    for event in history.of(CheckpointCompleted):
+        completed.setdefault(event.checkpoint, []).append(event)
+    return any(
+        len(times) > 1
+        and history.position(times[-1]) > history.position(injected)
+        and (_passed_a_window(completed, checkpoint) if windows else _worked(history, completed, checkpoint))
+        for checkpoint, times in completed.items()
+    )
 
 
 def _passed_a_window(completed: Completed, checkpoint: int) -> bool:

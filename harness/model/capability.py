@@ -53,6 +53,8 @@ class Capability(StrEnum):
     """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""
+    UPGRADE = "upgrade"
+    """The code of the job has a next version, which can take its place on the same checkpoints."""
     FORGE_MESSAGE = "forge-message"
     LOSE_NOTICES = "lose-notices"
     """News of the end of a checkpoint can be lost on its way to a task."""

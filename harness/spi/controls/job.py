@@ -26,3 +26,27 @@ class ReplayControl(Protocol):
 
     def running(self) -> bool:
         """Whether the job runs."""
+
+
+UPGRADES = ("stop", "kill", "replay")
+"""How a job ends whose next version takes its place: in good order; by the death of its coordinator; in good order, and
+the completion of its last checkpoint is taken back, so that the next version does the work of that once more."""
+
+
+class UpgradeControl(Protocol):
+    """A job whose code has a next version."""
+
+    def upgrade(self, way: str) -> None:
+        """End the job, and start its next version from its checkpoints. Whatever starts the job again from now on
+        starts that one.
+
+        Args:
+            way: one of UPGRADES.
+
+        Raises:
+            ValueError: there is no such way.
+            OSError: the job does not run, or its next version does already.
+        """
+
+    def running(self) -> bool:
+        """Whether the job runs, in whatever version."""

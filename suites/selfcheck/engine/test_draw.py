@@ -30,7 +30,7 @@ from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 SEEDS = range(1, 401)
 FAULTS = registry.toolbox().faults
-OF_MICRO_BATCHES = {"damage", "replay"}
+OF_MICRO_BATCHES = {"damage", "replay", "upgrade"}
 OF_USERS = {"cancel", "suspend", "submit"}
 
 
