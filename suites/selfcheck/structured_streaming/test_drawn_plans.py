@@ -19,6 +19,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.spi.controls.job import UPGRADES
 from holdfast.harness.spi.service import Site
 from holdfast.harness.spi.system import SuitsPlans, System
 from holdfast.suites.selfcheck.structured_streaming import own, pipelines
@@ -79,7 +80,7 @@ def assert_suited(plans: list[Plan], system: System, tier: Tier) -> None:
         struck = [fault for fault in plan.faults if fault.kind not in ("truncate", "damage")]
         progress = [fault.schedule.after_checkpoint for fault in struck]
         assert len(set(progress)) == len(progress)
-    replayed = [any(fault.kind == "replay" for fault in plan.faults) for plan in plans]
+    replayed = [any("replay" in (fault.kind, fault.parameters.get("way")) for fault in plan.faults) for plan in plans]
     assert sum(replayed) > len(plans) // 5
     assert [plan.options.get(NO_DATA) == "false" for plan in plans] == replayed
 
@@ -128,6 +129,23 @@ def test_faults_are_drawn_where_there_is_something_to_strike_that_bears_them() -
     assert {where for where, found in kinds.items() if "supersede" in found} == {("overwritten_batches", Tier.SPARK)}
     for plan in drawn(registry.system("spark"), Tier.CONTAINERS):
         assert not {"truncate", "replay"} <= {fault.kind for fault in plan.faults}
+
+
+def test_what_names_a_next_version_is_upgraded_once_and_nothing_else_is() -> None:
+    """Beside an upgrade there is no succession, and none waits at a gate that is to end in good order."""
+    upgrades = Path(pipelines.__path__[0]) / "upgrades"
+    named, unnamed = (registry.system(f"spark+{upgrades}/{name}.py") for name in ("orders", "orders_v2"))
+    for tier in ON_BOTH:
+        assert not any(fault.kind == "upgrade" for plan in drawn(unnamed, tier) for fault in plan.faults)
+        plans = drawn(named, tier)
+        assert_suited(plans, named, tier)
+        with_upgrade = [plan for plan in plans if any(fault.kind == "upgrade" for fault in plan.faults)]
+        assert len(plans) // 5 < len(with_upgrade) < len(plans)
+        assert "supersede" not in {fault.kind for plan in with_upgrade for fault in plan.faults}
+        faults = [fault for plan in plans for fault in plan.faults if fault.kind == "upgrade"]
+        assert len(faults) == len(with_upgrade)
+        assert {fault.parameters["way"] for fault in faults} == set(UPGRADES)
+        assert all(fault.parameters["way"] == "kill" for fault in faults if fault.schedule.gate)
 
 
 def test_plans_are_drawn_where_the_pipeline_can_run() -> None:

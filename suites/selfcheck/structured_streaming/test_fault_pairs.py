@@ -40,19 +40,27 @@ CHANGED_COMMIT = damage("commit", "flip", 500, after_checkpoint=2)
 REMOVED_STATE = damage("state", "remove", 500, after_checkpoint=2)
 SUPERSEDED = FaultSpec("supersede", COORDINATOR, IN_A_MICRO_BATCH, 500, {"unfinished": 1})
 
-pytestmark = [pytest.mark.nightly, pytest.mark.tier("spark")]
+ON_BOTH = [pytest.param(tier, marks=pytest.mark.tier(tier.value)) for tier in (Tier.SPARK, Tier.CONTAINERS)]
+
+pytestmark = pytest.mark.nightly
 
 
-def executed(name: str, folder: Path, *faults: FaultSpec, plan: Plan = PLAN) -> Run:
+def executed(name: str, folder: Path, *faults: FaultSpec, plan: Plan = PLAN, tier: Tier = Tier.SPARK) -> Run:
     system = f"spark+{pipelines.__name__}.{name}" if name else "spark"
     plan = replace(plan, system=system, faults=faults)
-    return counting_run(plan, registry.system(system), Tier.SPARK, folder)
+    return counting_run(plan, registry.system(system), tier, folder)
+
+
+def from_a_topic(tier: Tier) -> Plan:
+    """Containers have topics by themselves."""
+    return PLAN if tier is Tier.CONTAINERS else replace(PLAN, options=PLAN.options | TOPIC)
 
 
 def clauses(run: Run) -> set[str]:
     return {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
 
 
+@pytest.mark.tier("spark")
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
 def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(name: str, tmp_path: Path) -> None:
     run = executed(name, tmp_path, SUPERSEDED)
@@ -61,21 +69,24 @@ def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
     assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
 
 
+@pytest.mark.tier("spark")
 def test_a_second_driver_repeats_what_is_appended(tmp_path: Path) -> None:
     run = executed("appended_always", tmp_path, SUPERSEDED)
     assert run.outcome is Outcome.FAIL
     assert clauses(run) == {"EXACT/row-repeated"}
 
 
-def test_records_that_were_read_may_be_removed(tmp_path: Path) -> None:
-    plan = replace(PLAN, options=PLAN.options | TOPIC)
-    assert_passes(executed("stops_where_records_are_gone", tmp_path, REMOVED, KILLED, plan=plan))
+@pytest.mark.parametrize("tier", ON_BOTH)
+def test_records_that_were_read_may_be_removed(tier: Tier, tmp_path: Path) -> None:
+    plan = from_a_topic(tier)
+    assert_passes(executed("stops_where_records_are_gone", tmp_path, REMOVED, KILLED, plan=plan, tier=tier))
 
 
+@pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("name", ["stops_where_records_are_gone", "reads_past_what_is_gone"])
-def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tmp_path: Path) -> None:
-    plan = replace(PLAN, options=PLAN.options | TOPIC, expected_end=ExpectedEnd.FAILED)
-    run = executed(name, tmp_path, REMOVED_UNREAD, KILLED, plan=plan)
+def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tier: Tier, tmp_path: Path) -> None:
+    plan = replace(from_a_topic(tier), expected_end=ExpectedEnd.FAILED)
+    run = executed(name, tmp_path, REMOVED_UNREAD, KILLED, plan=plan, tier=tier)
     if name == "stops_where_records_are_gone":
         assert_passes(run)
         failed = [event for event in run.history.of(JobSwitched) if event.status is JobStatus.FAILED]
@@ -84,19 +95,22 @@ def test_a_query_stops_where_records_are_gone_that_it_has_not_read(name: str, tm
         assert clauses(run) == {"LIVE/end-not-reached"}
 
 
+@pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("damaged", [CUT_OFFSETS, CHANGED_COMMIT], ids=["offsets", "commit"])
-def test_a_query_does_not_go_on_from_a_log_that_it_cannot_read(damaged: FaultSpec, tmp_path: Path) -> None:
-    run = executed("", tmp_path, damaged, KILLED)
+def test_a_query_does_not_go_on_from_a_log_that_it_cannot_read(damaged: FaultSpec, tier: Tier, tmp_path: Path) -> None:
+    run = executed("", tmp_path, damaged, KILLED, tier=tier)
     assert_passes(run)
     assert run.history.of(RecoveryFailed)
 
 
-def test_a_query_does_not_go_on_without_its_state(tmp_path: Path) -> None:
-    run = executed("", tmp_path, REMOVED_STATE, KILLED, plan=replace(PLAN, job=KEYED_SUM))
+@pytest.mark.parametrize("tier", ON_BOTH)
+def test_a_query_does_not_go_on_without_its_state(tier: Tier, tmp_path: Path) -> None:
+    run = executed("", tmp_path, REMOVED_STATE, KILLED, plan=replace(PLAN, job=KEYED_SUM), tier=tier)
     assert_passes(run)
     assert run.history.of(RecoveryFailed)
 
 
+@pytest.mark.tier("spark")
 def test_one_that_begins_anew_loses_records(tmp_path: Path) -> None:
     run = executed("begins_anew", tmp_path, CUT_OFFSETS, KILLED)
     assert run.outcome is Outcome.FAIL
