@@ -105,7 +105,7 @@ def test_an_installed_module_travels_with_its_package(tmp_path: Path, monkeypatc
 def test_a_life_of_a_driver_program_has_modules_of_one_place() -> None:
     class Counting(Session):
         ends = 0
-        dead = False  # type: ignore[assignment]
+        dead = False
 
         def end(self) -> None:
             self.ends += 1

@@ -60,18 +60,20 @@ def clauses(run: Run) -> set[str]:
     return {f"{verdict.oracle}/{each.clause}" for verdict in run.verdicts for each in verdict.anomalies}
 
 
-@pytest.mark.tier("spark")
+@pytest.mark.parametrize("tier", ON_BOTH)
 @pytest.mark.parametrize("name", ["", "overwritten_batches"], ids=["file-sink", "overwritten-batches"])
-def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(name: str, tmp_path: Path) -> None:
-    run = executed(name, tmp_path, SUPERSEDED)
+def test_a_second_driver_leaves_output_right_that_has_a_fence_or_is_overwritten(
+    name: str, tier: Tier, tmp_path: Path
+) -> None:
+    run = executed(name, tmp_path, SUPERSEDED, tier=tier)
     assert_passes(run)
     former = [event for event in run.history.of(JobSwitched) if event.node == "coordinator.0"]
     assert former[-1].status in (JobStatus.FAILED, JobStatus.CANCELED)
 
 
-@pytest.mark.tier("spark")
-def test_a_second_driver_repeats_what_is_appended(tmp_path: Path) -> None:
-    run = executed("appended_always", tmp_path, SUPERSEDED)
+@pytest.mark.parametrize("tier", ON_BOTH)
+def test_a_second_driver_repeats_what_is_appended(tier: Tier, tmp_path: Path) -> None:
+    run = executed("appended_always", tmp_path, SUPERSEDED, tier=tier)
     assert run.outcome is Outcome.FAIL
     assert clauses(run) == {"EXACT/row-repeated"}
 

@@ -105,7 +105,7 @@ def test_only_one_with_a_next_version_can_be_upgraded(tmp_path: Path) -> None:
     assert list(upgraded.values()) == [{False}, {True}, {False}]
 
 
-ROWS = [{"name": "a", "sum": 0.3}, {"name": "a", "sum": 0.3}, {"name": "b", "sum": None}]
+ROWS: Sequence[Mapping[str, Any]] = [{"name": "a", "sum": 0.3}, {"name": "a", "sum": 0.3}, {"name": "b", "sum": None}]
 
 
 @pytest.mark.parametrize(
