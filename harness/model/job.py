@@ -25,6 +25,9 @@ class VertexKind(StrEnum):
     it holds is state."""
     KEYED_SUM = "keyed-sum"
     """Running sum of `value` by key; emits one row per touched key and batch."""
+    DELAYED_SUM = "delayed-sum"
+    """Running sum of `value` by key; emits the row of a key `latency_ms` after the first record that changed it since
+    it last did, by a timer in processing time, and where its input ends. A key may wait for nothing but its timer."""
     JOIN = "join"
     """Inner join, by key, of the running sums of two inputs: its first and its second edge in the order of the job.
     Emits one row per touched key and batch, once both sides have the key. `value` is the left sum minus the right one;
@@ -84,8 +87,18 @@ WATERMARK_DELAY_MS = 2_000
 """How far, in event time, one partition may be behind another without being late."""
 
 
-STATEFUL = (VertexKind.KEYED_SUM, VertexKind.JOIN, VertexKind.BROADCAST_SUM, VertexKind.WINDOW_SUM)
+STATEFUL = (
+    VertexKind.KEYED_SUM,
+    VertexKind.DELAYED_SUM,
+    VertexKind.JOIN,
+    VertexKind.BROADCAST_SUM,
+    VertexKind.WINDOW_SUM,
+)
 """Kinds that keep state by key: their inputs come by key."""
+DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
+"""Kinds that hold back what they have for `latency_ms`."""
+TIMED = (VertexKind.DELAYED_SUM,)
+"""Kinds whose state has timers."""
 
 
 class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -96,7 +109,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         kind: what it does.
         copies: of FLAT_MAP, how many records it makes of one.
         modulus, remainder: of FILTER, what it keeps.
-        latency_ms: of MINI_BATCH, how long it holds records back.
+        latency_ms: of MINI_BATCH and DELAYED_SUM, how long it holds back what it has.
         held: of REDUCE, how many rows it takes at most before it emits.
         bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
         union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up

@@ -196,6 +196,18 @@ MINI_BATCH = Job(
 )
 """KEYED_SUM with an operator that holds records back: at most barriers it has some, which its snapshot must hold."""
 
+DELAYED_SUM = Job(
+    name="delayed-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.DELAYED_SUM, latency_ms=15),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.FOLD,
+)
+"""KEYED_SUM whose rows wait for timers: at most barriers some keys have one, which is all that will bring their row."""
+
 REDUCED = Job(
     name="reduced",
     vertices=(
@@ -260,5 +272,7 @@ ENDLESS_JOBS = JOBS | {WINDOW_SUM.name: WINDOW_SUM}
 """By name, these and those that cannot be drawn to finish."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
+TIMED_JOBS = {job.name: job for job in (DELAYED_SUM,)}
+"""By name, those whose rows wait for timers."""
 REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}
 """By name, those with several regions, of which one can restart alone."""

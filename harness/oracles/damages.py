@@ -69,6 +69,7 @@ DAMAGES: Mapping[str, Damage] = {
     "SNAPSHOT/aborted-file-left": Damage.LEAKED_FILE,
     "STABLE": Damage.UNSTABLE_OUTPUT,
     "STATE": Damage.WRONG_STATE,
+    "TIME": Damage.WRONG_STATE,
     "TXN": Damage.BROKEN_TRANSACTION,
     "TXN/aborted-data-lost": Damage.LOSS,
     "WINDOW": Damage.WRONG_OUTPUT,

@@ -46,6 +46,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.NotificationSent: "notice of checkpoint {0.checkpoint} sent to {0.subtask}, completed: {0.completed}",
     events.TaskStarted: "{0.subtask} started from checkpoint {0.restored_checkpoint} in attempt {0.attempt}",
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",
+    events.TimersSet: "{0.subtask} sets timers {0.timers}",
+    events.TimersFired: "{0.subtask} takes timers {0.timers} at {0.time_ms} ms",
     events.OperatorFinished: "finish() of {0.subtask} called",
     events.SubtaskFinished: "{0.subtask} ended",
     events.FinishReceived: "end of {0.subtask} received",

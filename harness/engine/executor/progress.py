@@ -20,7 +20,7 @@ from holdfast.harness.model.events import (
     TransactionCommitted,
     TransactionPrecommitted,
 )
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import DELAYING
 from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.topology import process_of
@@ -227,7 +227,7 @@ class Progress:
 def _behind(plan: Plan, *, micro_batches: bool) -> int:
     """How many checkpoints follow the first that covers all input before its rows are in the output: what was in flight
     there, or held back, is in a later one. A watermark moves on behind the micro-batch that raises it."""
-    return overtakes(plan) + (micro_batches or bool(plan.job.of_kind(VertexKind.MINI_BATCH)))
+    return overtakes(plan) + (micro_batches or bool(plan.job.of_kind(*DELAYING)))
 
 
 _NOTICES: dict[type, Callable[[Progress, Any], None]] = {

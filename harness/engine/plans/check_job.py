@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.model.job import STATEFUL, Contract, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import DELAYING, STATEFUL, Contract, Edge, Job, Partitioning, Vertex, VertexKind
 
 _INPUTS = {
     VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
@@ -41,22 +41,22 @@ def check_job(job: Job) -> None:
 
 
 _PARAMETERS = (
-    (("copies",), VertexKind.FLAT_MAP),
-    (("modulus", "remainder"), VertexKind.FILTER),
-    (("latency_ms",), VertexKind.MINI_BATCH),
-    (("held",), VertexKind.REDUCE),
-    (("bounded", "union_state", "socket"), VertexKind.SOURCE),
+    (("copies",), (VertexKind.FLAT_MAP,)),
+    (("modulus", "remainder"), (VertexKind.FILTER,)),
+    (("latency_ms",), DELAYING),
+    (("held",), (VertexKind.REDUCE,)),
+    (("bounded", "union_state", "socket"), (VertexKind.SOURCE,)),
 )
 
 
 def _check_parameters(place: str, vertex: Vertex) -> None:
     bare = Vertex(vertex.name, vertex.kind)
-    for names, kind in _PARAMETERS:
+    for names, kinds in _PARAMETERS:
         for name in names:
             value = getattr(vertex, name)
             _require(
-                vertex.kind is kind or value == getattr(bare, name),
-                f"{place}.{name} is {value}, but only a {kind} has any: remove it.",
+                vertex.kind in kinds or value == getattr(bare, name),
+                f"{place}.{name} is {value}, but only a {' or a '.join(kinds)} has any: remove it.",
             )
     _require(
         not vertex.socket or not (vertex.bounded or vertex.union_state),

@@ -32,7 +32,7 @@ from holdfast.harness.oracles.shared.lineage import is_plain
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold, held_by
 from holdfast.harness.oracles.shared.submissions import Submissions
 
-_JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.WINDOW_SUM])
+_JUDGED = ([VertexKind.KEYED_SUM], [VertexKind.DELAYED_SUM], [VertexKind.WINDOW_SUM])
 _Checkpoint = tuple[int, int]
 """Number of the job, and the checkpoint."""
 

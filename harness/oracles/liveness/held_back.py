@@ -1,4 +1,4 @@
-"""Records that a mini-batch holds back: from the first one on, for as long as the job says."""
+"""What a mini-batch or a delayed sum holds back: from the first record on, for as long as the job says."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import BatchProcessed, BatchSent
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import DELAYING
 from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.last_state import LastState
 from holdfast.harness.oracles.shared.options import NS_PER_MS, synchronous_snapshots
 
 CLAUSES: Mapping[str, str] = {
-    "held-back-too-long": "a mini-batch hands records on later than the job allows, counted from its first record"
+    "held-back-too-long": "what is held back goes out later than the job allows, counted from the first record"
 }
 SLACK_NS = 10 * NS_PER_MS
 
@@ -22,7 +22,7 @@ def judge_held_back(state: LastState, findings: Findings) -> None:
     """Each time that one hands on what it took, where no fault makes it slow and no snapshot stops it. What it restored
     it has not taken."""
     history, plan = state.history, state.history.plan
-    latencies = {vertex.name: vertex.latency_ms * NS_PER_MS for vertex in plan.job.of_kind(VertexKind.MINI_BATCH)}
+    latencies = {vertex.name: vertex.latency_ms * NS_PER_MS for vertex in plan.job.of_kind(*DELAYING)}
     if not latencies or synchronous_snapshots(plan) or state.exempt.stopped_within_steps:
         return
     if state.exempt.acted(Consequence.SLOWS_TASK):
@@ -41,5 +41,5 @@ def judge_held_back(state: LastState, findings: Findings) -> None:
             findings.check("held-back-too-long")
             held_ns = event.time_ns - first.time_ns
             if held_ns > latencies[subtask.partition("[")[0]] + SLACK_NS:
-                message = f"{subtask} holds records back for {held_ns // NS_PER_MS} ms"
+                message = f"{subtask} holds back what it has for {held_ns // NS_PER_MS} ms"
                 findings.violated("held-back-too-long", message, first, event)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.harness.model import profile
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import DELAYING
 from holdfast.harness.model.plan import Bounds, Plan
 from holdfast.harness.oracles.shared.options import interval_ms, milliseconds
 
@@ -60,4 +60,4 @@ def _delays(plan: Plan) -> list[Blockage]:
 def _next_checkpoint_ms(plan: Plan) -> int:
     """What is held back just before a barrier is committed with the checkpoint after the next."""
     interval = interval_ms(plan)
-    return interval + sum(interval + vertex.latency_ms for vertex in plan.job.of_kind(VertexKind.MINI_BATCH))
+    return interval + sum(interval + vertex.latency_ms for vertex in plan.job.of_kind(*DELAYING))

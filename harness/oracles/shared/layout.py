@@ -12,6 +12,7 @@ from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.shared.options import chained
 from holdfast.harness.oracles.shared.submissions import Submissions
 
+_ADDING = (VertexKind.KEYED_SUM, VertexKind.DELAYED_SUM)
 _PASSING = (VertexKind.MAP, VertexKind.MINI_BATCH, VertexKind.UNION)
 
 
@@ -88,7 +89,7 @@ class Layout:
 def _upstream_of_state(job: Job) -> dict[str, bool]:
     """Keyed operators and everything above them, by name: whether a record that comes there will be added to a sum as
     it is, once."""
-    found = {vertex.name: vertex.kind is VertexKind.KEYED_SUM for vertex in job.of_kind(*STATEFUL)}
+    found = {vertex.name: vertex.kind in _ADDING for vertex in job.of_kind(*STATEFUL)}
     for vertex in reversed(job.vertices):
         leaving = [edge.downstream for edge in job.edges if edge.upstream == vertex.name]
         below = [found[name] for name in leaving if name in found]

@@ -25,6 +25,7 @@ _PLAIN = frozenset(
         VertexKind.MAP,
         VertexKind.MINI_BATCH,
         VertexKind.KEYED_SUM,
+        VertexKind.DELAYED_SUM,
         VertexKind.WINDOW_SUM,
         VertexKind.SINK,
     }

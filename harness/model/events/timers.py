@@ -1,0 +1,27 @@
+"""Timers of keyed operators."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events.event import Event
+
+NamedTimers = tuple[tuple[str, int], ...]
+"""Of each timer whose it is, and its time in milliseconds. No two of one operator that wait are equal."""
+
+
+class TimersSet(Event, tag="timers_set"):
+    """A subtask has new timers."""
+
+    subtask: str
+    timers: NamedTimers
+
+
+class TimersFired(Event, tag="timers_fired"):
+    """The time of a subtask, processing time or its watermark, has reached these timers.
+
+    `final`: its input has ended, so that it waits for no time any more.
+    """
+
+    subtask: str
+    time_ms: int
+    timers: NamedTimers
+    final: bool = False

@@ -1,0 +1,132 @@
+"""Histories for TIME: timers of a delayed sum that are set, restored and taken."""
+
+from __future__ import annotations
+
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    Event,
+    JobSubmitted,
+    SnapshotTaken,
+    TaskStarted,
+    TimersFired,
+    TimersSet,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.jobs import DELAYED_SUM
+from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, in_real_time, story
+
+bad, near = exhibits("TIME")
+
+A, B, LATER = ("a", 20), ("b", 25), ("a", 60)
+
+
+def started(checkpoint: int | None = None, width: int = 2) -> list[Event]:
+    """The next attempt begins."""
+    tasks = [TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=checkpoint) for index in range(width)]
+    return [AttemptStarted(restored_checkpoint=checkpoint), *tasks]
+
+
+def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> TimersSet:
+    return TimersSet(subtask=subtask, timers=timers)
+
+
+def takes(time_ms: int, *timers: tuple[str, int], subtask: str = "sum[0]", final: bool = False) -> TimersFired:
+    return TimersFired(subtask=subtask, time_ms=time_ms, timers=timers, final=final)
+
+
+def cut(checkpoint: int = 1) -> list[Event]:
+    """Both subtasks take a snapshot, which completes."""
+    taken = [SnapshotTaken(subtask=f"sum[{index}]", checkpoint=checkpoint) for index in range(2)]
+    return [*taken, CheckpointCompleted(checkpoint=checkpoint)]
+
+
+def delayed(*lines: Line) -> History:
+    return story(*lines, job=DELAYED_SUM)
+
+
+def rescaled(*lines: Line) -> History:
+    """The same job goes on at parallelism 3 with what a waited for at the first checkpoint."""
+    return delayed(
+        started(), sets(A), cut(), JobSubmitted(checkpoint=1, path="chk-1", parallelism=3), started(1, 3), *lines
+    )
+
+
+@bad("timer-lost")
+def a_restored_timer_is_passed_over() -> History:
+    return delayed(started(), sets(A), cut(), started(1), sets(LATER), takes(60, LATER))
+
+
+@bad("timer-lost")
+def nothing_takes_it_until_the_run_ends() -> History:
+    return delayed(started(), sets(A, B), takes(22, A))
+
+
+@bad("timer-lost")
+def whoever_owns_it_now_does_not_take_it() -> History:
+    return rescaled(sets(B, subtask="sum[2]"), takes(25, B, subtask="sum[2]"))
+
+
+@near("timer-lost")
+def a_timer_set_behind_the_restored_cut_is_gone() -> History:
+    return delayed(started(), sets(A), cut(), sets(B), started(1), takes(20, A))
+
+
+@near("timer-lost")
+def a_timer_is_not_due_yet() -> History:
+    return delayed(started(), sets(A, ("b", 2_000)), takes(20, A))
+
+
+@near("timer-lost")
+def the_machine_may_have_been_busy() -> History:
+    return in_real_time(nothing_takes_it_until_the_run_ends())
+
+
+@bad("timer-repeated")
+def it_is_taken_and_left_where_it_is() -> History:
+    return delayed(started(), sets(A), takes(20, A), takes(21, A))
+
+
+@bad("timer-repeated")
+def a_restored_timer_is_taken_twice() -> History:
+    return delayed(started(), sets(A), cut(), started(1), takes(20, A), takes(20, A))
+
+
+@near("timer-repeated")
+def it_was_taken_behind_the_restored_cut() -> History:
+    return delayed(started(), sets(A), cut(), takes(20, A), started(1), takes(20, A))
+
+
+@near("timer-repeated")
+def a_key_has_another_timer_later() -> History:
+    return delayed(started(), sets(A), takes(20, A), sets(LATER), takes(60, LATER))
+
+
+@bad("timer-unknown")
+def it_was_set_behind_the_restored_cut() -> History:
+    return delayed(started(), cut(), sets(A), started(1), takes(20, A))
+
+
+@bad("timer-unknown")
+def it_was_taken_before_the_restored_cut() -> History:
+    return delayed(started(), sets(A), takes(20, A), cut(), started(1), takes(20, A))
+
+
+@near("timer-unknown")
+def another_subtask_owns_it_now() -> History:
+    return rescaled(takes(20, A, subtask="sum[2]"))
+
+
+@bad("timer-early")
+def it_is_taken_a_little_before_its_time() -> History:
+    return delayed(started(), sets(A), takes(19, A))
+
+
+@near("timer-early")
+def exactly_its_time_is_not_early() -> History:
+    return delayed(started(), sets(A), takes(20, A))
+
+
+@near("timer-early")
+def nothing_is_waited_for_where_the_input_has_ended() -> History:
+    return delayed(started(), sets(A), takes(5, A, final=True))
