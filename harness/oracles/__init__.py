@@ -50,10 +50,10 @@ from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
 from holdfast.harness.oracles.recovery.restore import RestoreOracle
+from holdfast.harness.oracles.recovery.time import TimeOracle
 from holdfast.harness.oracles.restart.count import CountOracle
 from holdfast.harness.oracles.retention.retain import RetainOracle
 from holdfast.harness.oracles.sinks.txn import TxnOracle
-from holdfast.harness.oracles.timers.time import TimeOracle
 from holdfast.harness.oracles.triggering.pace import PaceOracle
 from holdfast.harness.oracles.unaligned.queue import QueueOracle
 

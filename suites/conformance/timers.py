@@ -30,7 +30,7 @@ CASES = with_needs(
             Decision("REC-07", "TIME", ("timer-repeated",), "takes-timers-twice"),
             Decision("REC-07", "TIME", ("timer-early",), "takes-timers-early"),
             Decision("REC-07", "TIME", ("timer-unknown",), "wakes-every-key"),
-            Decision("REC-07", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "M1"),
+            Decision("REC-07", "EXACT", ("row-wrong", "row-repeated", "input-missing"), "source-repeats-one"),
         ),
         windows=RESTORED,
         plan=each_of(CRASHED + RESCALED),

@@ -260,7 +260,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     ),
     "snapshots-chain-twice": ("CHAIN/snapshot-apart", "CUT/stale-acted"),
     "revokes-completed": ("RETAIN/too-many-retained", "LOUD/started-older", *EXTRA, *STUCK),
-    "source-repeats-one": ("RESTORE/position-differs", *EXTRA, *STUCK),
+    "source-repeats-one": ("RESTORE/position-differs", "RESTORE/rescaled-positions-differ", *EXTRA, *STUCK),
     "reads-from-earliest": (
         "PROGRESS/source-not-reading",
         "CUT/source-position",

@@ -15,16 +15,17 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import DELAYED_SUM
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, in_real_time, story
+from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER
 
 bad, near = exhibits("TIME")
 
 A, B, LATER = ("a", 20), ("b", 25), ("a", 60)
 
 
-def started(checkpoint: int | None = None, width: int = 2) -> list[Event]:
-    """The next attempt begins."""
+def started(checkpoint: int | None = None, width: int = 2, attempt: int = 0) -> list[Event]:
+    """An attempt begins; 0: the next one."""
     tasks = [TaskStarted(subtask=f"sum[{index}]", restored_checkpoint=checkpoint) for index in range(width)]
-    return [AttemptStarted(restored_checkpoint=checkpoint), *tasks]
+    return [AttemptStarted(restored_checkpoint=checkpoint, attempt=attempt), *tasks]
 
 
 def sets(*timers: tuple[str, int], subtask: str = "sum[0]") -> TimersSet:
@@ -47,9 +48,9 @@ def delayed(*lines: Line) -> History:
 
 def rescaled(*lines: Line) -> History:
     """The same job goes on at parallelism 3 with what a waited for at the first checkpoint."""
-    return delayed(
-        started(), sets(A), cut(), JobSubmitted(checkpoint=1, path="chk-1", parallelism=3), started(1, 3), *lines
-    )
+    goes_on = JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1)
+    lines = (JobSubmitted(), started(), sets(A), cut(), goes_on, started(1, 3, attempt=1_001), *lines)
+    return story(*lines, job=DELAYED_SUM, faults=(WIDER,))
 
 
 @bad("timer-lost")

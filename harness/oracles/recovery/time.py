@@ -10,9 +10,9 @@ from holdfast.harness.model.job import DELAYING, TIMED
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.recovery.timer_trace import SubtaskTimers, Timer, TimerTrace
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
-from holdfast.harness.oracles.timers.timer_trace import SubtaskTimers, Timer, TimerTrace
 
 OVERDUE_MS = 100
 """So long behind its time a timer in processing time is never taken, at the end of a run that is well."""

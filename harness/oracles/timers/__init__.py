@@ -1,1 +1,0 @@
-"""RULES REC-07: timers, and the time that they wait for."""
