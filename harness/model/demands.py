@@ -12,7 +12,7 @@ def demands(job: Job) -> frozenset[Capability]:
     """The capabilities that a system must declare to be given this job."""
     sources = job.of_kind(VertexKind.SOURCE)
     wanted = set()
-    if len(sources) > 1 or any(vertex.kind not in _COMMON for vertex in job.vertices):
+    if len(sources) > 1 or any(vertex.kind not in _COMMON or vertex.list_state for vertex in job.vertices):
         wanted.add(Capability.OPERATORS)
     if job.of_kind(VertexKind.WINDOW_SUM):
         wanted.add(Capability.EVENT_TIME_WINDOWS)

@@ -79,6 +79,17 @@ class Contract(StrEnum):
     WINDOW = "window"
 
 
+class ListState(StrEnum):
+    """How what one subtask keeps in list state is shared out at a restore (RULES RSC-03)."""
+
+    NONE = ""
+    """It keeps none."""
+    SPLIT = "split-distribute"
+    """Each element goes to one subtask."""
+    UNION = "union"
+    """All elements go to each subtask, which forgets those that are another's."""
+
+
 RIGHT_WEIGHT = 3
 """See JOIN."""
 WINDOW_MS = 1_000
@@ -114,6 +125,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
         union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up
             those that it reads itself.
+        list_state: of MAP, it keeps an element of list state for each batch that it has passed on.
         socket: of SOURCE, it reads a socket: whatever it asks for it is given what comes next, and nothing twice.
     """
 
@@ -127,6 +139,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     bounded: bool = False
     union_state: bool = False
     socket: bool = False
+    list_state: ListState = ListState.NONE
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

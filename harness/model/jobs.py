@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.harness.model.job import Contract, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import Contract, Edge, Job, ListState, Partitioning, Vertex, VertexKind
 
 KEYED_SUM = Job(
     name="keyed-sum",
@@ -207,6 +207,26 @@ DELAYED_SUM = Job(
     contract=Contract.FOLD,
 )
 """KEYED_SUM whose rows wait for timers: at most barriers some keys have one, which is all that will bring their row."""
+
+
+def listed(mode: ListState) -> Job:
+    """KEYED_SUM with an operator that notes each batch in list state, which is shared out in this mode."""
+    return Job(
+        name=f"listed-{mode}",
+        vertices=(
+            Vertex("source", VertexKind.SOURCE),
+            Vertex("note", VertexKind.MAP, list_state=mode),
+            Vertex("sum", VertexKind.KEYED_SUM),
+            Vertex("sink", VertexKind.SINK),
+        ),
+        edges=(
+            Edge("source", "note", Partitioning.FORWARD),
+            Edge("note", "sum", Partitioning.HASH),
+            Edge("sum", "sink", Partitioning.FORWARD),
+        ),
+        contract=Contract.FOLD,
+    )
+
 
 REDUCED = Job(
     name="reduced",

@@ -10,7 +10,8 @@ from holdfast.faults.storage import slow_storage
 from holdfast.faults.task import slow_task
 from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE
+from holdfast.harness.model.job import ListState
+from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE, listed
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.window import Window
@@ -67,12 +68,25 @@ KEYED = (
         3, 2, faults=(kill(WORKERS[1], after_checkpoint=3, gate=gate("read-state", WORKERS[1])),), options=IN_FILES
     ),
 )
+AT_COMMIT = kill(WORKERS[1], after_checkpoint=3, gate=gate("commit", WORKERS[1]))
+SLOWLY = {"partitions": 4, "records": 300, "records_per_second": 100}
+"""So that there are rows in transactions when the job ends, on a busy machine as well."""
 SPREAD = (
-    rescaled(2, 4, job=FORWARD, options=QUIET),
-    rescaled(4, 2, job=FORWARD, options=QUIET),
+    rescaled(2, 4, job=FORWARD, faults=(AT_COMMIT,), options=QUIET, records=SLOWLY),
+    rescaled(4, 2, job=FORWARD, faults=(AT_COMMIT,), options=QUIET, records=SLOWLY),
     rescaled(2, 4, job=REBALANCE, options={**QUIET, **ENUMERATED}),
     rescaled(4, 2, faults=(kill(WORKERS[0], after_checkpoint=5),), job=REBALANCE, options=QUIET),
 )
+IN_LISTS = (
+    rescaled(2, 3, job=listed(ListState.SPLIT)),
+    rescaled(3, 2, job=listed(ListState.SPLIT), options=IN_FILES),
+    rescaled(3, 4, 1, job=listed(ListState.SPLIT), options=IN_FILES),
+)
+IN_UNION = (
+    rescaled(2, 3, job=listed(ListState.UNION), faults=(kill(WORKERS[1], after_checkpoint=5),)),
+    rescaled(3, 2, job=listed(ListState.UNION), faults=(kill(WORKERS[0], after_checkpoint=2),), options=IN_FILES),
+)
+COPIED = (rescaled(2, 3, job=BROADCAST), rescaled(3, 1, job=BROADCAST, options=IN_FILES))
 HELD_BACK = (
     rescaled(3, 2, job=MINI_BATCH, expected_end=ExpectedEnd.FAILED),
     rescaled(2, 3, job=MINI_BATCH, options=IN_FILES, expected_end=ExpectedEnd.FAILED),
@@ -147,9 +161,50 @@ CASES = with_needs(
         tiers=EVERYWHERE,
     ),
     Case(
+        id="rescaling/list-state",
+        purpose="Is each element of list state given to one subtask, and as many to each, at another parallelism?",
+        method="A job that notes each batch in list state is cancelled, and another, wider or narrower, restores it.",
+        passes="Each element is given to one subtask; each is given a run of them, as long as the others' but for one.",
+        decides=(
+            Decision("RSC-03", "RESTORE", ("list-lost",), "loses-last-element"),
+            Decision("RSC-03", "RESTORE", ("list-uneven",), "deals-to-first"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(IN_LISTS),
+        runs=len(IN_LISTS),
+        mutant_plan=IN_LISTS[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/union-list-state",
+        purpose="Is each subtask given all of union list state, and does all of it stay there once?",
+        method="A job that notes each batch in union list state loses a worker, and continues wider or narrower.",
+        passes="At every restore each subtask is given all elements, and together they keep each of them once.",
+        decides=(
+            Decision("RSC-03", "RESTORE", ("union-incomplete",), "splits-union"),
+            Decision("RSC-03", "RESTORE", ("union-multiplied",), "L3"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(IN_UNION),
+        runs=len(IN_UNION),
+        mutant_plan=IN_UNION[0],
+    ),
+    Case(
+        id="rescaling/broadcast-state",
+        purpose="Is each subtask given one copy of broadcast state at another parallelism?",
+        method="A job with broadcast state is cancelled, and another, wider or narrower, restores what it has left.",
+        passes="Each subtask starts with a copy that was recorded.",
+        decides=(Decision("RSC-03", "RESTORE", ("copy-unknown",), "leaves-copies"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(COPIED),
+        runs=len(COPIED),
+        mutant_plan=COPIED[0],
+    ),
+    Case(
         id="rescaling/splits-and-transactions",
         purpose="Do the splits and pending transactions of a job continue, each once, at another parallelism?",
-        method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in it.",
+        method="A job is cancelled, and another, wider or narrower, restores what it has left, with a kill in front of "
+        "a commit.",
         passes="Each partition continues where it was, at one reader; each pending transaction is committed once.",
         decides=(
             Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),

@@ -114,6 +114,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
     "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", "RESTORE/audit-differs", *EXTRA),
+    "leaves-copies": ("RESTORE/rescaled-state-differs", "CUT/copies-differ", "EXACT/counts-stepped-back", *LOST),
     "O3": ("RESTORE/rescaled-state-differs", "LIVE/end-not-reached", *EXTRA, *LOST),
     "restores-by-index": (
         "RESTORE/rescaled-state-differs",

@@ -46,6 +46,7 @@ _PARAMETERS = (
     (("latency_ms",), DELAYING),
     (("held",), (VertexKind.REDUCE,)),
     (("bounded", "union_state", "socket"), (VertexKind.SOURCE,)),
+    (("list_state",), (VertexKind.MAP,)),
 )
 
 

@@ -88,7 +88,13 @@ from holdfast.harness.model.events.snapshot import (
     TriggerReceived,
 )
 from holdfast.harness.model.events.splits import SplitsAssigned, SplitsLeft, SplitsListed, SplitsReceived
-from holdfast.harness.model.events.state import BroadcastSummary, ChannelContent, FileReference, StateSummary
+from holdfast.harness.model.events.state import (
+    BroadcastSummary,
+    ChannelContent,
+    FileReference,
+    ListSummary,
+    StateSummary,
+)
 from holdfast.harness.model.events.statistics import (
     CheckpointCounts,
     CheckpointStatistics,
@@ -233,6 +239,7 @@ __all__ = [
     "JobStatus",
     "JobSubmitted",
     "JobSwitched",
+    "ListSummary",
     "MachineStalled",
     "MessageDisturbed",
     "MetadataPublished",

@@ -23,6 +23,20 @@ class BroadcastSummary(msgspec.Struct, frozen=True):
     digest: int
 
 
+class ListSummary(msgspec.Struct, frozen=True):
+    """What one subtask's operator state of one name held.
+
+    Attributes:
+        name: of the state.
+        mode: `split-distribute`, `union` or `broadcast`: who is given it at a restore.
+        elements: the CRC-32 of each element, in their order.
+    """
+
+    name: str
+    mode: str
+    elements: tuple[int, ...]
+
+
 class StateSummary(msgspec.Struct, frozen=True):
     """What one subtask's state held, in a form that can be added up over subtasks.
 
@@ -34,6 +48,7 @@ class StateSummary(msgspec.Struct, frozen=True):
         entries: value by key, given when there are at most 16 keys.
         broadcast: the copy of broadcast state, which is the same in every subtask and in none of the sums above.
         windows: of a windowed sum, what each window that it holds has added up, given when there are at most 64.
+        lists: operator state, name by name.
     """
 
     keys: int = 0
@@ -43,6 +58,7 @@ class StateSummary(msgspec.Struct, frozen=True):
     entries: dict[str, int] | None = None
     broadcast: BroadcastSummary | None = None
     windows: tuple[WindowRow, ...] | None = None
+    lists: tuple[ListSummary, ...] = ()
 
 
 class ChannelContent(msgspec.Struct, frozen=True, gc=False):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events.event import Event
-from holdfast.harness.model.events.state import StateSummary
+from holdfast.harness.model.events.state import ListSummary, StateSummary
 
 
 class TaskStarted(Event, tag="task_started"):
     """A subtask runs, with the state that it starts from.
 
     `positions` holds (partition, next offset) of a source subtask, `pending_transactions` those a sink found in its
-    state. `finished`: it had finished before the restored checkpoint, and only says so to those behind it.
+    state. `finished`: it had finished before the restored checkpoint, and only says so to those behind it. `given` is
+    what it found in its operator state, before it forgot what is another's.
     """
 
     subtask: str
@@ -19,6 +20,7 @@ class TaskStarted(Event, tag="task_started"):
     positions: tuple[tuple[int, int], ...] = ()
     pending_transactions: tuple[str, ...] = ()
     finished: bool = False
+    given: tuple[ListSummary, ...] = ()
 
 
 class SourceEmitted(Event, tag="source_emitted"):

@@ -11,6 +11,8 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.recovery.operator_state import CLAUSES as OPERATOR_STATE
+from holdfast.harness.oracles.recovery.operator_state import SPLIT, judge_operator_state
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -34,6 +36,7 @@ class RestoreOracle:
         "audit-failed": "the harness cannot restore a checkpoint that has completed, or is retained after the run",
         "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
         **CLAUSES,
+        **OPERATOR_STATE,
     }
     evidence: tuple[type[events.Event], ...] = (
         events.AttemptStarted,
@@ -55,6 +58,7 @@ class RestoreOracle:
         _judge_reads(history, findings)
         _judge_channel_states(history, in_flight, rescaled, findings)
         rescaled.judge(findings)
+        judge_operator_state(history, snapshots, findings)
         _judge_audits(history, snapshots, findings)
         _judge_repetition(history, findings)
         return findings.verdict(history)
@@ -68,7 +72,14 @@ def _differ(one: events.StateSummary | None, other: events.StateSummary | None) 
         return True
     if one.broadcast is not None and other.broadcast is not None and one.broadcast != other.broadcast:
         return True
+    if _split(one) != _split(other):
+        return True
     return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
+
+
+def _split(state: events.StateSummary) -> list[events.ListSummary]:
+    """List state that no other subtask may be given."""
+    return [each for each in state.lists if each.mode == SPLIT]
 
 
 def _summary(state: events.StateSummary | None) -> str:
