@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Claims, Guarantee
 from holdfast.harness.model.configuration import NoteKind, Origin
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import STATEFUL, VertexKind
 from holdfast.harness.model.plan import Plan, Topology
 from holdfast.harness.oracles.configuration.flink_defaults import DEFAULTS, NORMAL
 from holdfast.harness.oracles.shared.stated_options import Stated, stated
@@ -154,5 +154,10 @@ def keepable(plan: Plan) -> Claims:
     state = EXACTLY_ONCE if mode == "EXACTLY_ONCE" or plan.job.never_aligns() else AT_LEAST_ONCE
     if plan.job.iterative or any(source.socket for source in plan.job.of_kind(VertexKind.SOURCE)):
         state -= {Guarantee.NO_LOSS}
-    sink = options.get(profile.DELIVERY)
-    return Claims(state, state & (AT_LEAST_ONCE if sink and sink.text.lower() == "at-least-once" else EXACTLY_ONCE))
+    sink, connector = options.get(profile.DELIVERY), options.get(profile.SINK_CONNECTOR)
+    if not sink or sink.text.lower() != "at-least-once":
+        return Claims(state, state)
+    if connector and connector.text.lower() == "jdbc" and not plan.job.of_kind(*STATEFUL):
+        once = frozenset({Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE})
+        return Claims(state, (state & once) | {Guarantee.NO_DUPLICATE})  # a row takes its own place (TPC-09)
+    return Claims(state, state & AT_LEAST_ONCE)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.mutants.sinks import VARIANTS
 from holdfast.fixtures.sinks.files import FileSink
-from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink
+from holdfast.fixtures.sinks.memory import MemoryLog, MemorySink, MemoryTable
 from holdfast.fixtures.sinks.sqlite import SqliteSink, SqliteUpsertSink
 from holdfast.harness import cli
 from holdfast.harness.model.journal import Journal, Title
@@ -72,6 +72,7 @@ MOST_STEPS = 14
 
 test_memory = sink.kit(f"{MemorySink.__module__}:MemorySink")
 test_memory_log = sink.kit(MemoryLog)
+test_memory_table = sink.kit(MemoryTable)
 test_files = sink.kit(FileSink)
 test_sqlite = sink.kit(SqliteSink)
 test_sqlite_upsert = sink.kit(SqliteUpsertSink)

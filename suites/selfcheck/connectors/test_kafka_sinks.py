@@ -14,6 +14,7 @@ from holdfast.fixtures.reference.connectors.settings import Connectors
 from holdfast.fixtures.reference.connectors.store import Broker
 from holdfast.fixtures.reference.connectors.units import TopicUnits
 from holdfast.fixtures.reference.drivers.processes.rows import encode_rows, load_rows
+from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import PENDING
 from holdfast.fixtures.reference.protocol.storage.medium import Medium
 from holdfast.fixtures.reference.protocol.storage.object_store import ObjectStore
@@ -48,13 +49,17 @@ class Sinking:
         self._sink = sink
 
     def precommit(self, subtask: str, transaction: str, content: bytes) -> None:
-        carried_out(self._sink.precommit(subtask, transaction, content), self._store, broker=self.broker)
+        carried_out(
+            self._sink.precommit(Precommit(1, subtask, transaction, 1, ()), content), self._store, broker=self.broker
+        )
 
     def commit(self, subtask: str, attempt: int, transaction: str, middle: Callable[[], None] | None = None) -> bool:
-        return carried_out(self._sink.commit(subtask, attempt, transaction), self._store, middle, self.broker)
+        return carried_out(self._sink.commit(Commit(attempt, subtask, transaction)), self._store, middle, self.broker)
 
     def abort(self, subtask: str, attempt: int, keep: Collection[str]) -> list[str]:
-        return carried_out(self._sink.abort(subtask, attempt, keep), self._store, broker=self.broker)
+        return carried_out(
+            self._sink.abort(AbortTransactions(attempt, subtask, tuple(keep))), self._store, broker=self.broker
+        )
 
 
 def committer_of(connectors: Connectors, medium: Medium | None = None) -> Sinking:

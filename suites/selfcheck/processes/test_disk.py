@@ -14,6 +14,7 @@ from holdfast.fixtures.reference.connectors.store import TakeStep
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.drivers.processes.opened_file import DIRECT_BYTES
 from holdfast.fixtures.reference.operators.spare_memory import SpareMemory
+from holdfast.fixtures.reference.protocol.effects import Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.medium import read_as_written, reference_of
@@ -36,6 +37,10 @@ FILES = FileSystem()
 SINK = FileSink(FILES, two_phase=True)
 PATH = FileLayout().metadata_path(7, 0)
 TRANSACTION = "sink[0]-1-1"
+
+
+def precommit(transaction: str) -> Precommit:
+    return Precommit(1, "sink[0]", transaction, 1, ())
 
 
 class Simulated(SimulatedDisk):
@@ -63,8 +68,8 @@ def replaced_twice() -> Steps[None]:
 
 
 def committed() -> Steps[bool]:
-    yield from SINK.precommit("sink[0]", TRANSACTION, b"rows")
-    return (yield from SINK.commit("sink[0]", 1, TRANSACTION))
+    yield from SINK.precommit(precommit(TRANSACTION), b"rows")
+    return (yield from SINK.commit(Commit(1, "sink[0]", TRANSACTION)))
 
 
 def removed_twice() -> Steps[None]:
@@ -139,8 +144,8 @@ def test_a_file_is_read_as_its_writer_knew_it_or_not_at_all(disk: FileDisk) -> N
 
 def test_listing_goes_by_the_beginning_of_a_name(disk: FileDisk) -> None:
     for transaction in (TRANSACTION, "sink[0]-1-2", "sink[1]-1-1"):
-        carried_out(SINK.precommit("", transaction, b""), disk)
-    carried_out(SINK.commit("sink[0]", 1, TRANSACTION), disk)
+        carried_out(SINK.precommit(precommit(transaction), b""), disk)
+    carried_out(SINK.commit(Commit(1, "sink[0]", TRANSACTION)), disk)
     assert disk.below(f"{PENDING}sink[0]-") == [f"{PENDING}sink[0]-1-2"]
     assert disk.below(COMMITTED) == [f"{COMMITTED}{TRANSACTION}"]
     assert disk.below("nowhere/") == []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
+from holdfast.fixtures.reference.protocol.effects import Commit, Precommit
 from holdfast.fixtures.reference.protocol.storage.file_layout import COMMITTED, PENDING, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.sinks import FileSink
@@ -17,6 +18,7 @@ from holdfast.suites.selfcheck.storing import carried_out
 
 LAYOUT = FileLayout()
 FILES = FileSystem()
+PRECOMMIT = Precommit(1, "sink[0]", "sink[0]-1-1", 1, ())
 SINK, AT_LEAST_ONCE = (FileSink(FILES, two_phase=two_phase) for two_phase in (True, False))
 METADATA = LAYOUT.metadata_path(7, 3)
 STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0")
@@ -48,18 +50,18 @@ def claim(disk: FileDisk) -> str:
 
 
 def precommit(disk: FileDisk) -> str:
-    carried_out(SINK.precommit("sink[0]", "sink[0]-1-1", b"rows"), disk)
+    carried_out(SINK.precommit(PRECOMMIT, b"rows"), disk)
     return f"{PENDING}sink[0]-1-1"
 
 
 def commit(disk: FileDisk) -> str:
     precommit(disk)
-    carried_out(SINK.commit("sink[0]", 1, "sink[0]-1-1"), disk)
+    carried_out(SINK.commit(Commit(1, "sink[0]", "sink[0]-1-1")), disk)
     return f"{COMMITTED}sink[0]-1-1"
 
 
 def show(disk: FileDisk) -> str:
-    carried_out(AT_LEAST_ONCE.precommit("sink[0]", "sink[0]-1-1", b"rows"), disk)
+    carried_out(AT_LEAST_ONCE.precommit(PRECOMMIT, b"rows"), disk)
     return f"{COMMITTED}sink[0]-1-1"
 
 

@@ -13,8 +13,8 @@ from holdfast.fixtures.services.processes.database import missing_database
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.outgoing import TableOutput
-from holdfast.fixtures.systems.structured_streaming.run_database import RunDatabase
 from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.fixtures.tables.run_database import RunDatabase
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import RowsChanged, RowsVisible
 
@@ -56,7 +56,7 @@ class Reader:
         self._tables: list[Any] = []
 
     def table(self, name: str) -> Any:
-        from holdfast.fixtures.systems.structured_streaming.postgres_table import PostgresTable
+        from holdfast.fixtures.tables.postgres_table import PostgresTable
 
         self._tables.append(PostgresTable(self._database.direct_url, name))
         return self._tables[-1]

@@ -15,8 +15,8 @@ from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.outgoing import TableOutput
 from holdfast.fixtures.systems.structured_streaming.reader import InTable
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
-from holdfast.fixtures.systems.structured_streaming.sqlite_table import SqliteTable
 from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.fixtures.tables.sqlite_table import SqliteTable
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 

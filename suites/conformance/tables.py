@@ -1,0 +1,100 @@
+"""Tables as the sink: idempotent by transaction, and by key (RULES TPC-08, TPC-09)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.faults.process import kill
+from holdfast.faults.storage import storage_error
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.jobs import DIAMOND, FORWARD, JOIN, KEYED_SUM, REBALANCE, STEPS
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.plans import (
+    AT_LEAST_ONCE,
+    EVERYWHERE,
+    RESTORED,
+    WORKERS,
+    each_of,
+    gate,
+    plan,
+    with_needs,
+)
+from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+
+TABLE: Options = {"sink.connector": "jdbc"}
+BY_KEY: Options = {**TABLE, "sink.delivery-guarantee": "at-least-once"}
+EXACTLY: Options = {"holdfast.guarantee": "exactly-once"}
+AT_LEAST: Options = {"holdfast.guarantee": "at-least-once"}
+ANSWER_LOST = storage_error("commit", 1_000, {"occurrences": 1, "after_effect": 1}, after_checkpoint=1)
+COMMITTED_AGAIN = (
+    plan(ANSWER_LOST, options=TABLE),
+    plan(ANSWER_LOST, job=FORWARD, options=TABLE),
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("during-commit", WORKERS[0])), options=TABLE),
+    plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("commit", WORKERS[0], "sink")), options=TABLE),
+    plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR)), options=TABLE),
+)
+"""A commit takes effect and its answer is lost; who commits dies behind the effect, or before it; nobody hears that a
+checkpoint is complete."""
+CRASHES = (
+    (kill(WORKERS[0], after_checkpoint=1),),
+    (kill(WORKERS[1], after_checkpoint=1, at_event="rows_visible"), kill(COORDINATOR, after_checkpoint=2)),
+    (kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")),),
+)
+"""Between two checkpoints; with rows in the table; with the rows of a checkpoint there that is not acknowledged."""
+REPEATED = tuple(
+    plan(*faults, job=job, options=BY_KEY | AT_LEAST_ONCE | EXACTLY)
+    for job in (REBALANCE, FORWARD, DIAMOND)
+    for faults in CRASHES
+)
+OF_STATE = [refused(BY_KEY | mode | EXACTLY, job=job) for job in (KEYED_SUM, JOIN) for mode in (AT_LEAST_ONCE, {})]
+"""A sum that is repeated is another sum, in either mode seen to step back."""
+ALLOWED = [
+    *(submitted(BY_KEY | AT_LEAST_ONCE | EXACTLY, job=job) for job in (REBALANCE, FORWARD, STEPS)),
+    *(submitted(BY_KEY | AT_LEAST_ONCE | claim, job=KEYED_SUM) for claim in (AT_LEAST, {})),
+    submitted(TABLE | EXACTLY, job=KEYED_SUM),
+]
+
+_CASES = with_needs(
+    Case(
+        id="tables/replayed-batch",
+        purpose="Does a table ignore a batch that is replayed?",
+        method="A commit takes effect and its answer is lost, so that the recovery commits the transaction again; "
+        "other recoveries commit what nobody has.",
+        passes="Every record takes effect once in the table.",
+        decides=(Decision("TPC-08", "EXACT", ("row-repeated",), "applies-replayed-batch"),),
+        windows=(Window.RESTORED_STATE, Window.TRANSACTION_IN_DOUBT),
+        plan=each_of(COMMITTED_AGAIN),
+        tiers=EVERYWHERE,
+        runs=len(COMMITTED_AGAIN),
+    ),
+    Case(
+        id="tables/upsert-by-key",
+        purpose="Does an upsert by key make the table of an at-least-once job without state exact?",
+        method="Jobs that repeat records crash between checkpoints, with rows in the table that no checkpoint covers.",
+        passes="Every record has one row in the table.",
+        decides=(Decision("TPC-09", "EXACT", ("row-repeated",), "upserts-by-attempt"),),
+        windows=RESTORED,
+        plan=each_of(REPEATED),
+        tiers=EVERYWHERE,
+        runs=len(REPEATED),
+    ),
+    question(
+        OF_STATE,
+        Decision("TPC-09", "LOUD", ("accepted-bad-option",), "claims-exact-by-key"),
+        id="tables/claim-of-state",
+        purpose="Is a job with state refused that claims an exact table for its upserts by key?",
+        method="Jobs with state and a table of upserts are submitted with a claim of exactly-once.",
+        passes="Each is refused.",
+    ),
+    question(
+        ALLOWED,
+        Decision("TPC-09", "CONFIG", ("claimed-too-much",), "claims-exact-by-key"),
+        id="tables/claims-kept",
+        purpose="May a job without state claim an exact table, and one with state what it can keep?",
+        method="Jobs with a table are submitted with what they can keep, and with no claim.",
+        passes="Each is accepted, and no more is claimed.",
+    ),
+)
+CASES = tuple(replace(case, needs=case.needs | {Capability.TABLE_OUTPUT}) for case in _CASES)

@@ -1,0 +1,219 @@
+"""Sinks behind the SPI in a process of the runtime: begun once, fenced, and committed as what wrote the rows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import pytest
+
+from holdfast.fixtures.reference.connectors.sink_sessions import OwnThread, SameThread, SinkSessions
+from holdfast.fixtures.reference.connectors.table_changes import TableChanges
+from holdfast.fixtures.reference.operators.plain import decode_identity_rows, encode_rows
+from holdfast.fixtures.reference.protocol.effects import AbortTransactions, Commit, Precommit
+from holdfast.fixtures.reference.protocol.effects.transactions import Promised
+from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
+from holdfast.fixtures.reference.protocol.storage.plugged_sink import PluggedSink
+from holdfast.fixtures.reference.protocol.storage.sequence import carry_out
+from holdfast.fixtures.reference.protocol.storage.steps import CommitPrepared, OpenSink, PrepareRows, Step, Steps
+from holdfast.fixtures.sinks.memory import MemorySink, place_of
+from holdfast.harness.model.records import IdentityRow
+from holdfast.harness.model.storage_steps import is_storage_step
+from holdfast.harness.sim.disk import SimulatedDisk
+from holdfast.harness.spi.errors import Damaged, Transient
+from holdfast.harness.spi.sink import Committable, Outcome, OutcomeKind, Row, SinkContext, SinkFactory
+
+SINK, OTHER = "sink[0]", "sink[1]"
+_numbers = count()
+
+
+class World:
+    """A sink system, a store, and processes that write to them."""
+
+    def __init__(self) -> None:
+        self.uri = f"memory:///sessions-{next(_numbers)}"
+        self.place = place_of(self.uri)
+        self.disk = SimulatedDisk()
+        self.sink = PluggedSink(FileSystem(), two_phase=True)
+
+    def process(
+        self, factory: SinkFactory = MemorySink, lane: type[SameThread | OwnThread] = SameThread
+    ) -> SinkSessions:
+        """The sinks of another process."""
+
+        def context(operator: str, attempt: int) -> SinkContext:
+            return SinkContext(uri=self.uri, job="job", operator=operator, attempt=attempt)
+
+        return SinkSessions(factory, context, decode_identity_rows, lambda: 1_000, lane)
+
+    def carried(self, steps: Steps[object], process: SinkSessions) -> object:
+        """What steps come to."""
+
+        def take(step: Step) -> object:
+            if is_storage_step(step):
+                return self.disk.take(step)
+            return process.take(step) if isinstance(step, OpenSink | PrepareRows | CommitPrepared) else None
+
+        return carry_out(steps, take)
+
+    def precommit(self, process: SinkSessions, subtask: str, attempt: int, offset: int) -> Promised:
+        """One row; what the checkpoint promises."""
+        transaction = f"{subtask}-{attempt:06d}-{offset:06d}"
+        effect = Precommit(attempt, subtask, transaction, offset, ())
+        content = encode_rows(([IdentityRow(0, offset)],))
+        made = self.carried(self.sink.precommit(effect, content), process)
+        assert isinstance(made, tuple)
+        return ((transaction, made),)
+
+    def commit(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> object:
+        [(transaction, committables)] = promised
+        effect = Commit(attempt, subtask, transaction, committables, promised)
+        return self.carried(self.sink.commit(effect), process)
+
+    def abort(self, process: SinkSessions, subtask: str, attempt: int, promised: Promised) -> object:
+        effect = AbortTransactions(attempt, subtask, tuple(name for name, _ in promised), promised)
+        return self.carried(self.sink.abort(effect), process)
+
+    @property
+    def keys(self) -> list[str]:
+        """Of the visible rows."""
+        return [row.key.decode() for row in self.place.visible]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(params=[SameThread, OwnThread])
+def process(world: World, request: pytest.FixtureRequest) -> Iterator[SinkSessions]:
+    made = world.process(lane=request.param)
+    yield made
+    made.close()
+    made.close()
+
+
+def test_rows_wait_for_their_commit(world: World, process: SinkSessions) -> None:
+    promised = world.precommit(process, SINK, 1, 7)
+    assert world.keys == []
+    assert world.commit(process, SINK, 1, promised) is False
+    assert world.commit(process, SINK, 1, promised) is True
+    assert world.keys == ["0/7"]
+
+
+def test_a_restart_keeps_what_its_checkpoint_promises_and_names_the_rest(world: World) -> None:
+    dead, living = world.process(), world.process()
+    promised, orphan = world.precommit(dead, SINK, 1, 1), world.precommit(dead, SINK, 1, 2)
+    assert world.abort(living, SINK, 2, promised) == [orphan[0][0]]
+    assert world.commit(living, SINK, 2, promised) is False
+    assert world.keys == ["0/1"]
+    assert not world.place.prepared
+
+
+def test_a_commit_may_come_before_the_others_are_thrown_away(world: World) -> None:
+    promised = world.precommit(world.process(), SINK, 1, 1)
+    living = world.process()
+    assert world.commit(living, SINK, 2, promised) is False
+    assert world.abort(living, SINK, 2, promised) == []
+
+
+def test_one_subtask_commits_what_another_one_left(world: World) -> None:
+    promised = world.precommit(world.process(), OTHER, 1, 3)
+    living = world.process()
+    for subtask in (SINK, OTHER):
+        assert world.abort(living, subtask, 2, promised) == []
+    assert world.commit(living, SINK, 2, promised) is False
+    assert world.keys == ["0/3"]
+
+
+def test_a_subtask_begins_without_fencing_another(world: World) -> None:
+    first, second = world.process(), world.process()
+    promised = world.precommit(first, SINK, 1, 1)
+    world.abort(second, OTHER, 2, ())
+    assert world.commit(first, SINK, 1, promised) is False
+
+
+def test_an_old_attempt_is_fenced(world: World) -> None:
+    old = world.process()
+    promised = world.precommit(old, SINK, 1, 1)
+    world.abort(world.process(), SINK, 2, promised)
+    with pytest.raises(OSError, match="attempt 2 of job has begun"):
+        world.precommit(old, SINK, 1, 2)
+    with pytest.raises(OSError, match="attempt 2 of job has begun"):
+        world.commit(old, SINK, 1, promised)
+
+
+def test_an_old_attempt_of_the_same_process_is_fenced(world: World, process: SinkSessions) -> None:
+    promised = world.precommit(process, SINK, 1, 1)
+    world.abort(process, SINK, 2, promised)
+    with pytest.raises(OSError, match=r"attempt 1 of sink\[0\] is fenced: attempt 2 has begun"):
+        world.commit(process, SINK, 1, promised)
+
+
+def answering(*outcomes: Outcome) -> SinkFactory:
+    """A sink that says this of a commit."""
+
+    class Answering(MemorySink):
+        def commit(self, committables: Sequence[Committable], *, now_ms: int) -> Sequence[Outcome]:
+            return outcomes
+
+    return Answering
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ([Outcome(OutcomeKind.FAILED, "it has expired.")], r"rows of sink\[0\]-\S+ are lost: it has expired"),
+        ([Outcome(OutcomeKind.RETRY, "it is busy.")], "is to be committed again: it is busy"),
+        ([], "reports 0 outcomes of 1 committables"),
+    ],
+)
+def test_what_is_not_committed_fails_the_task(world: World, outcomes: Sequence[Outcome], said: str) -> None:
+    process = world.process(answering(*outcomes))
+    with pytest.raises(OSError, match=said):
+        world.commit(process, SINK, 1, world.precommit(process, SINK, 1, 1))
+
+
+@pytest.mark.parametrize("error", [Transient("no answer"), Damaged("no content"), ZeroDivisionError("a mistake")])
+def test_every_error_of_a_sink_is_an_error_of_the_storage(world: World, error: Exception) -> None:
+    class Raising(MemorySink):
+        def begin(self, restored_ones: Sequence[Committable], *, now_ms: int) -> None:
+            raise error
+
+    with pytest.raises(OSError, match=str(error)):
+        world.precommit(world.process(Raising), SINK, 1, 1)
+
+
+def test_each_sink_object_has_a_thread_of_its_own(world: World) -> None:
+    threads: dict[int, set[int]] = {}
+
+    class Noting(MemorySink):
+        def step(self, name: str, effect: object) -> object:  # type: ignore[override]
+            threads.setdefault(id(self), set()).add(threading.get_ident())
+            return super().step(name, effect)  # type: ignore[arg-type]
+
+    process = world.process(Noting, OwnThread)
+    for offset in range(3):
+        world.commit(process, SINK, 1, world.precommit(process, SINK, 1, offset))
+    process.close()
+    assert [len(each) for each in threads.values()] == [1, 1]
+    assert threading.get_ident() not in set.union(*threads.values())
+
+
+def rows(*pairs: tuple[str, str]) -> list[Row]:
+    return [Row(key.encode(), value.encode()) for key, value in pairs]
+
+
+def test_a_look_shows_what_the_one_before_did_not() -> None:
+    table = TableChanges(upserts=False)
+    assert table.look(rows(("a", "1"), ("a", "1"))) == (rows(("a", "1"), ("a", "1")), [])
+    assert table.look(rows(("a", "1"), ("a", "1"), ("b", "2"))) == (rows(("b", "2")), [])
+    assert table.look(rows(("a", "1"), ("b", "2"))) == ([], ["a"])
+
+
+def test_a_row_in_place_of_another_is_new_and_nothing_is_gone() -> None:
+    table = TableChanges(upserts=True)
+    table.look(rows(("a", "1"), ("b", "1")))
+    assert table.look(rows(("a", "2"), ("b", "1"))) == (rows(("a", "2")), [])
+    assert table.look(rows(("b", "1"))) == ([], ["a"])
