@@ -16,6 +16,7 @@ from holdfast.faults.listing import ListPart
 from holdfast.faults.messages import DelayMessages, DoubleMessages, LoseMessages
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.notices import LoseNotices
+from holdfast.faults.power import LosePower
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
@@ -60,6 +61,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     JumpClock,
     SkewClock,
     Upgrade,
+    LosePower,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

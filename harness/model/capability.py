@@ -50,6 +50,7 @@ class Capability(StrEnum):
     BUFFER_DEBLOATING = "buffer-debloating"
     """What channels hold follows what their receivers take."""
     DAMAGE_CHECKPOINT = "damage-checkpoint"
+    LOSE_POWER = "lose-power"
     """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""

@@ -1,4 +1,8 @@
-"""The simulated disk: files by path, changed in primitive steps so that a crash can fall between any two of them."""
+"""The simulated disk: files by path, changed in primitive steps so that a crash can fall between any two of them.
+
+It knows what would be left if the machine lost its power now: contents that were synced, under names that were, in
+folders that were. A renaming makes its target durable, and a removal is durable at once.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,14 @@ class SimulatedDisk:
         changes: counts every change, so that a reader can tell at once that nothing happened.
     """
 
-    __slots__ = ("changes", "files")
+    __slots__ = ("_durable", "_folders", "_synced", "changes", "files")
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.changes = 0
+        self._synced: dict[str, bytes] = {}
+        self._durable: set[str] = set()
+        self._folders: set[str] = set()
 
     def copy(self) -> SimulatedDisk:
         """Another disk with the same files."""
@@ -80,6 +87,22 @@ class SimulatedDisk:
             if not budget:
                 return
 
+    def lose_power(self) -> None:
+        """What is not durable is gone."""
+        kept = {path: self._synced.get(path, b"") for path in self._durable if _folder(path) in self._folders}
+        self.files, self._synced, self._durable = kept, dict(kept), set(kept)
+        self.changes += 1
+
+    def put(self, path: str, content: bytes | None) -> None:
+        """Somebody else changes a file for good; None: it is gone."""
+        if content is None:
+            self._change(storage_steps.Remove(path))
+            return
+        self.files[path] = self._synced[path] = content
+        self._durable.add(path)
+        self._folders.add(_folder(path))
+        self.changes += 1
+
     def _change(self, step: storage_steps.FileChange) -> None:
         files = self.files
         match step:
@@ -89,16 +112,29 @@ class SimulatedDisk:
                 if step.path in files:
                     raise FileExistsError(f"{step.path} exists already.")
                 files[step.path] = b""
+                if step.durable_folders:
+                    self._folders.add(_folder(step.path))
             case storage_steps.Sync():
-                self.read(step.path)
+                self._synced[step.path] = self.read(step.path)
+                if step.durable_name:
+                    self._durable.add(step.path)
             case storage_steps.Remove():
                 files.pop(step.path, None)
+                self._forget(step.path)
             case storage_steps.Rename() | storage_steps.Replace():
                 if isinstance(step, storage_steps.Rename) and step.target in files:
                     raise FileExistsError(f"{step.target} exists already.")
                 files[step.target] = self.read(step.path)
                 del files[step.path]
+                self._synced[step.target] = self._synced.get(step.path, b"")
+                self._durable.add(step.target)
+                self._folders.add(_folder(step.target))
+                self._forget(step.path)
         self.changes += 1
+
+    def _forget(self, path: str) -> None:
+        self._synced.pop(path, None)
+        self._durable.discard(path)
 
     def reference(self, path: str) -> FileReference:
         """Length and checksum of a file as it is."""
@@ -117,3 +153,7 @@ class SimulatedDisk:
     def below(self, prefix: str) -> list[str]:
         """Paths that begin with a prefix, in ascending order."""
         return sorted(path for path in self.files if path.startswith(prefix))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

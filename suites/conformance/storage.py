@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.faults.damage import damage
+from holdfast.faults.power import lose_power
 from holdfast.faults.process import kill
 from holdfast.faults.storage import storage_error
 from holdfast.faults.user import command
@@ -55,6 +56,23 @@ REPORTED = (
 )
 """With crashes between an effect and its report, and answers that are lost."""
 
+BLACKOUTS = tuple(
+    plan(lose_power(after_checkpoint=progress, gate=gate(effect, target)), options={**STATE_IN_FILES, **retained})
+    for effect, target in (
+        ("publish-metadata", COORDINATOR),
+        ("during-publish-metadata", COORDINATOR),
+        ("notify", COORDINATOR),
+        ("persist-job-record", COORDINATOR),
+        ("delete", COORDINATOR),
+        ("write-state", WORKERS[0]),
+        ("during-write-state", WORKERS[0]),
+        ("acknowledge", WORKERS[1]),
+        ("pre-commit", WORKERS[0]),
+        ("commit", WORKERS[1]),
+    )
+    for progress, retained in ((1, {}), (3, TWO_RETAINED))
+)
+"""The power fails in front of a step, or in its middle."""
 STALE = tuple(
     plan(damage(part, "stale", 300, **RECORDED), WHO_READS[part], options={**STATE_IN_FILES, **TWO_RETAINED})
     for part in WHO_READS
@@ -109,6 +127,20 @@ CASES = with_needs(
         plan=each_of(REPORTED),
         runs=len(REPORTED),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="storage/power-loss",
+        purpose="Does what was reported as stored survive the machine?",
+        method="The power fails in front of each step of a checkpoint, or in its middle: all processes end, and what "
+        "was not synced is gone.",
+        passes="The latest checkpoint that had completed is restored, and the output is that of the oracle's model.",
+        decides=(
+            Decision("STO-01", "REACH", ("file-differs",), "publishes-unsynced"),
+            Decision("CRD-01", "LIVE", ("end-not-reached", "no-new-checkpoints"), "stores-unsynced"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(BLACKOUTS),
+        runs=len(BLACKOUTS),
     ),
     Case(
         id="storage/damaged-pieces",

@@ -27,6 +27,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "A3": ("CUT/copies-differ", "CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
+    "publishes-unsynced": (*UNREADABLE, "STABLE/row-changed", *STUCK),
+    "stores-unsynced": STUCK,
     "takes-stale-metadata": ("REACH/file-differs", "RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "never-triggers-again": ("COORD/slot-not-freed", "PROGRESS/no-checkpoint-begun", *STUCK),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),

@@ -59,3 +59,11 @@ class CheckpointFileControl(Protocol):
 
     def mended(self) -> bool:
         """Whether nothing is damaged any more."""
+
+
+class PowerControl(Protocol):
+    """The machine that everything runs on."""
+
+    def lose_power(self) -> None:
+        """Every process ends at once, and what they stored without making it durable is gone. The machine is up again
+        at once, and starts what it started before."""
