@@ -21,6 +21,7 @@ from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
 from holdfast.faults.service import Outage
 from holdfast.faults.splits import LoseSplits
+from holdfast.faults.stale_listing import StaleListing
 from holdfast.faults.storage import SlowStorage, StorageError
 from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
@@ -62,6 +63,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     SkewClock,
     Upgrade,
     LosePower,
+    StaleListing,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

@@ -51,6 +51,7 @@ class Capability(StrEnum):
     """What channels hold follows what their receivers take."""
     DAMAGE_CHECKPOINT = "damage-checkpoint"
     LOSE_POWER = "lose-power"
+    STALE_LISTING = "stale-listing"
     """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""

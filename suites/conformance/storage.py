@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from holdfast.faults.damage import damage
 from holdfast.faults.power import lose_power
 from holdfast.faults.process import kill
+from holdfast.faults.stale_listing import stale_listing
 from holdfast.faults.storage import storage_error
 from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
@@ -73,6 +74,17 @@ BLACKOUTS = tuple(
     for progress, retained in ((1, {}), (3, TWO_RETAINED))
 )
 """The power fails in front of a step, or in its middle."""
+LISTED_LATE = tuple(
+    plan(
+        stale_listing(400, after_checkpoint=1),
+        kill(COORDINATOR, after_checkpoint=progress, gate=gate(effect, COORDINATOR)),
+        options={**STATE_IN_FILES, **retained},
+        records={"records": 240},
+    )
+    for effect in ("persist-job-record", "send-trigger", "notify", "delete")
+    for progress, retained in ((2, {}), (3, TWO_RETAINED))
+)
+"""Listings stand still, and a coordinator dies that has published and dropped checkpoints since."""
 STALE = tuple(
     plan(damage(part, "stale", 300, **RECORDED), WHO_READS[part], options={**STATE_IN_FILES, **TWO_RETAINED})
     for part in WHO_READS
@@ -168,6 +180,16 @@ CASES = with_needs(
         plan=each_of(BESIDE),
         runs=len(BESIDE),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="storage/stale-listing",
+        purpose="Does a coordinator find the latest checkpoint where listings are older than what is stored?",
+        method="Listings of the storage stand still, checkpoints complete and are dropped, and the coordinator dies.",
+        passes="Its successor restores the latest one, and the output is that of the oracle's model.",
+        decides=(Decision("STO-09", "COORD", ("restored-not-latest",), "trusts-listings"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(LISTED_LATE),
+        runs=len(LISTED_LATE),
     ),
     Case(
         id="storage/transient-errors",

@@ -29,6 +29,14 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),
     "publishes-unsynced": (*UNREADABLE, "STABLE/row-changed", *STUCK),
     "stores-unsynced": STUCK,
+    "trusts-listings": (
+        "COORD/restored-not-latest",
+        "LOUD/started-empty",
+        "LOUD/started-older",
+        "RETAIN/too-many-retained",
+        *EXTRA,
+        *STUCK,
+    ),  # fmt: skip
     "takes-stale-metadata": ("REACH/file-differs", "RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "never-triggers-again": ("COORD/slot-not-freed", "PROGRESS/no-checkpoint-begun", *STUCK),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),

@@ -67,3 +67,17 @@ class PowerControl(Protocol):
     def lose_power(self) -> None:
         """Every process ends at once, and what they stored without making it durable is gone. The machine is up again
         at once, and starts what it started before."""
+
+
+class ListingControl(Protocol):
+    """Listings of the checkpoint storage."""
+
+    def hold_listings(self) -> None:
+        """From now on every listing shows what is there now: what is stored later is left out, what is removed is
+        still in. Reading by name is as ever."""
+
+    def release_listings(self) -> None:
+        """Listings show what is there. Releasing what is not held does nothing."""
+
+    def listings_held(self) -> bool:
+        """Whether they are older."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.stored_checkpoints import StoredCheckpoints
 from holdfast.fixtures.reference.protocol.effects import JobRecord
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
+from holdfast.fixtures.reference.protocol.storage.job_storage import encode_record
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.harness.spi.storage import Scope
 
@@ -23,7 +23,7 @@ def record(folder: Path, checkpoint: int, epoch: int = 1) -> None:
     """Write down that a checkpoint is complete."""
     for path in (LAYOUT.claim(0, epoch), LAYOUT.job_record(0, epoch)):
         (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_bytes(msgspec.msgpack.encode(JobRecord(1, checkpoint + 1, (0,), completed=checkpoint)))
+        (folder / path).write_bytes(encode_record(JobRecord(1, checkpoint + 1, (0,), completed=checkpoint)))
 
 
 def store(folder: Path, checkpoint: int, *, recorded: bool = True) -> None:
