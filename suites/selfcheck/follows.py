@@ -36,7 +36,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "RETAIN/too-many-retained",
         *EXTRA,
         *STUCK,
-    ),  # fmt: skip
+    ),
     "takes-stale-metadata": ("REACH/file-differs", "RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "never-triggers-again": ("COORD/slot-not-freed", "PROGRESS/no-checkpoint-begun", *STUCK),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),
