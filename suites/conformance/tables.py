@@ -28,9 +28,11 @@ BY_KEY: Options = {**TABLE, "sink.delivery-guarantee": "at-least-once"}
 EXACTLY: Options = {"holdfast.guarantee": "exactly-once"}
 AT_LEAST: Options = {"holdfast.guarantee": "at-least-once"}
 ANSWER_LOST = storage_error("commit", 1_000, {"occurrences": 1, "after_effect": 1}, after_checkpoint=1)
+LONGER = {"records": 240}
+"""So that commits follow the first checkpoint on a slow machine, too."""
 COMMITTED_AGAIN = (
-    plan(ANSWER_LOST, options=TABLE),
-    plan(ANSWER_LOST, job=FORWARD, options=TABLE),
+    plan(ANSWER_LOST, options=TABLE, records=LONGER),
+    plan(ANSWER_LOST, job=FORWARD, options=TABLE, records=LONGER),
     plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("during-commit", WORKERS[0])), options=TABLE),
     plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("commit", WORKERS[0], "sink")), options=TABLE),
     plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR)), options=TABLE),
