@@ -64,7 +64,8 @@ def counting_run(
 
 def assert_passes(run: Run) -> None:
     """No oracle has anything against it, and its faults took effect."""
-    assert not [(verdict.oracle, verdict.anomalies) for verdict in run.verdicts if verdict.anomalies]
+    found = [(verdict.oracle, verdict.anomalies) for verdict in run.verdicts if verdict.anomalies]
+    assert not found, found
     assert all(run.history.end.faults_landed), run.history.end.fault_troubles or run.reason
     assert reader_was_slow(run) or (run.outcome, run.reason) == (Outcome.PASS, "")
 

@@ -1,4 +1,4 @@
-"""Wrong, EXACT/input-missing: keeps its checkpoint in a new folder. Its micro-batches are numbered from 0 again, hold
+"""Wrong, LIVE/end-not-reached: keeps its checkpoint in a new folder. Its micro-batches are numbered from 0 again, hold
 other orders, and are taken for those that its former version wrote."""
 
 SCHEMA = "order_id long, amount double, at timestamp"
