@@ -8,10 +8,12 @@ from itertools import repeat
 from typing import cast
 
 import numpy as np
+from msgspec.structs import replace
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
 from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, Identity
+from holdfast.harness.oracles.output.missing import answer_is_due
 from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import reordered, sighting
@@ -19,10 +21,14 @@ from holdfast.harness.oracles.shared.lineage import expected_rows, is_plain
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
-    """What counting the output of a run found, and how many rows it must hold; see `count_rows`."""
+    """What counting the output of a run found, and how many rows it must hold; see `count_rows`. Rows that nobody
+    expects are none before the answer is due."""
     job, inputs, output = history.plan.job, history.inputs, history.output
     if is_plain(job):
-        return count_rows(inputs, output, ordered=ordered), inputs.total_records - sum(inputs.first_offsets)
+        found = count_rows(inputs, output, ordered=ordered)
+        if found.unknown and not answer_is_due(history):
+            found = replace(found, unknown=0, first_unknown=())
+        return found, inputs.total_records - sum(inputs.first_offsets)
     expected = expected_rows(job, inputs)
     found = _count_expected(expected, output, ordered)
     return _count_expected(expected, reordered(output), ordered) if found.disordered else found, expected.total()

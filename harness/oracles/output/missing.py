@@ -12,6 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import JobStatus, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import ExpectedEnd
@@ -30,6 +31,13 @@ class Fate(StrEnum):
     CUT_SHORT = "in flight in a run cut short"
     NOT_DUE = "not due"
     """The expected end promises nothing about it."""
+
+
+def answer_is_due(history: History) -> bool:
+    """Whether the rows that are there must be those that their author expects. Where rows take the place of others,
+    that holds in the end alone: of a job that did not get there, a later row may have been to replace them."""
+    replaced = history.inputs.described and history.claims.mode is not OutputMode.APPEND
+    return not replaced or (everything_is_due(history) and history.end.reached)
 
 
 class Ruling(NamedTuple):

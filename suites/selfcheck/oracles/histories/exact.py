@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
+from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
@@ -14,7 +15,8 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import FORWARD, REBALANCE
-from holdfast.harness.model.records import CommittedRows, FoldRow, InputLog, Partition
+from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.records import NO_PARTITION, CommittedRows, FoldRow, IdentityRow, InputLog, Partition
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
 from holdfast.suites.selfcheck.oracles.legal import MASK, fold_row
 from holdfast.suites.selfcheck.oracles.output_builder import (
@@ -85,6 +87,29 @@ def equal_values_tell_no_records_apart() -> History:
 @bad("row-unknown")
 def key_of_nobody() -> History:
     return row_by_row(WHOLE_A, fold("c", (0,), ()))
+
+
+def _totals(mode: OutputMode, expected: ExpectedEnd) -> History:
+    """Of two rows that their author expects both are there, and another one."""
+    described = InputLog(("row a", "row b", "row c"), input_log(2).partitions, described=True)
+    rows = units([IdentityRow(0, 0), IdentityRow(0, 1), IdentityRow(NO_PARTITION, 0)])
+    return story(job=FORWARD, inputs=described, units=rows, mode=mode, expected=expected)
+
+
+@bad("row-unknown")
+def total_that_nobody_expects_in_the_end() -> History:
+    return _totals(OutputMode.OVERWRITE, ExpectedEnd.RUNNING)
+
+
+@bad("row-unknown")
+def appended_row_of_a_job_that_failed_as_it_was_to() -> History:
+    return _totals(OutputMode.APPEND, ExpectedEnd.FAILED)
+
+
+@near("row-unknown")
+def total_of_a_job_that_failed_as_it_was_to() -> History:
+    """A later micro-batch would have replaced it."""
+    return _totals(OutputMode.OVERWRITE, ExpectedEnd.FAILED)
 
 
 @near("row-unknown")
