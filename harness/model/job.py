@@ -39,6 +39,11 @@ class VertexKind(StrEnum):
     batch of the second input. Every record of a broadcast partition counts for every key."""
     WINDOW_SUM = "window-sum"
     """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
+    SLIDING_SUM = "sliding-sum"
+    """Sum of `value` by key and window of event time, of which there is one every `slide_ms`, each `window_ms` long: a
+    record counts in all that its time lies in. Each split has a watermark (see Contract), and the operator's is the
+    least of them. A window is emitted once, when that has passed its end by `lateness_ms`; a record that comes later
+    is dropped from it. Where the input ends, every window is emitted."""
     ITERATION = "iteration"
     """What comes by its first input goes round, along a feedback edge that ends here again, and what comes back goes on
     along the other edges; stateless."""
@@ -70,8 +75,12 @@ class Contract(StrEnum):
     splitmix64 finaliser of `digest_key + (partition << 48) + offset + 1` modulo 2**64:
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9; z = (z ^ z >> 27) * 0x94D049BB133111EB; z ^ z >> 31.
     WINDOW: a row carries key, number of the window (its start divided by WINDOW_MS), value and digest of its records.
-    The watermark is the latest event time of all records minus WATERMARK_DELAY_MS; a window must have one row when the
-    watermark has reached its end.
+    Of WINDOW_SUM, the watermark is the latest event time of all records minus WATERMARK_DELAY_MS; a window must have
+    one row when the watermark has reached its end. Of SLIDING_SUM, a window is numbered by its start divided by
+    `slide_ms`; the watermark of a split is the latest event time of its records, as far as they were read, minus
+    `disorder_ms` of its source, and the window must have one row when those of all splits have passed its end by
+    `lateness_ms`.
+    A record must be in a window unless the watermark of its own split had passed it before the record came.
     """
 
     RECORDS = "records"
@@ -104,11 +113,12 @@ STATEFUL = (
     VertexKind.JOIN,
     VertexKind.BROADCAST_SUM,
     VertexKind.WINDOW_SUM,
+    VertexKind.SLIDING_SUM,
 )
 """Kinds that keep state by key: their inputs come by key."""
 DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
 """Kinds that hold back what they have for `latency_ms`."""
-TIMED = (VertexKind.DELAYED_SUM,)
+TIMED = (VertexKind.DELAYED_SUM, VertexKind.SLIDING_SUM)
 """Kinds whose state has timers."""
 
 
@@ -121,6 +131,10 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         copies: of FLAT_MAP, how many records it makes of one.
         modulus, remainder: of FILTER, what it keeps.
         latency_ms: of MINI_BATCH and DELAYED_SUM, how long it holds back what it has.
+        window_ms, slide_ms: of SLIDING_SUM, how long a window is, and how far one begins behind the last.
+        lateness_ms: of SLIDING_SUM, for how long behind its end a window takes records.
+        straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
+        disorder_ms: of SOURCE, how far its watermark stays behind the latest event time.
         held: of REDUCE, how many rows it takes at most before it emits.
         bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
         union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up
@@ -135,6 +149,12 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     modulus: int = 1
     remainder: int = 0
     latency_ms: int = 0
+    window_ms: int = 0
+    slide_ms: int = 0
+    lateness_ms: int = 0
+    straggling: int = 0
+    straggling_ms: int = 0
+    disorder_ms: int = 0
     held: int = 0
     bounded: bool = False
     union_state: bool = False

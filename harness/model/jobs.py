@@ -208,6 +208,30 @@ DELAYED_SUM = Job(
 )
 """KEYED_SUM whose rows wait for timers: at most barriers some keys have one, which is all that will bring their row."""
 
+SLIDING_SUM = Job(
+    name="sliding-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE, straggling=7, straggling_ms=90, disorder_ms=20),
+        Vertex("sum", VertexKind.SLIDING_SUM, window_ms=60, slide_ms=30, lateness_ms=20),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Windows that overlap, and records that come late: some within the lateness that is allowed, and some behind it."""
+
+TUMBLING_SUM = Job(
+    name="tumbling-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.SLIDING_SUM, window_ms=40, slide_ms=40),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Windows that do not overlap, and no record that is late: each window has one right answer."""
+
 
 def listed(mode: ListState) -> Job:
     """KEYED_SUM with an operator that notes each batch in list state, which is shared out in this mode."""
@@ -292,7 +316,7 @@ ENDLESS_JOBS = JOBS | {WINDOW_SUM.name: WINDOW_SUM}
 """By name, these and those that cannot be drawn to finish."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
-TIMED_JOBS = {job.name: job for job in (DELAYED_SUM,)}
+TIMED_JOBS = {job.name: job for job in (DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM)}
 """By name, those whose rows wait for timers."""
 REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}
 """By name, those with several regions, of which one can restart alone."""

@@ -48,6 +48,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",
     events.TimersSet: "{0.subtask} sets timers {0.timers}",
     events.TimersFired: "{0.subtask} takes timers {0.timers} at {0.time_ms} ms",
+    events.RecordsDropped: "{0.subtask} drops (partition, offset, window, watermark) {0.records}",
     events.OperatorFinished: "finish() of {0.subtask} called",
     events.SubtaskFinished: "{0.subtask} ended",
     events.FinishReceived: "end of {0.subtask} received",

@@ -44,8 +44,9 @@ _PARAMETERS = (
     (("copies",), (VertexKind.FLAT_MAP,)),
     (("modulus", "remainder"), (VertexKind.FILTER,)),
     (("latency_ms",), DELAYING),
+    (("window_ms", "slide_ms", "lateness_ms"), (VertexKind.SLIDING_SUM,)),
     (("held",), (VertexKind.REDUCE,)),
-    (("bounded", "union_state", "socket"), (VertexKind.SOURCE,)),
+    (("bounded", "union_state", "socket", "straggling", "straggling_ms", "disorder_ms"), (VertexKind.SOURCE,)),
     (("list_state",), (VertexKind.MAP,)),
 )
 
@@ -66,6 +67,13 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
     )
     _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
     _require(vertex.latency_ms >= 0, f"{place}.latency_ms is {vertex.latency_ms}: use at least 0.")
+    for name in ("lateness_ms", "straggling", "straggling_ms", "disorder_ms"):
+        value = getattr(vertex, name)
+        _require(value >= 0, f"{place}.{name} is {value}: use at least 0.")
+    _require(
+        vertex.kind is not VertexKind.SLIDING_SUM or 0 < vertex.slide_ms <= vertex.window_ms,
+        f"{place}.slide_ms is {vertex.slide_ms}: use 1 to window_ms, which is {vertex.window_ms}.",
+    )
     _require(vertex.held >= 0, f"{place}.held is {vertex.held}: use at least 0.")
     _require(vertex.modulus >= 1, f"{place}.modulus is {vertex.modulus}: use at least 1.")
     _require(

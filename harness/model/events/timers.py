@@ -1,4 +1,4 @@
-"""Timers of keyed operators."""
+"""Timers of keyed operators, and what came too late for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from holdfast.harness.model.events.event import Event
 
 NamedTimers = tuple[tuple[str, int], ...]
 """Of each timer whose it is, and its time in milliseconds. No two of one operator that wait are equal."""
+
+
+LateRecords = tuple[tuple[int, int, int, int], ...]
+"""Of each partition, offset, the window that did not take it, and the watermark of the operator in milliseconds."""
 
 
 class TimersSet(Event, tag="timers_set"):
@@ -25,3 +29,10 @@ class TimersFired(Event, tag="timers_fired"):
     time_ms: int
     timers: NamedTimers
     final: bool = False
+
+
+class RecordsDropped(Event, tag="records_dropped"):
+    """Records came too late for windows that were over."""
+
+    subtask: str
+    records: LateRecords

@@ -64,7 +64,7 @@ class FinalOracle:
             if history.plan.job.contract is Contract.FOLD:
                 model, found = judged(history)
                 judge_lost_folds(history, model, found, findings, "record-not-committed")
-            else:
+            elif history.plan.job.contract is Contract.RECORDS:
                 delivery, expected = counted(history)
                 judge_lost_identities(history, delivery, expected, findings, "record-not-committed")
         return findings.verdict(history)

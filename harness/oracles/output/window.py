@@ -8,7 +8,7 @@ from itertools import islice
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import Contract
+from holdfast.harness.model.job import Contract, VertexKind
 from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
@@ -16,7 +16,8 @@ from holdfast.harness.oracles.output.markers import latest_window
 from holdfast.harness.oracles.output.missing import Fate, everything_is_due, ruling
 from holdfast.harness.oracles.output.visibility import sighting
 from holdfast.harness.oracles.shared.fold_model import MASK
-from holdfast.harness.oracles.shared.windows import Sums, Window, latest_watermark_ms, named, window_sums, windows_over
+from holdfast.harness.oracles.shared.split_windows import SplitWindows
+from holdfast.harness.oracles.shared.windows import JobWindows, Sums, Window, named
 
 _CLAUSES: Mapping[str, str] = {
     "window-wrong": "a row does not hold exactly the records of its key and window",
@@ -43,7 +44,7 @@ class WindowOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        expected = window_sums(history.inputs, history.plan.digest_key)
+        expected = _expected(history)
         seen: dict[Window, str] = {}
         for line, row in _sightings(history):
             window = row.key, row.window
@@ -52,14 +53,20 @@ class WindowOracle:
                 findings.violated("window-unknown", f"{named(window)} has no records", line)
                 continue
             findings.check("window-wrong")
-            if (row.value & MASK, row.digest & MASK) != expected[window]:
-                findings.violated("window-wrong", _difference(row, expected[window]), line)
+            if not expected.fits(window, (row.value & MASK, row.digest & MASK)):
+                findings.violated("window-wrong", _difference(row, expected.must[window]), line)
             findings.check("window-repeated")
             if window in seen:
                 _judge_repeat(history, findings, window, seen[window], line)
             seen.setdefault(window, line)
         open_for = _judge_missing(history, findings, expected, seen)
         return left_open(findings.verdict(), open_for)
+
+
+def _expected(history: History) -> JobWindows | SplitWindows:
+    if history.plan.job.of_kind(VertexKind.SLIDING_SUM):
+        return SplitWindows(history.plan, history.inputs)
+    return JobWindows(history.inputs, history.plan.digest_key)
 
 
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
@@ -70,13 +77,12 @@ def _judge_repeat(history: History, findings: Findings, window: Window, first: s
 
 
 def _judge_missing(
-    history: History, findings: Findings, expected: Mapping[Window, Sums], seen: Mapping[Window, str]
+    history: History, findings: Findings, expected: JobWindows | SplitWindows, seen: Mapping[Window, str]
 ) -> str:
     """Decide loss as far as it can be decided, and return why the rest is open."""
     if not everything_is_due(history):
         return ""
-    passed = windows_over(latest_watermark_ms(history.inputs, history.inputs.lengths()))
-    due = [window for window in expected if window[1] < passed]
+    due = list(expected.due())
     everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
     decided = due
     if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:

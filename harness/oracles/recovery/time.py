@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from holdfast.harness.model.events import Event, SnapshotTaken, TimersFired, TimersSet
+from holdfast.harness.model.events import Event, RecordsDropped, SnapshotTaken, TimersFired, TimersSet
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import DELAYING, TIMED
+from holdfast.harness.model.job import DELAYING, TIMED, VertexKind
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.timer_trace import SubtaskTimers, Timer, TimerTrace
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
+from holdfast.harness.oracles.shared.split_windows import SplitWindows
 
 OVERDUE_MS = 100
 """So long behind its time a timer in processing time is never taken, at the end of a run that is well."""
@@ -29,6 +30,7 @@ class TimeOracle:
         "timer-repeated": "a timer is taken twice in one attempt",
         "timer-unknown": "a timer is taken that was not set, and is not in the restored checkpoint",
         "timer-early": "a timer is taken before its time",
+        "dropped-early": "a record is dropped as late from a window that its own split had not passed",
     }
     evidence: tuple[type[Event], ...] = (TimersSet, TimersFired, SnapshotTaken)
     observed: frozenset[str] = frozenset()
@@ -52,6 +54,7 @@ class TimeOracle:
                 message = f"{name} never takes timer {named(timer)} in attempt {attempt}"
                 findings.violated("timer-lost", f"{message}, and takes later ones", subtask.started, latest)
         _judge_end(history, trace, findings)
+        _judge_dropped(history, findings)
         return findings.verdict(history)
 
 
@@ -97,3 +100,17 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
             if timer[1] + OVERDUE_MS < end.ended_ns // NS_PER_MS:
                 message = f"{name} has not taken timer {named(timer)} when the run ends"
                 findings.violated("timer-lost", message, subtask.started)
+
+
+def _judge_dropped(history: History, findings: Findings) -> None:
+    """The watermark of an operator is that of the split that is furthest behind, whether it has said anything yet."""
+    if not history.plan.job.of_kind(VertexKind.SLIDING_SUM):
+        return
+    windows = SplitWindows(history.plan, history.inputs)
+    for dropped in history.of(RecordsDropped):
+        findings.check("dropped-early", len(dropped.records))
+        for partition, offset, window, watermark_ms in dropped.records:
+            if not windows.is_late(partition, offset, window):
+                record = history.inputs.named(partition, offset)
+                message = f"{dropped.subtask} drops {record} from window {window} at watermark {watermark_ms} ms"
+                findings.violated("dropped-early", message, dropped)

@@ -8,7 +8,7 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -74,3 +74,27 @@ def open_since(inputs: InputLog, watermark_ms: int) -> tuple[int, ...]:
 def named(window: Window) -> str:
     """A window in words."""
     return f"window {window[1]} of key {window[0]!r}"
+
+
+class JobWindows:
+    """What the windows of WINDOW_SUM hold: of each, one thing.
+
+    Args:
+        inputs: what the system under test was fed.
+        digest_key: of the plan.
+    """
+
+    def __init__(self, inputs: InputLog, digest_key: int) -> None:
+        self.must = window_sums(inputs, digest_key)
+        self._over = windows_over(latest_watermark_ms(inputs, inputs.lengths()))
+
+    def __contains__(self, window: Window) -> bool:
+        return window in self.must
+
+    def fits(self, window: Window, sums: Sums) -> bool:
+        """Whether a window may have these sums."""
+        return self.must[window] == sums
+
+    def due(self) -> Iterator[Window]:
+        """Windows that must have a row in the end."""
+        return (window for window in self.must if window[1] < self._over)

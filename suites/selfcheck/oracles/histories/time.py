@@ -7,13 +7,14 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     JobSubmitted,
+    RecordsDropped,
     SnapshotTaken,
     TaskStarted,
     TimersFired,
     TimersSet,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.jobs import DELAYED_SUM
+from holdfast.harness.model.jobs import DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, in_real_time, story
 from holdfast.suites.selfcheck.oracles.histories.rescaled_restore import WIDER
 
@@ -131,3 +132,37 @@ def exactly_its_time_is_not_early() -> History:
 @near("timer-early")
 def nothing_is_waited_for_where_the_input_has_ended() -> History:
     return delayed(started(), sets(A), takes(5, A, final=True))
+
+
+def dropped(offset: int, window: int, watermark_ms: int) -> History:
+    """The second of two splits, each of ten records 10 ms apart, is in the window that begins at 40 ms with offset 4;
+    windows do not overlap. It is told only when its first record comes."""
+    late = RecordsDropped(subtask="sum[0]", records=((1, offset, window, watermark_ms),))
+    return story(started(), late, job=TUMBLING_SUM)
+
+
+@bad("dropped-early")
+def a_silent_split_holds_nobody() -> History:
+    return dropped(0, 0, 60)
+
+
+@bad("dropped-early")
+def its_own_split_is_still_in_the_window() -> History:
+    return dropped(4, 1, 80)
+
+
+def straggler(offset: int, window: int) -> History:
+    """Each seventh record is 90 ms earlier than its place. A window takes records until the watermark has passed its
+    end by 20 ms, and that stays 20 ms behind."""
+    late = RecordsDropped(subtask="sum[0]", records=((1, offset, window, 500),))
+    return story(started(), late, job=SLIDING_SUM)
+
+
+@bad("dropped-early")
+def it_comes_within_the_lateness_that_is_allowed() -> History:
+    return straggler(6, -1)
+
+
+@near("dropped-early")
+def its_own_split_had_passed_the_window() -> History:
+    return straggler(6, -2)

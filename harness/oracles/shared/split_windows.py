@@ -1,0 +1,134 @@
+"""The oracles' own interpretation of SLIDING_SUM: what must be in a window, what may be, and which windows are over.
+
+Rules of this file:
+- It is written from the contract (`model.job.Contract`), and shares no code with any system.
+- The watermark of an operator is never ahead of that of any split. So a record is in each window that its own split had
+  not passed before. In others it may be or not: that depends on how far other splits are.
+- Watermarks never go back. So of the records of a key and split that may be missing from a window, those that are in it
+  come before those that are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.harness.model.job import Job, Vertex, VertexKind
+from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.oracles.shared.fold_model import MASK, identity_hashes
+from holdfast.harness.oracles.shared.windows import Sums, Window
+
+COMBINATIONS = 100_000
+"""More ways to fill one window are not told apart: any row of it passes."""
+
+
+class Record(NamedTuple):
+    """One record: its time, and the watermark of its split before it."""
+
+    key: str
+    value: int
+    digest: int
+    event_ms: int
+    before_ms: float
+
+
+class SplitWindows:
+    """What the windows of a job hold.
+
+    Args:
+        plan: whose job sums windows by a SLIDING_SUM.
+        inputs: what the system under test was fed.
+
+    Attributes:
+        must: by window, the sums of the records that it must hold; zero where it may hold some, and must hold none.
+        may: by window, for each split that has any, the sums of the records that it may hold or not, in their order.
+    """
+
+    def __init__(self, plan: Plan, inputs: InputLog) -> None:
+        self._job = plan.job
+        self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
+        [self._vertex] = plan.job.of_kind(VertexKind.SLIDING_SUM)
+        self._splits = [_records(plan.job, inputs, split, plan.digest_key) for split in range(len(inputs.partitions))]
+        self.must: dict[Window, Sums] = {}
+        self.may: dict[Window, list[list[Sums]]] = {}
+        for records in self._splits:
+            self._sort_in(records)
+        ends = plan.expected_end is ExpectedEnd.FINISHED
+        self._passed_ms = float("inf") if ends else min(map(self._reached_ms, range(len(self._splits))), default=0)
+
+    def __contains__(self, window: Window) -> bool:
+        return window in self.must
+
+    def fits(self, window: Window, sums: Sums) -> bool:
+        """Whether a window may have these sums."""
+        possible = {self.must[window]}
+        for some in self.may.get(window, ()):
+            prefixes = [(0, 0)]
+            for value, digest in some:
+                prefixes.append((prefixes[-1][0] + value, prefixes[-1][1] + digest))
+            if len(possible) * len(prefixes) > COMBINATIONS:
+                return True
+            possible = {
+                ((value + more) & MASK, (digest + further) & MASK)
+                for value, digest in possible
+                for more, further in prefixes
+            }
+        return sums in possible
+
+    def due(self) -> Iterator[Window]:
+        """Windows that must have a row in the end."""
+        return (window for window, (_, digest) in self.must.items() if digest and self._is_over(window))
+
+    def is_late(self, split: int, offset: int, window: int) -> bool:
+        """Whether the watermark of its own split has passed a window before a record of it comes."""
+        record = self._splits[split][offset - self._firsts[split]]
+        return record.before_ms >= self._closes_ms(window)
+
+    def _is_over(self, window: Window) -> bool:
+        return self._closes_ms(window[1]) <= self._passed_ms
+
+    def _sort_in(self, records: list[Record]) -> None:
+        vertex = self._vertex
+        late: dict[Window, list[Sums]] = {}
+        for record in records:
+            number = record.event_ms // vertex.slide_ms
+            while number * vertex.slide_ms + vertex.window_ms > record.event_ms:
+                window = record.key, number
+                value, digest = self.must.setdefault(window, (0, 0))
+                if record.before_ms >= self._closes_ms(number):
+                    late.setdefault(window, []).append((record.value, record.digest))
+                else:
+                    self.must[window] = (value + record.value) & MASK, (digest + record.digest) & MASK
+                number -= 1
+        for window, some in late.items():
+            self.may.setdefault(window, []).append(some)
+
+    def _closes_ms(self, window: int) -> int:
+        return window * self._vertex.slide_ms + self._vertex.window_ms + self._vertex.lateness_ms
+
+    def _reached_ms(self, split: int) -> float:
+        """The watermark of a split behind all of its records."""
+        records = self._splits[split]
+        disorder_ms = _source(self._job, split).disorder_ms
+        return max((record.event_ms for record in records), default=float("-inf")) - disorder_ms
+
+
+def _source(job: Job, split: int) -> Vertex:
+    sources = job.of_kind(VertexKind.SOURCE)
+    return sources[split % len(sources)]
+
+
+def _records(job: Job, inputs: InputLog, split: int, digest_key: int) -> list[Record]:
+    source, partition = _source(job, split), inputs.partitions[split]
+    first = inputs.first_offsets[split] if inputs.first_offsets else 0
+    hashes = identity_hashes(digest_key, split, len(partition)).tolist()
+    latest_ms = float("-inf")
+    records = []
+    for offset in range(first, len(partition)):
+        straggles = source.straggling > 0 and (offset + 1) % source.straggling == 0
+        event_ms = offset * partition.event_step_ms - source.straggling_ms * straggles
+        key, value = inputs.keys[partition.key[offset]], int(partition.value[offset])
+        records.append(Record(key, value, hashes[offset], event_ms, latest_ms - source.disorder_ms))
+        latest_ms = max(latest_ms, event_ms)
+    return records
