@@ -13,7 +13,8 @@ from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_pa
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.machines import CheckpointMachine
 
-test_named_files = state_backend.kit("holdfast.fixtures.backends.named_files:NamedFilesBackend")
+# The certificate of the reference asks it, too.
+test_named_files = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.named_files:NamedFilesBackend"))
 test_hashmap_beside_it = state_backend.kit(HashMapBackend, NamedFilesBackend)
 
 
