@@ -14,6 +14,39 @@ class CheckpointOrigin(StrEnum):
     """Somebody who waits for no pause."""
     FORCED = "forced"
     """Somebody who waits for no pause and no free slot."""
+    SAVEPOINT = "savepoint"
+    """Somebody who wants a savepoint, before all others; it waits for a slot only where checkpoints are unaligned."""
+
+
+class SavepointFormat(StrEnum):
+    """How a savepoint holds keyed state (Flink's SavepointFormatType)."""
+
+    CANONICAL = "canonical"
+    """As entries that any state backend restores."""
+    NATIVE = "native"
+    """In the format of the state backend that wrote it."""
+
+
+class StopMode(StrEnum):
+    """What a savepoint does to the job that it is taken of."""
+
+    GO_ON = "go-on"
+    """The job runs on."""
+    SUSPEND = "suspend"
+    """The job ends with the savepoint, and emits nothing behind it (`stop`)."""
+    DRAIN = "drain"
+    """All that is held back is emitted in front of the savepoint, and the job ends with it (`stop --drain`)."""
+
+
+class ClaimMode(StrEnum):
+    """Who owns the snapshot that a job restores (execution.state-recovery.claim-mode)."""
+
+    CLAIM = "CLAIM"
+    """The job, which deletes it as soon as a checkpoint of its own takes its place."""
+    NO_CLAIM = "NO_CLAIM"
+    """The user; the job depends on it until its first checkpoint, which is a full one."""
+    LEGACY = "LEGACY"
+    """The user; later checkpoints may refer to its files for ever."""
 
 
 class FailureReason(StrEnum):
@@ -24,6 +57,7 @@ class FailureReason(StrEnum):
     SCHEDULER_STOPPED = "scheduler stopped"
     SHUT_DOWN = "coordinator shut down"
     TOO_MANY_REQUESTS = "too many requests"
+    NO_TARGET = "no savepoint directory"
     # --- by a task ---
     DECLINED = "declined"
     ASYNCHRONOUS_PART = "asynchronous part failed"
@@ -46,6 +80,7 @@ PREFLIGHT = frozenset(
         FailureReason.SCHEDULER_STOPPED,
         FailureReason.SHUT_DOWN,
         FailureReason.TOO_MANY_REQUESTS,
+        FailureReason.NO_TARGET,
     }
 )
 """Reasons of a refusal."""

@@ -138,6 +138,21 @@ LOCAL_DIRECTORIES = _option(
 )
 MEMORY_LIMIT = _option("holdfast.storage.memory-limit", Kind.SIZE, "5 mb", "SBK-07")
 RECOVERY_PATH = _option("execution.state-recovery.path", Kind.TEXT, "", "RET-03", ("execution.savepoint.path",))
+CLAIM_MODE = _option(
+    "execution.state-recovery.claim-mode",
+    Kind.CONSTANT,
+    "NO_CLAIM",
+    "SAV-06",
+    ("execution.savepoint-restore-mode",),
+    default_1_14="LEGACY",
+)
+IGNORE_UNCLAIMED = _option(
+    "execution.state-recovery.ignore-unclaimed-state",
+    Kind.FLAG,
+    "false",
+    "SAV-05",
+    ("execution.savepoint.ignore-unclaimed-state",),
+)
 # --- restart ---
 STRATEGY = _option("restart-strategy.type", Kind.NAME, "none", "RST-01", ("restart-strategy",))
 FIXED_ATTEMPTS = _option(f"{_FIXED}.attempts", Kind.NUMBER, "1", "RST-03")

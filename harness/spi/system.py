@@ -339,6 +339,7 @@ WATCHED = (
     "checkpoint_completed",
     "checkpoint_aborted",
     "checkpoint_retained",
+    "savepoint_completed",
     "transaction_precommitted",
     "transaction_committed",
     "operator_finished",

@@ -47,6 +47,8 @@ from holdfast.harness.model.events.checkpoint import (
     DeclineReceived,
     MetadataPublished,
     NotificationSent,
+    SavepointCompleted,
+    SavepointTriggered,
     TriggerSent,
 )
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
@@ -137,7 +139,7 @@ AnyEvent = (
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
-    | CheckpointRetained | NotificationSent
+    | CheckpointRetained | SavepointTriggered | SavepointCompleted | NotificationSent
     | SplitsAssigned | SplitsReceived | SplitsLeft | SplitsListed
     | TaskStarted | InputRead | SourceEmitted | RecordFailed
     | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
@@ -190,6 +192,7 @@ __all__ = [
     "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
     "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped", "RecoveryFailed",
     "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
+    "SavepointCompleted", "SavepointTriggered",
     "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed",
     "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
     "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
+from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
 from holdfast.harness.model.events.event import Event
 from holdfast.harness.model.events.state import FileReference
 
@@ -94,6 +94,30 @@ class CheckpointCompleted(Event, tag="checkpoint_completed"):
     checkpoint: int
     positions: tuple[int, ...] = ()
     watermark_ms: int | None = None
+
+
+class SavepointTriggered(Event, tag="savepoint_triggered"):
+    """A checkpoint that was just triggered is a savepoint: all of it is written below `folder`, which ends with `/`."""
+
+    checkpoint: int
+    folder: str
+    format: SavepointFormat
+    stop: StopMode = StopMode.GO_ON
+
+
+class SavepointCompleted(Event, tag="savepoint_completed"):
+    """A savepoint is the user's from now on, under the path of its metadata; or a recovery found it to be one.
+
+    Where it is a recovery point as well, a CheckpointCompleted follows; else this is the end of its checkpoint.
+    `files` is the metadata and all that it names, `states` the number of subtask states in it.
+    """
+
+    checkpoint: int
+    path: str
+    files: tuple[FileReference, ...]
+    positions: tuple[int, ...] = ()
+    recovery_point: bool = False
+    states: int = 0
 
 
 class CheckpointAborted(Event, tag="checkpoint_aborted"):

@@ -28,13 +28,16 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     job_of = Submissions(history).of
     ended = {(job_of(event), event.checkpoint) for event in completed}
     ended |= {(job_of(event), event.checkpoint) for event in aborted}
+    ended |= {(job_of(event), event.checkpoint) for event in history.of(events.SavepointCompleted)}
     ended |= {(job_of(event), event.checkpoint) for event in triggered if _given_up(history, event, settled)}
     if any(history.position(event) > settled for event in aborted) or any(
         history.position(event) < settled and (job_of(event), event.checkpoint) not in ended for event in triggered
     ):
         return None  # What was given up just now may be on its way out
     named = {file.path for event in history.of(events.MetadataPublished) for file in event.files}
+    named |= {file.path for event in history.of(events.SavepointCompleted) for file in event.files}
     named |= _unheard(history)
+    folders = _left_folders(history)
     nodes = {event.node for event in history.of(events.SnapshotTaken)}
     written: dict[str, events.Event] = {
         event.file.path: event for event in history.of(events.FileWritten) if event.node in nodes
@@ -47,6 +50,7 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
         for file in listings[-1].files
         if file.path not in named
         and not exempt.ever_held(file.path)
+        and not file.path.startswith(folders)
         and file.path in written
         and history.position(written[file.path]) < settled
     ]
@@ -59,6 +63,17 @@ def _given_up(history: History, triggered: events.CheckpointTriggered, settled: 
         and claim.first_attempt <= triggered.attempt
         and history.position(triggered) < history.position(claim) < settled
         for claim in history.of(events.CoordinatorClaimed)
+    )
+
+
+def _left_folders(history: History) -> tuple[str, ...]:
+    """Folders of savepoints whose end no coordinator told: its successor does not look into what is the user's."""
+    ended = {(event.attempt, event.checkpoint) for event in history.of(events.CheckpointAborted)}
+    ended |= {(event.attempt, event.checkpoint) for event in history.of(events.SavepointCompleted)}
+    return tuple(
+        event.folder
+        for event in history.of(events.SavepointTriggered)
+        if (event.attempt, event.checkpoint) not in ended
     )
 
 

@@ -7,6 +7,7 @@ is by definition the subtask's clock less the coordinator's; it orders nothing.
 
 from __future__ import annotations
 
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     BarrierReceived,
@@ -85,6 +86,8 @@ class _Timeout:
         )
 
     def _trigger(self, event: CheckpointTriggered) -> None:
+        if event.origin is CheckpointOrigin.SAVEPOINT:
+            return  # A savepoint is aligned, however long that takes.
         self.triggered[event.attempt, event.checkpoint] = event
 
     def _snapshot(self, event: SnapshotTaken) -> None:

@@ -7,6 +7,7 @@ although their nodes differ.
 from __future__ import annotations
 
 from holdfast.harness.model import events, profile
+from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.attempt_trace import AttemptTrace
 from holdfast.harness.oracles.coordinator.notice_trace import NoticeTrace
@@ -14,6 +15,8 @@ from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import checkpoints_after_finish, number
 from holdfast.harness.oracles.shared.submissions import Submissions
 
+End = events.CheckpointCompleted | events.CheckpointAborted | events.SavepointCompleted
+"""How a checkpoint ends; a savepoint that is no recovery point with itself."""
 NOTHING = -1
 """Stands for no checkpoint, below all ids."""
 
@@ -38,7 +41,7 @@ class Checkpoint:
         self.full_ns: int | None = None
         self.declined: events.DeclineReceived | None = None
         self.durable = False
-        self.ended: events.CheckpointCompleted | events.CheckpointAborted | None = None
+        self.ended: End | None = None
 
 
 class CoordinatorModel:
@@ -62,6 +65,7 @@ class CoordinatorModel:
         latest: highest id that completed or was restored.
         durable: ids whose metadata is published.
         completions: by node, the sequence of its last CheckpointCompleted.
+        synchronous: savepoints that a job is to end with; nothing subsumes them.
     """
 
     def __init__(self, history: History) -> None:
@@ -84,12 +88,15 @@ class CoordinatorModel:
         self.latest = NOTHING
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
+        self.synchronous = {
+            event.checkpoint for event in history.of(events.SavepointTriggered) if event.stop is not StopMode.GO_ON
+        }
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:
         """What was recorded of a checkpoint of the job that an event belongs to; None: nothing."""
         return self.checkpoints.get((self._job_of(event), checkpoint))
 
-    def of(self, event: events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAborted) -> Checkpoint:
+    def of(self, event: events.MetadataPublished | End) -> Checkpoint:
         """What is known of the checkpoint of an event."""
         key = self._job_of(event), event.checkpoint
         known = self.checkpoints.get(key)
@@ -150,7 +157,7 @@ class CoordinatorModel:
         if triggered is not None and self.attempts.present(triggered, event.subtask) == event.attempt:
             checkpoint.declined = checkpoint.declined or event
 
-    def published(self, event: events.MetadataPublished) -> None:
+    def published(self, event: events.MetadataPublished | events.SavepointCompleted) -> None:
         """A checkpoint is durable."""
         self.of(event).durable = True
         self.durable.add(event.checkpoint)
@@ -161,10 +168,17 @@ class CoordinatorModel:
         self._end(event)
         for older in self.pending:
             known = self.known(event, older)
+            if older in self.synchronous:
+                continue
             if older < event.checkpoint and known is not None and known.full_ns is None:
                 self.to_subsume[older] = event
         self.latest = max(self.latest, event.checkpoint)
         self.completions[event.node] = event.sequence
+
+    def savepoint_completed(self, event: events.SavepointCompleted) -> None:
+        """A savepoint that is no recovery point is complete: it subsumes nothing, and nobody goes back to it."""
+        self.went_on(event)
+        self._end(event)
 
     def aborted(self, event: events.CheckpointAborted) -> None:
         """A checkpoint is given up: an attempt that runs on hears of it, and has a slot again."""
@@ -177,7 +191,7 @@ class CoordinatorModel:
         if checkpoint.full_ns is None and (self.goes_on or not self.finished):
             self.slot_awaits = event
 
-    def _end(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> bool:
+    def _end(self, event: End) -> bool:
         """Whether this is the first end of the checkpoint."""
         checkpoint = self.of(event)
         self.pending.discard(event.checkpoint)

@@ -8,9 +8,17 @@ from __future__ import annotations
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.coordinator.coordinator_model import NOTHING, Checkpoint, CoordinatorModel, restored_id
+from holdfast.harness.oracles.coordinator.coordinator_model import (
+    NOTHING,
+    Checkpoint,
+    CoordinatorModel,
+    End,
+    restored_id,
+)
 from holdfast.harness.oracles.findings import Findings, replay
 
+_WITHOUT_SLOT = frozenset({CheckpointOrigin.FORCED, CheckpointOrigin.SAVEPOINT})
+"""Who waits for no free slot; a savepoint does where checkpoints are unaligned, and there one may be pending."""
 _DECLINES = frozenset(
     {
         FailureReason.DECLINED,
@@ -43,6 +51,7 @@ class _Lifecycle:
                 events.AckReceived: self._acknowledged,
                 events.DeclineReceived: self._declined,
                 events.MetadataPublished: self.model.published,
+                events.SavepointCompleted: self._savepoint_completed,
                 events.CheckpointCompleted: self._completed,
                 events.CheckpointAborted: self._aborted,
                 events.NotificationSent: self._notified,
@@ -83,7 +92,7 @@ class _Lifecycle:
             findings.check("slot-not-freed")
         model.triggered(event)
         findings.check("too-many-pending")
-        if len(model.pending) > model.limit and event.origin is not CheckpointOrigin.FORCED:
+        if len(model.pending) > model.limit and event.origin not in _WITHOUT_SLOT:
             message = f"checkpoints {sorted(model.pending)} are pending at once, {model.limit} may be"
             findings.violated("too-many-pending", message, event)
 
@@ -106,11 +115,22 @@ class _Lifecycle:
         self._settle_subsumed(event)
         self.model.declined(event)
 
-    def _completed(self, event: events.CheckpointCompleted) -> None:
-        findings = self.findings
+    def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
+        """The end of a savepoint that is no recovery point; of another one the news that it is durable."""
         self._settle_subsumed(event)
         checkpoint = self.model.of(event)
-        triggered = checkpoint.triggered
+        if event.recovery_point:
+            self.model.published(event)
+            return
+        self._judge_acks(checkpoint, event)
+        self._judge_end(checkpoint, event)
+        self.model.savepoint_completed(event)
+
+    def _judge_acks(
+        self, checkpoint: Checkpoint, event: events.CheckpointCompleted | events.SavepointCompleted
+    ) -> None:
+        """All participants have acknowledged."""
+        findings, triggered = self.findings, checkpoint.triggered
         findings.check("completed-without-ack")
         missing = sorted(set(triggered.participants) - checkpoint.acked) if triggered else []
         if missing and triggered:
@@ -119,6 +139,12 @@ class _Lifecycle:
         elif triggered is None and self.model.highest is not None:
             message = f"checkpoint {event.checkpoint} completes without having been triggered"
             findings.violated("completed-without-ack", message, event)
+
+    def _completed(self, event: events.CheckpointCompleted) -> None:
+        findings = self.findings
+        self._settle_subsumed(event)
+        checkpoint = self.model.of(event)
+        self._judge_acks(checkpoint, event)
         if self.durability_seen:
             findings.check("notified-before-durable")
             if not checkpoint.durable:
@@ -142,7 +168,7 @@ class _Lifecycle:
         self._judge_end(checkpoint, event)
         self.model.aborted(event)
 
-    def _judge_end(self, checkpoint: Checkpoint, event: events.CheckpointCompleted | events.CheckpointAborted) -> None:
+    def _judge_end(self, checkpoint: Checkpoint, event: End) -> None:
         self.findings.check("two-ends")
         if checkpoint.ended is not None and not _drawn_again(checkpoint, event):
             message = f"checkpoint {event.checkpoint} ends twice"
@@ -260,7 +286,7 @@ class _Lifecycle:
             self.findings.violated("tasks-restored-differently", message, attempt, event)
 
 
-def _drawn_again(checkpoint: Checkpoint, event: events.CheckpointCompleted | events.CheckpointAborted) -> bool:
+def _drawn_again(checkpoint: Checkpoint, event: End) -> bool:
     """Whether both ends are of an id that was never triggered, each by another coordinator: what the first one could
     not store its successor does not know, and draws again."""
     first = checkpoint.ended

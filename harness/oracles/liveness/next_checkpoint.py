@@ -25,6 +25,7 @@ from holdfast.harness.model.events import (
     FinishReceived,
     JobSwitched,
     NotificationReceived,
+    SavepointCompleted,
     SnapshotTaken,
     TransactionAborted,
     TransactionCommitted,
@@ -70,8 +71,8 @@ def _judge_checkpoints(state: LastState, findings: Findings) -> None:
         if event.node == state.coordinator
     ]
     since = max(begun, default=-1)
-    ends: list[CheckpointCompleted | CheckpointAborted] = [
-        *history.of(CheckpointCompleted), *history.of(CheckpointAborted)
+    ends: list[CheckpointCompleted | CheckpointAborted | SavepointCompleted] = [
+        *history.of(CheckpointCompleted), *history.of(CheckpointAborted), *history.of(SavepointCompleted)
     ]  # fmt: skip
     ended = {event.checkpoint for event in ends if event.node == state.coordinator and event.sequence > since}
     triggered = {event.checkpoint: event for event in history.of(CheckpointTriggered) if event.sequence > since}
@@ -115,10 +116,11 @@ def _judge_beginning(state: LastState, findings: Findings) -> None:
     ):
         return
     last: Event = state.switched
-    for kind in (CheckpointDrawn, CheckpointTriggered, AckReceived, CheckpointCompleted, CheckpointAborted):
+    ends = (CheckpointCompleted, CheckpointAborted, SavepointCompleted)
+    for kind in (CheckpointDrawn, CheckpointTriggered, AckReceived, *ends):
         events = [event for event in history.of(kind)[-1:] if event.node == state.coordinator]
         last = max((last, *events), key=lambda event: event.sequence)
-    nothing_is_under_way = isinstance(last, CheckpointCompleted | CheckpointAborted | JobSwitched)
+    nothing_is_under_way = isinstance(last, (*ends, JobSwitched))
     if nothing_is_under_way and state.is_due(last.time_ns + 2 * interval_ns):
         findings.violated("no-checkpoint-begun", "no checkpoint begins any more", last)
 

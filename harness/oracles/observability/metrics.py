@@ -83,6 +83,7 @@ class _Reports:
                 events.CheckpointDropped: self._dropped,
                 events.CheckpointCompleted: self._completed,
                 events.CheckpointAborted: self._aborted,
+                events.SavepointCompleted: self._savepoint_completed,
                 events.AttemptStarted: self._attempt_started,
                 events.CheckpointStatistics: self._reported,
                 events.SubtaskStatistics: self._part_reported,
@@ -133,7 +134,11 @@ class _Reports:
                 delta_bytes += file.length
         return delta_bytes, full_bytes
 
-    def _published(self, event: events.MetadataPublished) -> None:
+    def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
+        self._published(event)
+        self._completed(event)
+
+    def _published(self, event: events.MetadataPublished | events.SavepointCompleted) -> None:
         life = self._life(event)
         life.paths[event.checkpoint] = event.path
         life.files[event.checkpoint] = frozenset(file.path for file in event.files)
@@ -143,7 +148,7 @@ class _Reports:
         life.paths.pop(event.checkpoint, None)
         life.files.pop(event.checkpoint, None)
 
-    def _completed(self, event: events.CheckpointCompleted) -> None:
+    def _completed(self, event: events.CheckpointCompleted | events.SavepointCompleted) -> None:
         life = self._life(event)
         checkpoint = life.ongoing.pop(event.checkpoint, None)
         if checkpoint is not None:
@@ -166,7 +171,7 @@ class _Reports:
     def _ended(
         self,
         life: Life,
-        event: events.CheckpointCompleted | events.CheckpointAborted,
+        event: events.CheckpointCompleted | events.CheckpointAborted | events.SavepointCompleted,
         status: events.CheckpointStatus,
         checkpoint: Checkpoint,
     ) -> None:
@@ -176,7 +181,10 @@ class _Reports:
     def _owe(
         self,
         life: Life,
-        event: events.CheckpointTriggered | events.CheckpointCompleted | events.CheckpointAborted,
+        event: events.CheckpointTriggered
+        | events.CheckpointCompleted
+        | events.CheckpointAborted
+        | events.SavepointCompleted,
         status: events.CheckpointStatus,
         checkpoint: Checkpoint,
     ) -> None:

@@ -14,6 +14,7 @@ from holdfast.harness.model.events import (
     CheckpointStatus,
     CheckpointTriggered,
     Event,
+    SavepointCompleted,
 )
 
 
@@ -45,7 +46,7 @@ class Checkpoint:
 class DueReport(NamedTuple):
     """A report that must come, and the facts when it became due."""
 
-    cause: CheckpointTriggered | CheckpointCompleted | CheckpointAborted
+    cause: CheckpointTriggered | CheckpointCompleted | CheckpointAborted | SavepointCompleted
     status: CheckpointStatus
     checkpoint: Checkpoint
     counts: CheckpointCounts

@@ -251,6 +251,7 @@ def _judge_repetition(history: History, findings: Findings) -> None:
         return
     recovery_points = {event.checkpoint for event in history.of(events.MetadataPublished)}
     recovery_points.update(event.checkpoint for event in history.of(events.CheckpointCompleted))
+    recovery_points.update(event.checkpoint for event in history.of(events.SavepointCompleted) if event.recovery_point)
     running: dict[int, int] = {}
     for started in history.of(events.TaskStarted):
         running[started.attempt] = running.get(started.attempt, 0) + 1

@@ -76,6 +76,7 @@ class _Job:
         ended: how it ended for good.
         restoring: an attempt that is not known to run yet.
         started: an attempt of it was.
+        savepoints: those of its checkpoints that are the user's from the start, whatever its policy is.
     """
 
     def __init__(self) -> None:
@@ -86,6 +87,7 @@ class _Job:
         self.over = False
         self.restoring: events.AttemptStarted | None = None
         self.started = False
+        self.savepoints: set[int] = set()
 
 
 class _Jobs:
@@ -107,6 +109,7 @@ class _Jobs:
                 events.JobSwitched: self._switched,
                 events.AttemptStarted: self._attempt_started,
                 events.MetadataPublished: self._published,
+                events.SavepointCompleted: self._savepoint_completed,
                 events.CheckpointCompleted: self._completed,
                 events.CheckpointAborted: self._aborted,
                 events.CheckpointDrawn: self._drawn,
@@ -195,8 +198,13 @@ class _Jobs:
         for file in event.files:
             self.files[file.path] = event
 
+    def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
+        self._job(event).savepoints.add(event.checkpoint)
+
     def _completed(self, event: events.CheckpointCompleted) -> None:
-        self._job(event).known[event.checkpoint] = event
+        job = self._job(event)
+        if event.checkpoint not in job.savepoints:
+            job.known[event.checkpoint] = event
 
     def _aborted(self, event: events.CheckpointAborted) -> None:
         known = self._job(event).known
@@ -234,7 +242,7 @@ class _Jobs:
     def _left(self, event: events.CheckpointRetained) -> None:
         job, status = self._job(event), self._end_of(event)
         job.left[event.checkpoint] = event
-        if status is None:
+        if status is None or event.checkpoint in job.savepoints:
             return
         if status in self.kept:
             self.findings.check("discarded-wrongly")

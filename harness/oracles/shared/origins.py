@@ -3,7 +3,13 @@ end before they are complete."""
 
 from __future__ import annotations
 
-from holdfast.harness.model.events import CheckpointCompleted, Event, JobSubmitted, MetadataPublished
+from holdfast.harness.model.events import (
+    CheckpointCompleted,
+    Event,
+    JobSubmitted,
+    MetadataPublished,
+    SavepointCompleted,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -24,7 +30,7 @@ class Origins:
             self._note(history)
 
     def _note(self, history: History) -> None:
-        for event in history.of(MetadataPublished):
+        for event in (*history.of(MetadataPublished), *history.of(SavepointCompleted)):
             # A path is published once. A later job that finds it there has not taken it.
             job = self._publishers.setdefault(event.path, self.job_of(event)) if event.path else self.job_of(event)
             self._completed.setdefault(event.checkpoint, set()).add(job)

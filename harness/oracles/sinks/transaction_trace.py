@@ -21,6 +21,7 @@ OfCheckpoint = (
     | events.TransactionPrecommitted
     | events.MetadataPublished
     | events.CheckpointCompleted
+    | events.SavepointCompleted
     | events.CheckpointAborted
 )
 
@@ -142,6 +143,7 @@ class TransactionTrace:
                 events.TransactionPrecommitted: self._precommitted,
                 events.MetadataPublished: self._durable,
                 events.CheckpointCompleted: self._durable,
+                events.SavepointCompleted: self._durable,
                 events.NotificationReceived: self._notified,
                 events.CommitTried: self._commit_tried,
                 events.TransactionCommitted: self._committed,
@@ -187,7 +189,9 @@ class TransactionTrace:
         if event.subtask in self.sink_names:
             self._sink(event, event.subtask).acknowledged[event.checkpoint] = event
 
-    def _durable(self, event: events.MetadataPublished | events.CheckpointCompleted) -> None:
+    def _durable(
+        self, event: events.MetadataPublished | events.CheckpointCompleted | events.SavepointCompleted
+    ) -> None:
         self.durable.add(self.checkpoint(event))
 
     def _notified(self, event: events.NotificationReceived) -> None:

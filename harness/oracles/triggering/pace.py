@@ -111,6 +111,7 @@ class _Pace(CoordinatorLives):
                 events.CheckpointTriggered: self._triggered,
                 events.CheckpointCompleted: self._ended,
                 events.CheckpointAborted: self._ended,
+                events.SavepointCompleted: self._ended,
                 events.MetadataPublished: self._published,
                 events.CheckpointDropped: self._dropped,
                 events.FileDeleted: self._deleted,
@@ -128,7 +129,7 @@ class _Pace(CoordinatorLives):
     def _new_life(self) -> None:
         self.running: events.JobSwitched | None = None
         self.first = False
-        self.completed: events.CheckpointCompleted | None = None
+        self.completed: events.CheckpointCompleted | events.SavepointCompleted | None = None
         self.pending: set[int] = set()
         self.cleaning: dict[int, set[str]] = {}
         self.deletions: Counter[str] = Counter()
@@ -209,12 +210,12 @@ class _Pace(CoordinatorLives):
         self.requests.triggered(event)
         self.requests.freed(event.time_ns)
 
-    def _ended(self, event: events.CheckpointCompleted | events.CheckpointAborted) -> None:
+    def _ended(self, event: events.CheckpointCompleted | events.CheckpointAborted | events.SavepointCompleted) -> None:
         self._of(event)
-        if isinstance(event, events.CheckpointCompleted):
-            self.completed = event
-        else:
+        if isinstance(event, events.CheckpointAborted):
             self.requests.aborted(event.checkpoint)
+        else:
+            self.completed = event
         self.pending.discard(event.checkpoint)
         self.requests.freed(event.time_ns)
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import CheckpointDrawn, CheckpointRefused, CheckpointRequested
 
-RANKS = {CheckpointOrigin.FORCED: 0, CheckpointOrigin.USER: 1, CheckpointOrigin.PERIODIC: 2}
+RANKS = {
+    CheckpointOrigin.SAVEPOINT: 0,
+    CheckpointOrigin.FORCED: 1,
+    CheckpointOrigin.USER: 2,
+    CheckpointOrigin.PERIODIC: 3,
+}
 
 
 def turn(request: CheckpointRequested) -> tuple[int, int]:

@@ -1,0 +1,79 @@
+"""What users do with savepoints: take one, stop a job with one, move it to another place (RULES SAV)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.faults.landing import since
+from holdfast.faults.user import UserCommand
+from holdfast.harness.model.checkpoint import CheckpointOrigin, SavepointFormat
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
+from holdfast.harness.model.events import CheckpointRequested
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR
+
+TARGET = "savepoints"
+"""Where the savepoints of a plan go that does not say."""
+_PLACE: Mapping[str, tuple[type, str]] = {
+    "target": (str, f"below which directory of the storage; `{TARGET}` if not given, empty: what is configured"),
+    "format": (str, "`canonical` or `native`; `canonical` if not given"),
+}
+
+
+class TakeSavepoint(UserCommand):
+    """A user wants a savepoint of the running job."""
+
+    kind = command = "savepoint"
+    parameters = _PLACE
+    colour = "#117733"
+    leaves = "a savepoint, which is the user's"
+    may_cause = ANY_FAILURE | {Consequence.REQUESTS_CHECKPOINT}
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A request for a savepoint arrived after the injection."""
+        requests = since(history, fault, CheckpointRequested)
+        return any(request.origin is CheckpointOrigin.SAVEPOINT for request in requests)
+
+
+class StopWithSavepoint(TakeSavepoint):
+    """A user stops the job with a savepoint."""
+
+    kind = command = "stop"
+    parameters: Mapping[str, tuple[type, str]] = {
+        **_PLACE,
+        "drain": (int, "1: everything that is held back is emitted first; 0 if not given"),
+    }
+    colour = "#332288"
+
+
+class MoveSavepoint(UserCommand):
+    """A user moves the last savepoint to another place, and leaves nothing behind."""
+
+    kind = command = "move-savepoint"
+    colour = "#aa4499"
+    leaves = "the savepoint at another place"
+    may_cause = frozenset({Consequence.MOVES_SAVEPOINT})
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Nothing in a history shows it but what restores it afterwards."""
+        return True
+
+
+def savepoint(target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any) -> FaultSpec:
+    """A user takes a savepoint."""
+    return FaultSpec("savepoint", COORDINATOR, Schedule(**when), parameters={"target": target, "format": how})
+
+
+def stop(
+    target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, *, drain: bool = False, **when: Any
+) -> FaultSpec:
+    """A user stops the job with a savepoint."""
+    parameters: dict[str, int | str] = {"target": target, "format": how, "drain": int(drain)}
+    return FaultSpec("stop", COORDINATOR, Schedule(**when), parameters=parameters)
+
+
+def move_savepoint(**when: Any) -> FaultSpec:
+    """A user moves the last savepoint."""
+    return FaultSpec("move-savepoint", COORDINATOR, Schedule(**when))
