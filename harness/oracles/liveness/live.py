@@ -174,8 +174,8 @@ def _judge_channels(history: History, findings: Findings) -> None:
     findings.check("channel-left-blocked", len(unblocked))
     if not stuck:
         return
-    ends = (events.CheckpointCompleted, events.SavepointCompleted)
-    completed = {event.checkpoint for kind in ends for event in history.of(kind) if job_of(event) == last}
+    completed = {event.checkpoint for event in history.of(events.CheckpointCompleted) if job_of(event) == last}
+    completed |= {event.checkpoint for event in history.of(events.SavepointCompleted) if job_of(event) == last}
     aborted = {event.checkpoint for event in history.of(events.CheckpointAborted) if job_of(event) == last}
     newest = max(completed | aborted, default=-1)
     dead = exemptions(history).dead

@@ -30,7 +30,10 @@ class Origins:
             self._note(history)
 
     def _note(self, history: History) -> None:
-        for event in (*history.of(MetadataPublished), *history.of(SavepointCompleted)):
+        published: list[MetadataPublished | SavepointCompleted] = [
+            *history.of(MetadataPublished), *history.of(SavepointCompleted)
+        ]  # fmt: skip
+        for event in published:
             # A path is published once. A later job that finds it there has not taken it.
             job = self._publishers.setdefault(event.path, self.job_of(event)) if event.path else self.job_of(event)
             self._completed.setdefault(event.checkpoint, set()).add(job)
