@@ -10,16 +10,39 @@ ADDED = "added"
 """Name of the new vertex."""
 
 
-def edited(job: Job, edge: str) -> Job:
-    """The job with a new map in the middle of one of its edges.
+RENAMED = "="
+
+
+def edited(job: Job, edit: str) -> Job:
+    """The job with a new map in the middle of one of its edges, or with another name for one of its operators.
 
     Args:
         job: as it was.
-        edge: its ends, such as `source->sum`.
+        edit: the ends of the edge, such as `source->sum`; or the old and the new name, such as `sum=total`.
 
     Raises:
-        ValueError: the job has no such edge; one sentence.
+        ValueError: the job has no such edge, or no such operator; one sentence.
     """
+    return _renamed(job, *edit.split(RENAMED, 1)) if RENAMED in edit else _extended(job, edit)
+
+
+def _renamed(job: Job, old: str, new: str) -> Job:
+    names = [vertex.name for vertex in job.vertices]
+    if old not in names:
+        raise ValueError(f"operator {old!r} is none of job {job.name}; there are {', '.join(names)}.")
+    vertices = (msgspec.structs.replace(each, name=new) if each.name == old else each for each in job.vertices)
+    edges = (
+        msgspec.structs.replace(
+            each,
+            upstream=new if each.upstream == old else each.upstream,
+            downstream=new if each.downstream == old else each.downstream,
+        )
+        for each in job.edges
+    )
+    return msgspec.structs.replace(job, vertices=tuple(vertices), edges=tuple(edges))
+
+
+def _extended(job: Job, edge: str) -> Job:
     known = {f"{each.upstream}->{each.downstream}": each for each in job.edges}
     if edge not in known:
         raise ValueError(f"edge {edge!r} is none of job {job.name}; there are {', '.join(known)}.")

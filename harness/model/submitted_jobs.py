@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from holdfast.harness.model.edited_job import edited
+from holdfast.harness.model.job import Job
 from holdfast.harness.model.plan import Plan, Topology
 
 SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
@@ -40,6 +42,22 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
 def edited_edges(plan: Plan) -> tuple[str, ...]:
     """By job, the edge that has a new operator; empty: it is as the plan says."""
     return ("", *(str(fault.parameters.get(EDIT, "")) for fault in plan.faults if fault.kind == SUBMIT))
+
+
+def programs(plan: Plan) -> tuple[Job, ...]:
+    """By job, its program; one that cannot be edited so is as the plan says."""
+    return _programs(plan.job, edited_edges(plan))
+
+
+@lru_cache(maxsize=64)
+def _programs(first: Job, edits: tuple[str, ...]) -> tuple[Job, ...]:
+    found = []
+    for edit in edits:
+        try:
+            found.append(edited(first, edit) if edit else first)
+        except ValueError:
+            found.append(first)
+    return tuple(found)
 
 
 def most_workers(plan: Plan) -> int:

@@ -53,6 +53,7 @@ from holdfast.harness.oracles.recovery.restore import RestoreOracle
 from holdfast.harness.oracles.recovery.time import TimeOracle
 from holdfast.harness.oracles.restart.count import CountOracle
 from holdfast.harness.oracles.retention.retain import RetainOracle
+from holdfast.harness.oracles.savepoints.savepoint import SavepointOracle
 from holdfast.harness.oracles.sinks.txn import TxnOracle
 from holdfast.harness.oracles.triggering.pace import PaceOracle
 from holdfast.harness.oracles.unaligned.queue import QueueOracle
@@ -67,6 +68,7 @@ ORACLES = (
     QueueOracle(),
     ReachOracle(),
     RetainOracle(),
+    SavepointOracle(),
     RestoreOracle(),
     StateOracle(),
     TimeOracle(),

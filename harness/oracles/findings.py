@@ -43,6 +43,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.CheckpointAborted: "checkpoint {0.checkpoint} aborted: {0.reason}",
     events.CheckpointDropped: "checkpoint {0.checkpoint} dropped",
     events.CheckpointRetained: "checkpoint {0.checkpoint} is left to the user as {0.path}",
+    events.SavepointTriggered: "savepoint {0.checkpoint} goes to {0.folder}, {0.format}, {0.stop}",
+    events.SavepointCompleted: "savepoint {0.checkpoint} is complete as {0.path}",
     events.NotificationSent: "notice of checkpoint {0.checkpoint} sent to {0.subtask}, completed: {0.completed}",
     events.TaskStarted: "{0.subtask} started from checkpoint {0.restored_checkpoint} in attempt {0.attempt}",
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",

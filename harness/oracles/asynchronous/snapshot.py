@@ -16,14 +16,16 @@ from holdfast.harness.model.events import (
     StorageListed,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import VertexKind
+from holdfast.harness.model.job import Vertex, VertexKind
 from holdfast.harness.model.plural import plural
+from holdfast.harness.model.submitted_jobs import programs
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.asynchronous.snapshot_trace import Part, SnapshotTrace
 from holdfast.harness.oracles.asynchronous.stored_files import leaked_files
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import synchronous_snapshots
+from holdfast.harness.oracles.shared.submissions import Submissions
 
 FEWEST_PAGES = 1_000
 """State with so many keys as the input has is kept in this many pages at least, or each key on its own."""
@@ -138,7 +140,7 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
 def _judge_kept(history: History, trace: SnapshotTrace, part: Part, findings: Findings) -> None:
     """As many pages as were changed: none if nothing was processed, some if something was, never more than that. How
     large a page is the system reports; that a page is a small part of the state is known without it."""
-    released, vertex = part.released, history.plan.job.vertex(part.taken.subtask.partition("[")[0])
+    released, vertex = part.released, vertex_of(history, part.taken)
     if released is None or vertex.kind not in _COUNTABLE or not trace.has_inputs(part.taken.subtask):
         return
     kept_entries = released.kept_entries
@@ -227,3 +229,11 @@ def _judge_files(history: History, exempt: Exemptions, findings: Findings) -> No
     findings.check("aborted-file-left", len(history.of(FileWritten)))
     if files:
         findings.violated("aborted-file-left", f"{', '.join(files[:3])}: no checkpoint names it, and it is still there")
+
+
+def vertex_of(history: History, taken: SnapshotTaken) -> Vertex:
+    """The vertex of a subtask, which a job that was submitted later may name otherwise."""
+    name, place = taken.subtask.partition("[")[0], Submissions(history).of(taken) - 1
+    jobs = programs(history.plan)
+    job = jobs[place] if 0 <= place < len(jobs) else history.plan.job
+    return job.vertex(name)

@@ -145,7 +145,7 @@ class SnapshotTrace:
         for (attempt, subtask, _), part in self.parts.items():
             end = part.stored or part.released
             if end is not None:
-                key = attempt, self._heads[subtask]
+                key = attempt, self._heads.get(subtask, subtask)
                 uploads.setdefault(key, []).append((part.taken.sequence, end.sequence))
         for key, chain in self._chains.items():
             chain.measure(uploads.get(key, ()))
@@ -170,7 +170,7 @@ class SnapshotTrace:
 
     def has_inputs(self, subtask: str) -> bool:
         """Whether a subtask takes its batches from channels."""
-        return self._heads[subtask] == subtask
+        return self._heads.get(subtask, subtask) == subtask
 
     def processed_between(self, start: SnapshotTaken, end: Event) -> tuple[int, int]:
         """How many batches the chain of a subtask took between two of its events, and of how many records."""
@@ -213,7 +213,7 @@ class SnapshotTrace:
         )
 
     def _chain_of(self, taken: SnapshotTaken) -> _Chain | None:
-        return self._chains.get((taken.attempt, self._heads[taken.subtask]))
+        return self._chains.get((taken.attempt, self._heads.get(taken.subtask, taken.subtask)))
 
     def open_at(self, released: SnapshotReleased) -> int:
         """How many snapshots of a subtask were taken and not released when one had been."""

@@ -34,6 +34,7 @@ class FailedCheckpoints(CoordinatorLives):
         self.tolerable = tolerable_failures(history.plan)
         self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | {ONLY_SINCE_1_15}
         super().__init__()
+        self.savepoints = {event.checkpoint for event in history.of(events.SavepointTriggered)}
         replay(
             history,
             {
@@ -62,6 +63,9 @@ class FailedCheckpoints(CoordinatorLives):
     def _aborted(self, event: events.CheckpointAborted) -> None:
         self._of(event)
         if not self.running or self.exceeded is not None:
+            return
+        if event.checkpoint in self.savepoints:
+            self.findings.check("failed-below-tolerable")  # A savepoint that fails does not count (CRD-10).
             return
         if event.reason not in self.reasons or event.checkpoint < self.last_success:
             self.findings.check("failed-below-tolerable")

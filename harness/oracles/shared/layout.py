@@ -8,7 +8,7 @@ from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Plan, Topology
-from holdfast.harness.model.submitted_jobs import topologies
+from holdfast.harness.model.submitted_jobs import programs, topologies
 from holdfast.harness.oracles.shared.options import chained
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -115,7 +115,7 @@ def widest_layout(plan: Plan) -> Layout:
 
 
 class Layouts:
-    """The layout that an event is one of: a job that is submitted later can be of another parallelism.
+    """The layout that an event is one of: a job that is submitted later can be edited, or of another parallelism.
 
     Args:
         history: of the run.
@@ -123,9 +123,9 @@ class Layouts:
 
     def __init__(self, history: History) -> None:
         plan = history.plan
-        widths = topologies(plan)
-        self._all = [_layout(plan.job, topology, chaining=chained(plan)) for topology in widths]
-        self._submissions = Submissions(history) if len(set(widths)) > 1 else None
+        jobs = tuple(zip(programs(plan), topologies(plan), strict=True))
+        self._all = [_layout(job, topology, chaining=chained(plan)) for job, topology in jobs]
+        self._submissions = Submissions(history) if len(set(jobs)) > 1 else None
 
     def of(self, event: Event) -> Layout:
         """The layout of the job of an event."""

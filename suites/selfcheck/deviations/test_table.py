@@ -28,7 +28,7 @@ from holdfast.suites.selfcheck.directed_plans import directed_plans
 
 NIGHTLY_SHARE = 4
 """CI runs every fourth row, the night all."""
-CARRIED = {messages.SubtaskState, messages.Message}
+CARRIED = {messages.SubtaskState, messages.Savepoint, messages.Message}
 """What messages carry, and what they are made from."""
 STORED_BY = {
     "fix-state": "write-state", "reach-directory": "reach-directory", "write-state": "write-state",

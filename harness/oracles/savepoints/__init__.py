@@ -1,0 +1,1 @@
+"""Savepoints: what users take, keep, move and restore (RULES SAV)."""

@@ -1,0 +1,92 @@
+"""SAVEPOINT: a savepoint is whole, a job stops with it and emits nothing behind it, and another goes on from there
+(RULES SAV).
+
+What is stored is judged by listings of the storage, what a job emits by its channels and transactions. A savepoint that
+a user has moved, or that a job has claimed, need not be where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model import events, profile
+from holdfast.harness.model.consequence import Consequence
+from holdfast.harness.model.history import History
+from holdfast.harness.model.verdict import Verdict
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.savepoints import claimed, resumed, stopped
+from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.stated_options import texts
+
+
+class SavepointOracle:
+    """Follows savepoints from the request to the jobs that go on from them."""
+
+    name = "SAVEPOINT"
+    title = "savepoints"
+    invariant = "A savepoint is one complete folder of the user's, and a job stops or goes on at exactly that point."
+    clauses: Mapping[str, str] = {
+        "outside-folder": "a savepoint names a file that is not in its own folder, or one of a checkpoint",
+        "savepoint-deleted": "a file of a savepoint is deleted by the system, or is not in the storage at the end",
+        "target-invented": "a savepoint is triggered although no directory for it is named or configured",
+        **stopped.CLAUSES,
+        **resumed.CLAUSES,
+        **claimed.CLAUSES,
+    }
+    evidence: tuple[type[events.Event], ...] = (events.SavepointTriggered, events.SavepointCompleted)
+    observed = frozenset({"savepoint-deleted"})
+
+    def applies(self, history: History) -> bool:
+        kinds = {fault.kind for fault in history.plan.faults}
+        return bool(kinds & {"savepoint", "stop", "submit"})
+
+    def judge(self, history: History) -> Verdict:
+        findings = Findings(self.name, self.clauses)
+        _judge_files(history, findings)
+        _judge_targets(history, findings)
+        stopped.judge(history, findings)
+        resumed.judge(history, findings)
+        claimed.judge(history, findings)
+        return findings.verdict(history)
+
+
+def _judge_files(history: History, findings: Findings) -> None:
+    """A savepoint is one folder, and stays."""
+    of_checkpoints = {file.path: event for event in history.of(events.MetadataPublished) for file in event.files}
+    moved = bool(exemptions(history).planned(Consequence.MOVES_SAVEPOINT))
+    owned = claimed.claims(history.plan)
+    deleted = {event.path: event for event in history.of(events.FileDeleted)}
+    listings = history.of(events.StorageListed)
+    listed = {file.path for file in listings[-1].files} if listings else None
+    for savepoint in history.of(events.SavepointCompleted):
+        folder = savepoint.path.rpartition("/")[0] + "/"
+        for file in savepoint.files:
+            findings.check("outside-folder")
+            other = of_checkpoints.get(file.path)
+            if other is not None or not file.path.startswith(folder):
+                message = f"savepoint {savepoint.checkpoint} in {folder} needs {file.path}"
+                witness = [] if other is None else [other]
+                findings.violated("outside-folder", message, *witness, savepoint)
+                continue
+            if moved or owned:
+                continue
+            findings.check("savepoint-deleted")
+            gone = deleted.get(file.path)
+            if gone is not None:
+                message = f"{file.path}, a file of savepoint {savepoint.checkpoint}, is deleted"
+                findings.violated("savepoint-deleted", message, savepoint, gone)
+            elif listed is not None and file.path not in listed:
+                message = f"{file.path}, a file of savepoint {savepoint.checkpoint}, is not in the storage"
+                findings.violated("savepoint-deleted", message, savepoint)
+
+
+def _judge_targets(history: History, findings: Findings) -> None:
+    """Who names no directory, and has none configured, gets no savepoint."""
+    plan = history.plan
+    asked = [fault for fault in plan.faults if fault.kind in ("savepoint", "stop")]
+    if texts(plan).get(profile.SAVEPOINT_DIRECTORY, "") or any(fault.parameters.get("target") for fault in asked):
+        return
+    findings.check("target-invented", len(asked))
+    for triggered in history.of(events.SavepointTriggered):
+        message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which nobody has named"
+        findings.violated("target-invented", message, triggered)

@@ -1,0 +1,127 @@
+"""What SAVEPOINT decides of a job that is stopped, and of savepoints that no job is stopped with (RULES SAV-03, SAV-04,
+SAV-07)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.harness.model import events, profile
+from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.history import History
+from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+CLAUSES: Mapping[str, str] = {
+    "emitted-behind-stop": "a subtask emits a batch behind its part of the savepoint that its job stops with",
+    "not-stopped": "the savepoint that a job is to stop with is complete, nothing failed, and the job has not finished",
+    "stopped-silently": "a job has finished though the savepoint that it was to stop with is not complete",
+    "not-drained": "a subtask takes its part of a draining savepoint without having called finish()",
+    "drained-unasked": "finish() is called for a savepoint that drains nothing",
+    "savepoint-commits": "a savepoint that is no recovery point is announced to a task, or commits its transactions",
+    "savepoint-restored": "an attempt goes back to a savepoint that is no recovery point",
+}
+
+
+def judge(history: History, findings: Findings) -> None:
+    """Decide on each savepoint by what happened around it."""
+    job_of = Submissions(history).of
+    for triggered in history.of(events.SavepointTriggered):
+        if triggered.stop is not StopMode.GO_ON:
+            _judge_parts(history, triggered, findings)
+            _judge_end(history, triggered, job_of(triggered), findings)
+    _judge_recovery_points(history, findings)
+
+
+def _judge_parts(history: History, triggered: events.SavepointTriggered, findings: Findings) -> None:
+    """The part of each subtask: nothing behind it, and in front of it finish() if that is asked for."""
+    attempt, drains = triggered.attempt, triggered.stop is StopMode.DRAIN
+    taken: dict[str, events.SnapshotTaken] = {}
+    finished: dict[str, events.OperatorFinished] = {}
+    begun = history.position(triggered)
+    kinds = (events.SnapshotTaken, events.OperatorFinished, events.BatchSent)
+    for event in history.of_kinds(kinds):
+        if event.attempt != attempt:
+            continue
+        if isinstance(event, events.OperatorFinished):
+            if not drains and history.position(event) > begun:
+                message = f"finish() of {event.subtask} is called, and savepoint {triggered.checkpoint} drains nothing"
+                findings.check("drained-unasked")
+                findings.violated("drained-unasked", message, triggered, event)
+            finished[event.subtask] = event
+        elif isinstance(event, events.SnapshotTaken):
+            if event.checkpoint != triggered.checkpoint:
+                continue
+            taken[event.subtask] = event
+            findings.check("not-drained" if drains else "drained-unasked")
+            if drains and event.subtask not in finished:
+                message = f"{event.subtask} takes its part of savepoint {event.checkpoint} before finish()"
+                findings.violated("not-drained", message, triggered, event)
+        elif isinstance(event, events.BatchSent):
+            part = taken.get(event.channel.partition("->")[0])
+            if part is not None:
+                findings.check("emitted-behind-stop")
+                message = f"batch {event.position} enters {event.channel} behind savepoint {triggered.checkpoint}"
+                findings.violated("emitted-behind-stop", message, part, event)
+    findings.check("emitted-behind-stop", len(taken))
+
+
+def _judge_end(history: History, triggered: events.SavepointTriggered, job: int, findings: Findings) -> None:
+    """The job finishes with the savepoint, and not without it."""
+    number = Submissions(history).of
+    ends = [event for event in history.of(events.JobSwitched) if number(event) == job]
+    finished = next((event for event in ends if event.status is events.JobStatus.FINISHED), None)
+    same = [
+        event
+        for event in history.of(events.SavepointCompleted)
+        if (number(event), event.checkpoint) == (job, triggered.checkpoint)
+    ]
+    bounded = any(True for _ in history.of(events.SubtaskFinished))
+    if not same:
+        findings.check("stopped-silently")
+        restarted = any(event.attempt > triggered.attempt for event in history.of(events.AttemptStarted))
+        if finished is not None and not restarted and not bounded:
+            message = f"the job has finished, and savepoint {triggered.checkpoint} is not complete"
+            findings.violated("stopped-silently", message, triggered, finished)
+        return
+    failed = any(history.position(event) > history.position(triggered) for event in history.of(events.FailureCounted))
+    if failed or exemptions(history).dead & {same[0].node} or history.end.problem:
+        return
+    findings.check("not-stopped")
+    if finished is None and history.end.ended_ns - same[0].time_ns > PATIENCE_NS:
+        message = f"savepoint {triggered.checkpoint} is complete, and the job has not finished"
+        findings.violated("not-stopped", message, same[0])
+
+
+PATIENCE_NS = 1_000_000_000
+"""Within this a job that has its savepoint ends: what it still commits takes no longer where nothing fails."""
+
+
+def _judge_recovery_points(history: History, findings: Findings) -> None:
+    """In later versions than 1.14 a savepoint that no job stops with is none."""
+    if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
+        return
+    number = Submissions(history).of
+    stops = {
+        (number(event), event.checkpoint)
+        for event in history.of(events.SavepointTriggered)
+        if event.stop is not StopMode.GO_ON
+    }
+    between = {
+        (number(event), event.checkpoint): event
+        for event in history.of(events.SavepointCompleted)
+        if (number(event), event.checkpoint) not in stops
+    }
+    findings.check("savepoint-commits", len(between))
+    findings.check("savepoint-restored", len(between))
+    for notice in history.of(events.NotificationSent):
+        savepoint = between.get((number(notice), notice.checkpoint))
+        if savepoint is not None and notice.completed:
+            message = f"{notice.subtask} is told to commit what savepoint {notice.checkpoint} promises"
+            findings.violated("savepoint-commits", message, savepoint, notice)
+    for started in history.of(events.AttemptStarted):
+        savepoint = between.get((number(started), started.restored_checkpoint or 0))
+        if savepoint is not None and history.position(savepoint) < history.position(started):
+            message = f"attempt {started.attempt} goes back to savepoint {started.restored_checkpoint}"
+            findings.violated("savepoint-restored", message, savepoint, started)

@@ -1,0 +1,263 @@
+"""Savepoints: whole, the user's, stopped with and restored (RULES SAV, CRD-10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.faults.process import kill
+from holdfast.faults.savepoint import move_savepoint, savepoint, stop
+from holdfast.faults.storage import storage_error
+from holdfast.faults.user import command
+from holdfast.harness.model import profile
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.checkpoint import SavepointFormat
+from holdfast.harness.model.jobs import FORWARD, JOIN, MINI_BATCH, PIPELINE, REBALANCE
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, with_needs
+
+LONG = {"records": 240, "records_per_second": 200}
+VERSION_1_14 = {profile.PROFILE: profile.FLINK_1_14}
+UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+CLAIMED = {profile.CLAIM_MODE: "CLAIM"}
+ALLOWED = {profile.IGNORE_UNCLAIMED: "true"}
+CHAINED = {"pipeline.operator-chaining.enabled": "true"}
+
+
+def _plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
+    return plans.plan(*faults, options={**plans.STATE_IN_FILES, **options}, **{"records": LONG, **fields})
+
+
+def _resumed(
+    *faults: FaultSpec,
+    drain: bool = False,
+    how: SavepointFormat = SavepointFormat.CANONICAL,
+    edit: str = "",
+    parallelism: int = 0,
+    **fields: Any,
+) -> Plan:
+    """A job is stopped with a savepoint, and another goes on from that."""
+    asked: dict[str, int | str] = {"restore": 1}
+    if edit:
+        asked["edit"] = edit
+    if parallelism:
+        asked["parallelism"] = parallelism
+    return _plan(
+        stop(how=how, drain=drain, after_checkpoint=3),
+        *(fault for fault in faults if fault.kind == "move-savepoint"),
+        command("submit", asked, after_checkpoint=3, at_event="checkpoint_retained"),
+        *(fault for fault in faults if fault.kind != "move-savepoint"),
+        **fields,
+    )
+
+
+MOVE = move_savepoint(after_checkpoint=3, at_event="checkpoint_retained")
+MOVED = (
+    _resumed(MOVE),
+    _resumed(MOVE, job=JOIN, how=SavepointFormat.NATIVE),
+    _resumed(MOVE, job=MINI_BATCH),
+    _resumed(MOVE, kill(WORKERS[0], after_checkpoint=5)),
+)
+STOPPED = (
+    _resumed(),
+    _resumed(job=FORWARD),
+    _resumed(job=MINI_BATCH),
+    _resumed(job=PIPELINE, options=CHAINED),
+    _resumed(options=UNALIGNED),
+    _resumed(options=VERSION_1_14),
+    _resumed(job=REBALANCE, options=plans.TWO_AT_ONCE),
+    _resumed(parallelism=3, records={"partitions": 4, "records": 400}),
+    _resumed(kill(WORKERS[1], after_checkpoint=6), kill(COORDINATOR, after_checkpoint=8)),
+)
+STRUCK = (
+    _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
+    _plan(
+        stop(after_checkpoint=3),
+        kill(WORKERS[0], after_checkpoint=3, gate=gate("send-barrier", WORKERS[0])),
+    ),
+    _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, gate=gate("write-state", WORKERS[0]))),
+    _plan(stop(after_checkpoint=3), kill(COORDINATOR, after_checkpoint=3, gate=gate("publish-metadata", COORDINATOR))),
+    _plan(stop(after_checkpoint=3), storage_error("publish-metadata", after_checkpoint=3)),
+    _plan(stop(after_checkpoint=3), storage_error("write-state", after_checkpoint=3)),
+)
+"""A stop is struck in each of its phases: no savepoint, or one whose job has not ended with it."""
+DRAINED = (
+    _resumed(drain=True),
+    _resumed(drain=True, job=MINI_BATCH),
+    _resumed(drain=True, job=PIPELINE, options=CHAINED),
+)
+EDITED = (
+    _resumed(edit="source->sum"),
+    _resumed(edit="map=relay", job=FORWARD),
+    _resumed(edit="buffer=gather", job=MINI_BATCH, drain=True, options=ALLOWED),
+)
+"""A new operator, a renamed one without state, and state that is left out because that is allowed: it is empty."""
+REFUSED = (
+    _resumed(edit="sum=total", expected_end=ExpectedEnd.FAILED),
+    _resumed(edit="buffer=gather", job=MINI_BATCH, drain=True, expected_end=ExpectedEnd.FAILED),
+    _resumed(edit="sink=drain", job=FORWARD, expected_end=ExpectedEnd.FAILED),
+)
+OWNED = (
+    _resumed(options=CLAIMED),
+    _resumed(kill(COORDINATOR, after_checkpoint=5), options=CLAIMED),
+    _resumed(kill(WORKERS[0], after_checkpoint=5), options=CLAIMED),
+)
+BETWEEN = (
+    _plan(savepoint(after_checkpoint=2)),
+    _plan(savepoint(after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed")),
+    _plan(savepoint(after_checkpoint=2), kill(COORDINATOR, after_checkpoint=2, at_event="savepoint_completed")),
+    _plan(savepoint(how=SavepointFormat.NATIVE, after_checkpoint=2), options=UNALIGNED),
+)
+OLDER = (
+    _plan(savepoint(after_checkpoint=2), options=VERSION_1_14),
+    _plan(
+        savepoint(after_checkpoint=2),
+        kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed"),
+        options=VERSION_1_14,
+    ),
+    _plan(savepoint(after_checkpoint=2), kill(COORDINATOR, after_checkpoint=4), options=VERSION_1_14),
+)
+"""In 1.14 a savepoint is a recovery point, and stays when it is none any more."""
+WITHOUT_TARGET = _plan(savepoint("", after_checkpoint=2))
+FAILING = (
+    _plan(savepoint(after_checkpoint=2), storage_error("publish-metadata", after_checkpoint=2)),
+    _plan(savepoint(after_checkpoint=2), storage_error("write-state", after_checkpoint=2)),
+)
+
+CASES = with_needs(
+    Case(
+        id="savepoints/moved",
+        purpose="Is a savepoint whole, so that another job restores it from another place?",
+        method="A job is stopped with a savepoint, which a user moves; another job restores it from there.",
+        passes="The job goes on from the savepoint, and the output of both is right, once.",
+        decides=(
+            Decision("SAV-01", "SAVEPOINT", ("not-resumed",), "absolute-pointers"),
+            Decision("SAV-01", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(MOVED),
+        runs=len(MOVED),
+        mutant_plan=MOVED[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/kept",
+        purpose="Does a savepoint stay when the checkpoints beside it are deleted?",
+        method="Savepoints are taken in version 1.14, where they are recovery points, and newer checkpoints complete.",
+        passes="All files of each savepoint are there at the end, and the system has deleted none.",
+        decides=(Decision("SAV-02", "SAVEPOINT", ("savepoint-deleted",), "counts-savepoints"),),
+        plan=each_of(OLDER),
+        runs=len(OLDER),
+    ),
+    Case(
+        id="savepoints/stopped",
+        purpose="Does a job stop at exactly its savepoint, and another go on from exactly there?",
+        method="Jobs are stopped without draining, and others restore the savepoint, with kills in them.",
+        passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once.",
+        decides=(
+            Decision("SAV-03", "SAVEPOINT", ("emitted-behind-stop", "not-stopped"), "goes-on-reading"),
+            Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(STOPPED),
+        runs=len(STOPPED),
+        mutant_plan=STOPPED[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/struck",
+        purpose="Does a job that cannot stop go on, and never end without its savepoint?",
+        method="A stop is struck in each phase: a worker or the coordinator dies, or the storage fails.",
+        passes="The job restarts from its latest recovery point, which the complete savepoint is, and runs on.",
+        decides=(
+            Decision("SAV-03", "COORD", ("restored-not-latest",), "K2"),
+            Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "stops-silently"),
+        ),
+        plan=each_of(STRUCK),
+        runs=len(STRUCK),
+    ),
+    Case(
+        id="savepoints/drained",
+        purpose="Is everything that a job holds back emitted in front of a draining savepoint?",
+        method="Jobs are stopped with --drain, and others restore the savepoint.",
+        passes="finish() of each operator is called before its snapshot, and the output of both jobs is right.",
+        decides=(Decision("SAV-04", "SAVEPOINT", ("not-drained",), "drains-nothing"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(DRAINED),
+        runs=len(DRAINED),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/edited",
+        purpose="Does a job go on whose operators without state come, go or are renamed?",
+        method="A new operator, another name, and state that may be left out with -n.",
+        passes="The job runs, and the output of both is right, once.",
+        decides=(Decision("SAV-05", "SAVEPOINT", ("not-resumed",), "refuses-edits"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(EDITED),
+        runs=len(EDITED),
+    ),
+    Case(
+        id="savepoints/left-out",
+        purpose="Is a job refused that would leave state out, unless that is allowed?",
+        method="An operator with state has another name in the next job.",
+        passes="No attempt of the next job runs, and it reports which operator is missing.",
+        decides=(Decision("SAV-05", "SAVEPOINT", ("state-left-out",), "leaves-state-out"),),
+        plan=each_of(REFUSED),
+        runs=len(REFUSED),
+    ),
+    Case(
+        id="savepoints/claimed",
+        purpose="Does a job own what it claims, and nothing else?",
+        method="A job restores a savepoint with CLAIM, with kills in it.",
+        passes="The savepoint is gone when the job has a checkpoint of its own, and every restart restores.",
+        decides=(Decision("SAV-06", "SAVEPOINT", ("claimed-left",), "claims-nothing"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(OWNED),
+        runs=len(OWNED),
+    ),
+    Case(
+        id="savepoints/not-claimed",
+        purpose="Does a job leave alone what it restores and does not own?",
+        method="A job restores a savepoint with NO_CLAIM, the default.",
+        passes="All files of the savepoint are there at the end.",
+        decides=(Decision("SAV-06", "SAVEPOINT", ("savepoint-deleted",), "claims-always"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=STOPPED[0],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/between",
+        purpose="Does a savepoint that no job stops with commit nothing, and is it no recovery point?",
+        method="A savepoint is taken between two checkpoints; a worker or the coordinator dies right behind it.",
+        passes="No task hears of it, and the job goes back to the checkpoint before it.",
+        decides=(
+            Decision("SAV-07", "SAVEPOINT", ("savepoint-commits",), "commits-savepoints"),
+            Decision("SAV-07", "SAVEPOINT", ("savepoint-restored",), "commits-savepoints"),
+        ),
+        plan=each_of(BETWEEN),
+        runs=len(BETWEEN),
+        mutant_plan=BETWEEN[1],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/without-target",
+        purpose="Is a savepoint refused for which no directory is named?",
+        method="A savepoint is requested without a directory, and none is configured.",
+        passes="No savepoint is triggered, and the job runs on.",
+        decides=(Decision("SAV-07", "SAVEPOINT", ("target-invented",), "invents-target"),),
+        plan=WITHOUT_TARGET,
+    ),
+    Case(
+        id="savepoints/failing",
+        purpose="Does a savepoint that fails cost the job nothing?",
+        method="The storage fails while a savepoint is taken, and no failed checkpoint is tolerable.",
+        passes="The savepoint is given up, and the job runs on in the same attempt.",
+        decides=(Decision("CRD-10", "COUNT", ("failed-below-tolerable",), "counts-failed-savepoints"),),
+        plan=each_of(FAILING),
+        runs=len(FAILING),
+    ),
+)
