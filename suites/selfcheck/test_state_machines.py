@@ -50,6 +50,8 @@ an aborted checkpoint that could not be deleted and is found again."""
 RARE = {
     ("checkpoint", "published", "checkpoint_dropped"),
     ("checkpoint", "aborted", "metadata_published"),
+    ("checkpoint", "aborted", "savepoint_completed"),
+    ("checkpoint", "completed", "savepoint_completed"),
     ("subtask-checkpoint", "declined", "barrier_received"),
 }
 """Rows that need a coordinator that dies between two writes, or a barrier that comes between two messages: about one
