@@ -63,14 +63,14 @@ class MoveSavepoint(UserCommand):
 
 def savepoint(target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any) -> FaultSpec:
     """A user takes a savepoint."""
-    return FaultSpec("savepoint", COORDINATOR, Schedule(**when), parameters={"target": target, "format": how})
+    return FaultSpec("savepoint", COORDINATOR, Schedule(**when), parameters={"target": target, "format": str(how)})
 
 
 def stop(
     target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, *, drain: bool = False, **when: Any
 ) -> FaultSpec:
     """A user stops the job with a savepoint."""
-    parameters: dict[str, int | str] = {"target": target, "format": how, "drain": int(drain)}
+    parameters: dict[str, int | str] = {"target": target, "format": str(how), "drain": int(drain)}
     return FaultSpec("stop", COORDINATOR, Schedule(**when), parameters=parameters)
 
 
