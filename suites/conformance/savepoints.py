@@ -59,7 +59,7 @@ MOVED = (
     _resumed(MOVE),
     _resumed(MOVE, job=JOIN, how=SavepointFormat.NATIVE),
     _resumed(MOVE, job=MINI_BATCH),
-    _resumed(MOVE, kill(WORKERS[0], after_checkpoint=5)),
+    _resumed(MOVE, kill(WORKERS[0], after_checkpoint=9)),
 )
 STOPPED = (
     _resumed(),
@@ -70,7 +70,7 @@ STOPPED = (
     _resumed(options=VERSION_1_14),
     _resumed(job=REBALANCE, options=plans.TWO_AT_ONCE),
     _resumed(parallelism=3, records={"partitions": 4, "records": 400}),
-    _resumed(kill(WORKERS[1], after_checkpoint=6), kill(COORDINATOR, after_checkpoint=8)),
+    _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
 )
 STRUCK = (
     _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
