@@ -29,7 +29,7 @@ class TakeSavepoint(UserCommand):
     parameters = _PLACE
     colour = "#117733"
     leaves = "a savepoint, which is the user's"
-    may_cause = ANY_FAILURE | {Consequence.REQUESTS_CHECKPOINT}
+    may_cause = ANY_FAILURE | {Consequence.REQUESTS_SAVEPOINT}
 
     def landed(self, history: History, fault: int) -> bool:
         """A request for a savepoint arrived after the injection."""

@@ -35,6 +35,8 @@ class Consequence(StrEnum):
     """A user requests a checkpoint, which must be queued or refused."""
     ENDS_JOB = "ends-job"
     """A user ends the job, which must end."""
+    REQUESTS_SAVEPOINT = "requests-savepoint"
+    """A user requests a savepoint, perhaps to stop the job with it."""
     MOVES_SAVEPOINT = "moves-savepoint"
     """A user moves a savepoint: it is not where it was written any more."""
     BEGINS_JOB = "begins-job"

@@ -23,7 +23,7 @@ class SavepointOracle:
     """Follows savepoints from the request to the jobs that go on from them."""
 
     name = "SAVEPOINT"
-    title = "savepoints"
+    title = "user savepoints"
     invariant = "A savepoint is one complete folder of the user's, and a job stops or goes on at exactly that point."
     clauses: Mapping[str, str] = {
         "outside-folder": "a savepoint names a file that is not in its own folder, or one of a checkpoint",
@@ -37,8 +37,8 @@ class SavepointOracle:
     observed = frozenset({"savepoint-deleted"})
 
     def applies(self, history: History) -> bool:
-        kinds = {fault.kind for fault in history.plan.faults}
-        return bool(kinds & {"savepoint", "stop", "submit"})
+        exempt = exemptions(history)
+        return bool(exempt.planned(Consequence.REQUESTS_SAVEPOINT) or exempt.planned(Consequence.BEGINS_JOB))
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -83,7 +83,7 @@ def _judge_files(history: History, findings: Findings) -> None:
 def _judge_targets(history: History, findings: Findings) -> None:
     """Who names no directory, and has none configured, gets no savepoint."""
     plan = history.plan
-    asked = [fault for fault in plan.faults if fault.kind in ("savepoint", "stop")]
+    asked = exemptions(history).planned(Consequence.REQUESTS_SAVEPOINT)
     if texts(plan).get(profile.SAVEPOINT_DIRECTORY, "") or any(fault.parameters.get("target") for fault in asked):
         return
     findings.check("target-invented", len(asked))
