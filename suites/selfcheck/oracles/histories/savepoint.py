@@ -9,7 +9,7 @@ from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import COORDINATOR
-from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
+from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
 from holdfast.suites.selfcheck.oracles.builder import story as any_story
 
 bad, near = exhibits("SAVEPOINT")
@@ -39,7 +39,8 @@ def story(
     *lines: Line, options: Mapping[str, str] = INTERVAL, faults: tuple[FaultSpec, ...] = (asked(), submit())
 ) -> History:
     begun = [events.JobSubmitted(), events.AttemptStarted(), events.JobSwitched(status=RUNNING)]
-    return any_story(*begun, *lines, options=options, faults=faults)
+    acted = [at("harness", injected(each.kind, "coordinator", number)) for number, each in enumerate(faults)]
+    return any_story(*begun, *acted, *lines, options=options, faults=faults)
 
 
 def triggered(stop: StopMode = StopMode.SUSPEND) -> list[events.Event]:
