@@ -41,6 +41,8 @@ class Capability(StrEnum):
     """A job can be cancelled and suspended, and another submitted, from a retained checkpoint or empty."""
     RESCALE = "rescale"
     """The other job may be of another parallelism."""
+    LOCAL_RECOVERY = "local-recovery"
+    """Workers keep local copies of state, which can be spoilt from outside."""
     WRONG_CLOCK = "wrong-clock"
     """The wall clock of a process can be set, and made to run fast or slow."""
     SLOW_TASK = "slow-task"

@@ -165,4 +165,73 @@ class RecoveryPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, t
     explains: str = ""
 
 
-Picture = DrawnMachine | StreamPicture | Film | PausePicture | RecoveryPicture
+class KeyGroupOwner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A subtask with the key groups that it owns, from `first` on and before `end`, and the keys that it holds."""
+
+    name: str
+    first: int
+    end: int
+    keys: tuple[str, ...]
+
+
+class RescalePicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="rescale"):
+    """How the key groups of an operator, and with them its keys, go from one parallelism to another.
+
+    Attributes:
+        max_parallelism: number of key groups.
+        checkpoint: that is restored.
+        before, after: its subtasks.
+    """
+
+    name: str
+    title: str
+    max_parallelism: int
+    checkpoint: int
+    before: tuple[KeyGroupOwner, ...]
+    after: tuple[KeyGroupOwner, ...]
+    explains: str = ""
+
+
+class DrawnCopy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A local copy of a subtask's state in a checkpoint, from when to when it lay there intact. `spoilt` says what was
+    done to it at its end; empty: it was pruned, or is still there."""
+
+    subtask: str
+    checkpoint: int
+    start_ms: float
+    end_ms: float
+    spoilt: str = ""
+
+
+class DrawnRestore(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A subtask that starts from a checkpoint: from its local copy, or why not."""
+
+    subtask: str
+    checkpoint: int
+    at_ms: float
+    local: bool
+    reason: str = ""
+
+
+class LocalRecoveryPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="local-recovery"):
+    """The local copies of state, by subtask, and what each restore reads. Milliseconds since the start of the run.
+
+    Attributes:
+        first_ms, last_ms: what is shown.
+        subtasks: with local copies, in their order.
+        copies, restores: of them.
+        deaths: (time, process).
+    """
+
+    name: str
+    title: str
+    first_ms: float
+    last_ms: float
+    subtasks: tuple[str, ...]
+    copies: tuple[DrawnCopy, ...]
+    restores: tuple[DrawnRestore, ...]
+    deaths: tuple[tuple[float, str], ...]
+    explains: str = ""
+
+
+Picture = DrawnMachine | StreamPicture | Film | PausePicture | RecoveryPicture | RescalePicture | LocalRecoveryPicture

@@ -47,6 +47,7 @@ from holdfast.harness.oracles.output.noloss import NoLossOracle
 from holdfast.harness.oracles.output.norepeat import NoRepeatOracle
 from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.harness.oracles.output.window import WindowOracle
+from holdfast.harness.oracles.recovery.local_copies import LocalOracle
 from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
 from holdfast.harness.oracles.recovery.restore import RestoreOracle
@@ -91,5 +92,6 @@ ORACLES = (
     WindowOracle(),
     StableOracle(),
     InvariantOracle(),
+    LocalOracle(),
 )
 """The built-in oracles; the first to name an anomaly is the nearest to its cause."""

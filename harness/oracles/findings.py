@@ -110,6 +110,13 @@ _WORDS: dict[type[events.Event], str] = {
     events.CheckpointAudited: "checkpoint {0.checkpoint} restored for audit: {0.problem}",
     events.SubtaskAudited: "{0.subtask} restored for audit from checkpoint {0.checkpoint}",
     events.StorageListed: "storage listed",
+    events.LocalCopyWritten: "{0.subtask} keeps a local copy of checkpoint {0.checkpoint} at {0.path}",
+    events.LocalCopyUsed: "{0.subtask} restores checkpoint {0.checkpoint} from the local copy at {0.path}",
+    events.LocalCopyRefused: "{0.subtask} finds no local copy of checkpoint {0.checkpoint} to use: {0.reason}",
+    events.LocalCopiesPruned: "{0.subtask} removes its local copies at {0.paths}",
+    events.LocalCopySpoilt: "the harness spoils local copies of worker {0.worker} ({0.way}): {0.paths}",
+    events.LocalDiskListed: "local disk of worker {0.worker} listed",
+    events.StateFileRead: "{0.reader} reads {0.path} from the checkpoint storage",
     events.StorageObserved: "storage looked into when checkpoint {0.checkpoint} had completed",
 }
 

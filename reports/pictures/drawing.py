@@ -6,8 +6,17 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from holdfast.harness.model.picture import DrawnMachine, Film, PausePicture, Picture, RecoveryPicture, StreamPicture
-from holdfast.reports.pictures import film, machine, pause, rewind, stream
+from holdfast.harness.model.picture import (
+    DrawnMachine,
+    Film,
+    LocalRecoveryPicture,
+    PausePicture,
+    Picture,
+    RecoveryPicture,
+    RescalePicture,
+    StreamPicture,
+)
+from holdfast.reports.pictures import film, local_recovery, machine, pause, rescale, rewind, stream
 from holdfast.reports.svg import element, number
 
 PADDING = 16.0
@@ -60,4 +69,8 @@ def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
         return pause.sheet(picture)
     if isinstance(picture, RecoveryPicture):
         return rewind.sheet(picture)
+    if isinstance(picture, RescalePicture):
+        return rescale.sheet(picture)
+    if isinstance(picture, LocalRecoveryPicture):
+        return local_recovery.sheet(picture)
     raise TypeError(f"nobody draws a {type(picture).__name__}")

@@ -154,6 +154,7 @@ CASES = with_needs(
             Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),
             Decision("RSC-01", "RESTORE", ("key-in-two",), "keeps-foreign-keys"),
         ),
+        pictures=("rescale",),
         windows=(Window.RESTORED_STATE,),
         plan=each_of(KEYED),
         runs=len(KEYED),

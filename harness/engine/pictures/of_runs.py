@@ -8,6 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
+from holdfast.harness.engine.pictures.local_recovery import local_recovery_picture
+from holdfast.harness.engine.pictures.rescale import rescale_picture
 from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
 from holdfast.harness.model import events, profile
@@ -172,6 +174,16 @@ PICTURES: Mapping[str, PictureKind] = {
         recovery_picture,
         "A line is how far a source partition had got. Dots are the offsets in completed checkpoints; the dashed line "
         "leads back to those of the one that was restored.",
+    ),
+    "rescale": PictureKind(
+        rescale_picture,
+        "A box is a subtask, as long as the range of key groups that it owns. A key goes with its key group to whoever "
+        "owns that now.",
+    ),
+    "local-recovery": PictureKind(
+        local_recovery_picture,
+        "A bar is a copy of a checkpoint on the disk of the subtask's worker. A green dot is a restore from it, an "
+        "orange one a restore from the checkpoint storage; a cross is a copy that was spoilt.",
     ),
 }
 """What a case may name, beside `states:MACHINE`."""

@@ -76,6 +76,15 @@ from holdfast.harness.model.events.job import (
     RestartRefused,
     RestartScheduled,
 )
+from holdfast.harness.model.events.local_copy import (
+    LocalCopiesPruned,
+    LocalCopyRefused,
+    LocalCopySpoilt,
+    LocalCopyUsed,
+    LocalCopyWritten,
+    LocalDiskListed,
+    StateFileRead,
+)
 from holdfast.harness.model.events.output import InvariantChecked, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.events.program import AcknowledgementHeld, InputAcknowledged, ProgramReady, StateFound
 from holdfast.harness.model.events.snapshot import (
@@ -154,6 +163,8 @@ AnyEvent = (
     | RowsVisible | RowsChanged | ReaderPolled | InvariantChecked
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
+    | LocalCopyWritten | LocalCopyUsed | LocalCopyRefused | LocalCopiesPruned | LocalCopySpoilt | LocalDiskListed
+    | StateFileRead
 )  # fmt: skip
 """The union a line of a history decodes to."""
 
@@ -188,13 +199,16 @@ __all__ = [
     "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
     "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged",
     "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
-    "LateRecords", "ListSummary", "MachineStalled", "MessageDisturbed", "MetadataPublished", "NamedTimers",
+    "LateRecords", "ListSummary",
+    "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed",
+    "MachineStalled", "MessageDisturbed", "MetadataPublished", "NamedTimers",
     "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
     "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped", "RecoveryFailed",
     "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
     "SavepointCompleted", "SavepointTriggered",
     "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed",
-    "SplitsReceived", "StateFound", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
+    "SplitsReceived", "StateFileRead", "StateFound",
+    "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
     "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
     "TimersFired", "TimersSet", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
     "TriggerReceived", "TriggerSent",

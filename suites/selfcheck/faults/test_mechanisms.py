@@ -34,7 +34,9 @@ def _simulated() -> Controls:
 
 def _of_processes() -> Controls:
     reach = Reach(NOTHING, PLAN.job, PLAN.topology, 2)
-    controls = process_controls(reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, frozenset(), NOTHING)
+    controls = process_controls(
+        reach, Pages(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING), NOTHING, frozenset(), NOTHING
+    )
     offer_services(controls, reach, frozenset(), NOTHING, NOTHING)
     return controls
 
