@@ -33,6 +33,7 @@ CARRIED = {messages.SubtaskState, messages.Savepoint, messages.Message}
 STORED_BY = {
     "fix-state": "write-state", "reach-directory": "reach-directory", "write-state": "write-state",
     "publish-metadata": "publish-metadata", "read-metadata": "recover", "read-state": "read-state",
+    "write-local": "write-state", "read-local": "read-state",
     "delete": "delete-files", "pre-commit": "precommit", "commit": "commit",
     "persist-job-record": "persist-job-record", "confirm-epoch": "confirm-epoch",
 }  # fmt: skip
