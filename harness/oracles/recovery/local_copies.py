@@ -12,8 +12,8 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.topology import process_of
 from holdfast.harness.model.verdict import Verdict
-from holdfast.harness.oracles.configuration.configuration_model import ConfigurationModel
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 WRITE_LOCAL, READ_LOCAL, WRITE_STATE = "write-local", "read-local", "write-state"
@@ -56,22 +56,17 @@ class LocalOracle:
 
 
 def _said(history: History, *keys: str) -> bool:
-    """Whether one of these flags is on."""
-    try:
-        settings = ConfigurationModel(history.plan).settings
-    except ValueError:
-        return False
-    return any(settings[key].value == "true" for key in keys)
+    """Whether one of these flags is on. Who restores from copies keeps them, unless it is said otherwise."""
+    said = texts(history.plan)
+    return any(said.get(key, "").lower() == "true" for key in keys)
 
 
 def _excluded(history: History) -> bool:
-    """Whether there is to be no copy, whatever was asked for."""
-    try:
-        settings = ConfigurationModel(history.plan).settings
-    except ValueError:
-        return True
-    in_memory = settings[profile.STORAGE].value != "filesystem"
-    return in_memory or settings[profile.UNALIGNED].value == "true"
+    """Whether there is to be no copy, whatever was asked for: without a directory state is in memory."""
+    said = texts(history.plan)
+    in_memory = not said.get(profile.DIRECTORY) or said.get(profile.STORAGE, "").lower() == "jobmanager"
+    counted = said.get(profile.MODE, "").replace("-", "_").upper() == "AT_LEAST_ONCE"
+    return in_memory or (said.get(profile.UNALIGNED, "").lower() == "true" and not counted)
 
 
 def _copies(history: History) -> list[events.LocalCopyWritten | events.LocalCopyUsed]:
