@@ -44,6 +44,11 @@ class VertexKind(StrEnum):
     record counts in all that its time lies in. Each split has a watermark (see Contract), and the operator's is the
     least of them. A window is emitted once, when that has passed its end by `lateness_ms`; a record that comes later
     is dropped from it. Where the input ends, every window is emitted."""
+    TOP_SUM = "top-sum"
+    """As KEYED_SUM, but what is summed of a key are its `top` largest values, equal ones each for itself."""
+    DEDUPLICATE = "deduplicate"
+    """Hands on a record unless it has handed on another one of the same key and split less than `ttl_ms` of event time
+    before."""
     ITERATION = "iteration"
     """What comes by its first input goes round, along a feedback edge that ends here again, and what comes back goes on
     along the other edges; stateless."""
@@ -114,8 +119,14 @@ STATEFUL = (
     VertexKind.BROADCAST_SUM,
     VertexKind.WINDOW_SUM,
     VertexKind.SLIDING_SUM,
+    VertexKind.TOP_SUM,
+    VertexKind.DEDUPLICATE,
 )
 """Kinds that keep state by key: their inputs come by key."""
+FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
+"""Of these, those whose state is not the sum of everything that they have taken."""
+EVENT_TIMED = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
+"""Kinds that ask for the event time of records."""
 DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
 """Kinds that hold back what they have for `latency_ms`."""
 TIMED = (VertexKind.DELAYED_SUM, VertexKind.SLIDING_SUM)
@@ -133,6 +144,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         latency_ms: of MINI_BATCH and DELAYED_SUM, how long it holds back what it has.
         window_ms, slide_ms: of SLIDING_SUM, how long a window is, and how far one begins behind the last.
         lateness_ms: of SLIDING_SUM, for how long behind its end a window takes records.
+        top: of TOP_SUM, how many values it sums.
+        ttl_ms: of DEDUPLICATE, for how long others are dropped.
         straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
         disorder_ms: of SOURCE, how far its watermark stays behind the latest event time.
         held: of REDUCE, how many rows it takes at most before it emits.
@@ -152,6 +165,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     window_ms: int = 0
     slide_ms: int = 0
     lateness_ms: int = 0
+    top: int = 0
+    ttl_ms: int = 0
     straggling: int = 0
     straggling_ms: int = 0
     disorder_ms: int = 0

@@ -220,6 +220,30 @@ SLIDING_SUM = Job(
 )
 """Windows that overlap, and records that come late: some within the lateness that is allowed, and some behind it."""
 
+TOP_SUM = Job(
+    name="top-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.TOP_SUM, top=3),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.FOLD,
+)
+"""A list for each key, of which a row shows the sum."""
+
+DEDUPLICATE = Job(
+    name="deduplicate",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.DEDUPLICATE, ttl_ms=200),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.RECORDS,
+)
+"""State with a time to live, by event time: who is handed on depends on what is still remembered."""
+
 TUMBLING_SUM = Job(
     name="tumbling-sum",
     vertices=(

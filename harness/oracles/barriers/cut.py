@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import STATEFUL, VertexKind
+from holdfast.harness.model.job import FORGETTING, STATEFUL
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.barriers.alignment_timeout import CLAUSES as TIMEOUT
 from holdfast.harness.oracles.barriers.alignment_timeout import judge_alignment_timeout
@@ -258,8 +258,8 @@ def _positions(positions: Mapping[int, int]) -> str:
 def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> None:
     """Source positions and keyed sums of one checkpoint and attempt denote one cut."""
     job = history.plan.job
-    if len(job.of_kind(*STATEFUL)) != 1 or job.of_kind(VertexKind.SLIDING_SUM):
-        return  # Sums of sums are not a fold of the input, and windows that are over are in no sum
+    if len(job.of_kind(*STATEFUL)) != 1 or job.of_kind(*FORGETTING):
+        return  # Sums of sums are not a fold of the input, and what is forgotten is in no sum
     fold: StateFold | None = None
     switches = alignment_timeout_ms(history.plan) > 0
     skipped = skipped_in(history, trace, layout_of(history.plan))

@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, Integers, Output
 from holdfast.harness.oracles.output.visibility import reordered, sighting
 from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.shared.lineage import is_plain, keyed_input
+from holdfast.harness.oracles.shared.top_model import TopModel
 
 NAMED = 3
 """How many rows of each kind a scan names."""
@@ -79,11 +81,18 @@ def judged(history: History) -> tuple[FoldModel, Scan]:
     global _latest
     latest = _latest
     if latest is None or latest[0] is not history:
-        job = history.plan.job
-        keyed = None if is_plain(job) else keyed_input(job, history.inputs)
-        model = FoldModel(history.inputs, history.plan.digest_key, keyed)
+        model = _model(history)
         _latest = latest = (history, model, scan(model, history.output))
     return latest[1], latest[2]
+
+
+def _model(history: History) -> FoldModel:
+    job, inputs, digest_key = history.plan.job, history.inputs, history.plan.digest_key
+    if not is_plain(job):
+        return FoldModel(inputs, digest_key, keyed_input(job, inputs))
+    for vertex in job.of_kind(VertexKind.TOP_SUM):
+        return TopModel(inputs, digest_key, vertex.top)
+    return FoldModel(inputs, digest_key)
 
 
 def scan(model: FoldModel, output: Output) -> Scan:

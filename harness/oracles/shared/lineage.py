@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.harness.model.job import RIGHT_WEIGHT, STATEFUL, Job, VertexKind
-from holdfast.harness.model.records import InputLog, Integers
+from holdfast.harness.model.records import InputLog, Integers, Partition
 
 _PLAIN = frozenset(
     {
@@ -26,6 +26,7 @@ _PLAIN = frozenset(
         VertexKind.MINI_BATCH,
         VertexKind.KEYED_SUM,
         VertexKind.DELAYED_SUM,
+        VertexKind.TOP_SUM,
         VertexKind.WINDOW_SUM,
         VertexKind.SINK,
     }
@@ -136,6 +137,8 @@ def _arriving(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
                 lane = _copied(lane, vertex.copies)
             elif vertex.kind is VertexKind.FILTER:
                 lane = _chosen(lane, lane.offsets % vertex.modulus == vertex.remainder)
+            elif vertex.kind is VertexKind.DEDUPLICATE:
+                lane = _chosen(lane, _apart(lane, inputs.partitions[partition], vertex.ttl_ms))
             found[partition] = _both(found[partition], lane) if partition in found else lane
     return found
 
@@ -159,6 +162,18 @@ def _copied(lane: Lane, copies: int) -> Lane:
 
 def _chosen(lane: Lane, which: npt.NDArray[np.bool_]) -> Lane:
     return Lane(lane.partition, lane.origins[which], lane.offsets[which])
+
+
+def _apart(lane: Lane, partition: Partition, ttl_ms: int) -> npt.NDArray[np.bool_]:
+    """Which records come no sooner than this behind the last of their key that was chosen."""
+    chosen = np.zeros(len(lane.origins), bool)
+    last_ms: dict[int, int] = {}
+    for place, origin in enumerate(lane.origins.tolist()):
+        key, event_ms = int(partition.key[origin]), origin * partition.event_step_ms
+        if key not in last_ms or event_ms >= last_ms[key] + ttl_ms:
+            last_ms[key] = event_ms
+            chosen[place] = True
+    return chosen
 
 
 def _both(one: Lane, other: Lane) -> Lane:
