@@ -44,8 +44,13 @@ class VertexKind(StrEnum):
     record counts in all that its time lies in. Each split has a watermark (see Contract), and the operator's is the
     least of them. A window is emitted once, when that has passed its end by `lateness_ms`; a record that comes later
     is dropped from it. Where the input ends, every window is emitted."""
+    SESSION_SUM = "session-sum"
+    """Sum of `value` by key and session: records of a key, of whatever split, none of which is `gap_ms` or more behind
+    the one before it in event time. A session is emitted once, when the watermark, which is that of SLIDING_SUM, is
+    `gap_ms` behind its last record, and where the input ends."""
     TOP_SUM = "top-sum"
-    """As KEYED_SUM, but what is summed of a key are its `top` largest values, equal ones each for itself."""
+    """As KEYED_SUM, but what is summed of a key are its `top` largest values: equal ones of several records each for
+    itself, that of a record which comes again once."""
     DEDUPLICATE = "deduplicate"
     """Hands on a record unless it has handed on another one of the same key and split less than `ttl_ms` of event time
     before."""
@@ -84,7 +89,7 @@ class Contract(StrEnum):
     one row when the watermark has reached its end. Of SLIDING_SUM, a window is numbered by its start divided by
     `slide_ms`; the watermark of a split is the latest event time of its records, as far as they were read, minus
     `disorder_ms` of its source, and the window must have one row when those of all splits have passed its end by
-    `lateness_ms`.
+    `lateness_ms`. Of SESSION_SUM, the number of a session is the event time of its first record.
     A record must be in a window unless the watermark of its own split had passed it before the record came.
     """
 
@@ -119,17 +124,18 @@ STATEFUL = (
     VertexKind.BROADCAST_SUM,
     VertexKind.WINDOW_SUM,
     VertexKind.SLIDING_SUM,
+    VertexKind.SESSION_SUM,
     VertexKind.TOP_SUM,
     VertexKind.DEDUPLICATE,
 )
 """Kinds that keep state by key: their inputs come by key."""
 FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
 """Of these, those whose state is not the sum of everything that they have taken."""
-EVENT_TIMED = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
+EVENT_TIMED = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.DEDUPLICATE)
 """Kinds that ask for the event time of records."""
 DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
 """Kinds that hold back what they have for `latency_ms`."""
-TIMED = (VertexKind.DELAYED_SUM, VertexKind.SLIDING_SUM)
+TIMED = (VertexKind.DELAYED_SUM, VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM)
 """Kinds whose state has timers."""
 
 
@@ -144,6 +150,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         latency_ms: of MINI_BATCH and DELAYED_SUM, how long it holds back what it has.
         window_ms, slide_ms: of SLIDING_SUM, how long a window is, and how far one begins behind the last.
         lateness_ms: of SLIDING_SUM, for how long behind its end a window takes records.
+        gap_ms: of SESSION_SUM, how long nothing comes behind a session.
         top: of TOP_SUM, how many values it sums.
         ttl_ms: of DEDUPLICATE, for how long others are dropped.
         straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
@@ -165,6 +172,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     window_ms: int = 0
     slide_ms: int = 0
     lateness_ms: int = 0
+    gap_ms: int = 0
     top: int = 0
     ttl_ms: int = 0
     straggling: int = 0

@@ -220,6 +220,18 @@ SLIDING_SUM = Job(
 )
 """Windows that overlap, and records that come late: some within the lateness that is allowed, and some behind it."""
 
+SESSION_SUM = Job(
+    name="session-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("sum", VertexKind.SESSION_SUM, gap_ms=40),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Windows that grow and merge: their timers are deleted and set anew."""
+
 TOP_SUM = Job(
     name="top-sum",
     vertices=(

@@ -5,10 +5,31 @@ from __future__ import annotations
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.jobs import BROADCAST, DIAMOND, JOIN, PIPELINE, SELF_JOIN, STEPS, UNION
+from holdfast.harness.model.jobs import (
+    BROADCAST,
+    DEDUPLICATE,
+    DIAMOND,
+    JOIN,
+    PIPELINE,
+    SELF_JOIN,
+    SESSION_SUM,
+    STEPS,
+    TOP_SUM,
+    UNION,
+)
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
-from holdfast.suites.conformance.plans import EVERYWHERE, LATE_CHANNELS, RESTORED, WORKERS, each_of, plan, with_needs
+from holdfast.suites.conformance.plans import (
+    EVERYWHERE,
+    LATE_CHANNELS,
+    RESTORED,
+    STATE_IN_FILES,
+    WORKERS,
+    each_of,
+    plan,
+    with_needs,
+)
+from holdfast.suites.conformance.rescaling import rescaled
 
 MEETING = (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST)
 """Two streams flow together."""
@@ -20,6 +41,19 @@ CHAINS = tuple(
 )
 EXCHANGING = (UNION, JOIN, BROADCAST, PIPELINE)
 CRASHES = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=3))
+
+TIES = {"value_limit": 2}
+"""Few values, so that many are equal."""
+KEYED = tuple(
+    made
+    for job in (TOP_SUM, DEDUPLICATE, SESSION_SUM)
+    for made in (
+        plan(*CRASHES, job=job, records=TIES),
+        plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES, records=TIES),
+        rescaled(2, 3, job=job),
+        rescaled(3, 2, job=job),
+    )
+)
 
 CASES = with_needs(
     Case(
@@ -70,5 +104,21 @@ CASES = with_needs(
         plan=each_of(CHAINS),
         runs=len(CHAINS),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="operators/keyed-state",
+        purpose="Do lists, times to live and sessions come back from a checkpoint as they were?",
+        method="A top list in map state, repeats that are dropped for a time to live, and sessions that merge run once "
+        "each; workers and the coordinator are killed, and the job is rescaled.",
+        passes="Every row is what the oracle's own interpretation of the job has at that prefix of the input, equal "
+        "values, expired entries and merged sessions included.",
+        decides=(
+            Decision("REC-03", "EXACT", ("row-wrong",), "loses-ties"),
+            Decision("REC-03", "EXACT", ("input-missing",), "renews-time-to-live"),
+            Decision("REC-07", "WINDOW", ("window-wrong", "window-unknown"), "ends-sessions-by-steady-clock"),
+        ),
+        windows=RESTORED,
+        plan=each_of(KEYED),
+        runs=len(KEYED),
     ),
 )

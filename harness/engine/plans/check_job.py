@@ -45,12 +45,15 @@ _PARAMETERS = (
     (("modulus", "remainder"), (VertexKind.FILTER,)),
     (("latency_ms",), DELAYING),
     (("window_ms", "slide_ms", "lateness_ms"), (VertexKind.SLIDING_SUM,)),
+    (("gap_ms",), (VertexKind.SESSION_SUM,)),
     (("top",), (VertexKind.TOP_SUM,)),
     (("ttl_ms",), (VertexKind.DEDUPLICATE,)),
     (("held",), (VertexKind.REDUCE,)),
     (("bounded", "union_state", "socket", "straggling", "straggling_ms", "disorder_ms"), (VertexKind.SOURCE,)),
     (("list_state",), (VertexKind.MAP,)),
 )
+
+_POSITIVE = {"gap_ms": VertexKind.SESSION_SUM, "top": VertexKind.TOP_SUM, "ttl_ms": VertexKind.DEDUPLICATE}
 
 
 def _check_parameters(place: str, vertex: Vertex) -> None:
@@ -76,7 +79,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
         vertex.kind is not VertexKind.SLIDING_SUM or 0 < vertex.slide_ms <= vertex.window_ms,
         f"{place}.slide_ms is {vertex.slide_ms}: use 1 to window_ms, which is {vertex.window_ms}.",
     )
-    for name, kind in (("top", VertexKind.TOP_SUM), ("ttl_ms", VertexKind.DEDUPLICATE)):
+    for name, kind in _POSITIVE.items():
         value = getattr(vertex, name)
         _require(vertex.kind is not kind or value >= 1, f"{place}.{name} is {value}: use at least 1.")
     _require(vertex.held >= 0, f"{place}.held is {vertex.held}: use at least 0.")

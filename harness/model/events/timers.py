@@ -13,10 +13,11 @@ LateRecords = tuple[tuple[int, int, int, int], ...]
 
 
 class TimersSet(Event, tag="timers_set"):
-    """A subtask has new timers."""
+    """A subtask has new timers, and `deleted` others, or some of these, before their time."""
 
     subtask: str
     timers: NamedTimers
+    deleted: NamedTimers = ()
 
 
 class TimersFired(Event, tag="timers_fired"):

@@ -8,16 +8,16 @@ from itertools import islice
 from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.events import Event, RowsVisible
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import Contract, VertexKind
+from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import WindowRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.output.markers import latest_window
 from holdfast.harness.oracles.output.missing import Fate, everything_is_due, ruling
 from holdfast.harness.oracles.output.visibility import sighting
+from holdfast.harness.oracles.shared.expected_windows import Expected, expected_windows
 from holdfast.harness.oracles.shared.fold_model import MASK
-from holdfast.harness.oracles.shared.split_windows import SplitWindows
-from holdfast.harness.oracles.shared.windows import JobWindows, Sums, Window, named
+from holdfast.harness.oracles.shared.windows import Sums, Window, named
 
 _CLAUSES: Mapping[str, str] = {
     "window-wrong": "a row does not hold exactly the records of its key and window",
@@ -44,7 +44,7 @@ class WindowOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        expected = _expected(history)
+        expected = expected_windows(history)
         seen: dict[Window, str] = {}
         for line, row in _sightings(history):
             window = row.key, row.window
@@ -63,12 +63,6 @@ class WindowOracle:
         return left_open(findings.verdict(), open_for)
 
 
-def _expected(history: History) -> JobWindows | SplitWindows:
-    if history.plan.job.of_kind(VertexKind.SLIDING_SUM):
-        return SplitWindows(history.plan, history.inputs)
-    return JobWindows(history.inputs, history.plan.digest_key)
-
-
 def _judge_repeat(history: History, findings: Findings, window: Window, first: str, line: str) -> None:
     if Guarantee.NO_DUPLICATE in history.claims.output:
         findings.violated("window-repeated", f"{named(window)} has a second row", first, line)
@@ -76,9 +70,7 @@ def _judge_repeat(history: History, findings: Findings, window: Window, first: s
         findings.inform(f"{named(window)} has a second row, and exactly-once was not claimed")
 
 
-def _judge_missing(
-    history: History, findings: Findings, expected: JobWindows | SplitWindows, seen: Mapping[Window, str]
-) -> str:
+def _judge_missing(history: History, findings: Findings, expected: Expected, seen: Mapping[Window, str]) -> str:
     """Decide loss as far as it can be decided, and return why the rest is open."""
     if not everything_is_due(history):
         return ""

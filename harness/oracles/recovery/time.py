@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.harness.model.events import Event, RecordsDropped, SnapshotTaken, TimersFired, TimersSet
 from holdfast.harness.model.history import History
-from holdfast.harness.model.job import DELAYING, TIMED, VertexKind
+from holdfast.harness.model.job import DELAYING, TIMED
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.recovery.timer_trace import SubtaskTimers, Timer, TimerTrace
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.expected_windows import with_split_watermarks
 from holdfast.harness.oracles.shared.options import NS_PER_MS
-from holdfast.harness.oracles.shared.split_windows import SplitWindows
 
 OVERDUE_MS = 100
 """So long behind its time a timer in processing time is never taken, at the end of a run that is well."""
@@ -96,7 +96,7 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
     for (attempt, name), subtask in trace.subtasks.items():
         if attempt != newest or name.partition("[")[0] not in delaying:
             continue
-        for timer in sorted((subtask.waiting | subtask.pool) - taken):
+        for timer in sorted((subtask.waiting | subtask.pool) - taken - subtask.deleted):
             if timer[1] + OVERDUE_MS < end.ended_ns // NS_PER_MS:
                 message = f"{name} has not taken timer {named(timer)} when the run ends"
                 findings.violated("timer-lost", message, subtask.started)
@@ -104,9 +104,9 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
 
 def _judge_dropped(history: History, findings: Findings) -> None:
     """The watermark of an operator is that of the split that is furthest behind, whether it has said anything yet."""
-    if not history.plan.job.of_kind(VertexKind.SLIDING_SUM):
+    windows = with_split_watermarks(history)
+    if windows is None:
         return
-    windows = SplitWindows(history.plan, history.inputs)
     for dropped in history.of(RecordsDropped):
         findings.check("dropped-early", len(dropped.records))
         for partition, offset, window, watermark_ms in dropped.records:

@@ -23,10 +23,11 @@ Place = tuple[int, str]
 
 
 class Recorded(NamedTuple):
-    """What a subtask had at a cut: timers of its own, those that it has taken from a pool, and that pool."""
+    """What a subtask had at a cut: timers of its own, those that it has taken or deleted, and a pool that some of these
+    were in."""
 
     waiting: frozenset[Timer]
-    taken: frozenset[Timer]
+    taken: set[Timer]
     pool: frozenset[Timer]
 
 
@@ -37,6 +38,7 @@ class SubtaskTimers:
         started: how it began.
         waiting: its own that were set or restored, and were not taken.
         pool: those that some subtask of its operator has restored.
+        deleted: those that it gave up before their time.
         taken: all that it took, with the first event of each.
         unknown, again: what it took that was never set, or was taken before, each with the event.
         latest: the event that took timers by the latest time.
@@ -46,6 +48,7 @@ class SubtaskTimers:
         self.started = started
         self.waiting = set(waiting)
         self.pool = frozenset(pool)
+        self.deleted: set[Timer] = set()
         self.taken: dict[Timer, TimersFired] = {}
         self.unknown: list[tuple[Timer, TimersFired]] = []
         self.again: list[tuple[Timer, TimersFired]] = []
@@ -90,12 +93,14 @@ class TimerTrace:
             return
         if isinstance(event, TimersSet):
             subtask.waiting.update(event.timers)
+            subtask.waiting.difference_update(event.deleted)
+            subtask.deleted.update(event.deleted)
         elif isinstance(event, TimersFired):
             self.fired.append(event)
             subtask.take(event)
         else:
             checkpoint = self._origins.job_of(event), event.checkpoint
-            recorded = Recorded(frozenset(subtask.waiting), frozenset(subtask.taken), subtask.pool)
+            recorded = Recorded(frozenset(subtask.waiting), subtask.deleted.union(subtask.taken), subtask.pool)
             self._recorded.setdefault(checkpoint, {})[event.subtask] = recorded
 
     def _restored(self, started: TaskStarted) -> SubtaskTimers:

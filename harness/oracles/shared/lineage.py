@@ -26,6 +26,7 @@ _PLAIN = frozenset(
         VertexKind.MINI_BATCH,
         VertexKind.KEYED_SUM,
         VertexKind.DELAYED_SUM,
+        VertexKind.SESSION_SUM,
         VertexKind.TOP_SUM,
         VertexKind.WINDOW_SUM,
         VertexKind.SINK,

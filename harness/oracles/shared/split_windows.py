@@ -10,7 +10,7 @@ Rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.harness.model.job import Job, Vertex, VertexKind
@@ -46,16 +46,14 @@ class SplitWindows:
     """
 
     def __init__(self, plan: Plan, inputs: InputLog) -> None:
-        self._job = plan.job
         self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
         [self._vertex] = plan.job.of_kind(VertexKind.SLIDING_SUM)
-        self._splits = [_records(plan.job, inputs, split, plan.digest_key) for split in range(len(inputs.partitions))]
+        self._splits = [records_of(plan, inputs, split) for split in range(len(inputs.partitions))]
         self.must: dict[Window, Sums] = {}
         self.may: dict[Window, list[list[Sums]]] = {}
         for records in self._splits:
             self._sort_in(records)
-        ends = plan.expected_end is ExpectedEnd.FINISHED
-        self._passed_ms = float("inf") if ends else min(map(self._reached_ms, range(len(self._splits))), default=0)
+        self._passed_ms = passed_ms(plan, self._splits)
 
     def __contains__(self, window: Window) -> bool:
         return window in self.must
@@ -107,20 +105,28 @@ class SplitWindows:
     def _closes_ms(self, window: int) -> int:
         return window * self._vertex.slide_ms + self._vertex.window_ms + self._vertex.lateness_ms
 
-    def _reached_ms(self, split: int) -> float:
-        """The watermark of a split behind all of its records."""
-        records = self._splits[split]
-        disorder_ms = _source(self._job, split).disorder_ms
-        return max((record.event_ms for record in records), default=float("-inf")) - disorder_ms
+
+def passed_ms(plan: Plan, splits: Sequence[Sequence[Record]]) -> float:
+    """The watermark of an operator in the end, from the records of all splits."""
+    if plan.expected_end is ExpectedEnd.FINISHED:
+        return float("inf")
+    latest = (
+        max((record.event_ms for record in records), default=float("-inf")) - source_of(plan.job, split).disorder_ms
+        for split, records in enumerate(splits)
+    )
+    return min(latest, default=0)
 
 
-def _source(job: Job, split: int) -> Vertex:
+def source_of(job: Job, split: int) -> Vertex:
+    """Who reads a split."""
     sources = job.of_kind(VertexKind.SOURCE)
     return sources[split % len(sources)]
 
 
-def _records(job: Job, inputs: InputLog, split: int, digest_key: int) -> list[Record]:
-    source, partition = _source(job, split), inputs.partitions[split]
+def records_of(plan: Plan, inputs: InputLog, split: int) -> list[Record]:
+    """The records of a split, in order."""
+    job, digest_key = plan.job, plan.digest_key
+    source, partition = source_of(job, split), inputs.partitions[split]
     first = inputs.first_offsets[split] if inputs.first_offsets else 0
     hashes = identity_hashes(digest_key, split, len(partition)).tolist()
     latest_ms = float("-inf")

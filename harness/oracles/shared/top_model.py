@@ -18,6 +18,8 @@ class TopModel(FoldModel):
         top: how many values are summed.
     """
 
+    repeats_add = False
+
     def __init__(self, inputs: InputLog, digest_key: int, top: int) -> None:
         super().__init__(inputs, digest_key)
         self._input = inputs
