@@ -107,7 +107,7 @@ def scan(model: FoldModel, output: Output) -> Scan:
 def _scan(model: FoldModel, output: Output) -> Scan:
     columns = [unit.rows for unit in output.units if isinstance(unit.rows, FoldColumns)]
     regular = all(each.counts.shape[1] == len(model.partitions) for each in columns)
-    if model.keys and any(map(len, columns)) and regular and len(columns) == len(output.units):
+    if model.additive and model.keys and any(map(len, columns)) and regular and len(columns) == len(output.units):
         return _scan_columns(model, output, columns)
     return _scan_rows(model, output)
 

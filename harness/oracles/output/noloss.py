@@ -136,7 +136,7 @@ def _judge_excess(history: History, model: FoldModel, found: Scan, keys: Sequenc
         if beside != totals:
             lost = with_remainder(model, last, repeats)
             findings.violated("input-lost", f"the last row of key {key!r} counts {last.counts} of {totals}: {lost}")
-        elif once is None or (last.value - excess.value * model.repeats_add - once[0]) & MASK:
+        elif once is None or (last.value - excess.value * model.additive - once[0]) & MASK:
             message = f"the last row of key {key!r} has a value that its records and their repeats do not add up to"
             findings.violated("extra-not-a-repeat", f"{message} ({repeats})")
         else:

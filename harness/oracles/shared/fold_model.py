@@ -82,10 +82,10 @@ class FoldModel:
         sides: see KeyedInput.
         digest_key: of the plan; None where what is keyed is not the input itself, so that hashes may have a weight.
         must_show: by position of the key, whether it must have a row in the end.
-        repeats_add: a record that takes effect twice is in the value twice.
+        additive: the value is the sum of all values, so that a record which takes effect twice is in it twice.
     """
 
-    repeats_add = True
+    additive = True
 
     def __init__(self, inputs: InputLog, digest_key: int, keyed: KeyedInput | None = None) -> None:
         firsts = inputs.first_offsets or (0,) * len(inputs.partitions)

@@ -18,7 +18,7 @@ class TopModel(FoldModel):
         top: how many values are summed.
     """
 
-    repeats_add = False
+    additive = False
 
     def __init__(self, inputs: InputLog, digest_key: int, top: int) -> None:
         super().__init__(inputs, digest_key)
