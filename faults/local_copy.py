@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.faults.landing import since
@@ -13,7 +13,6 @@ from holdfast.harness.model.events import LocalCopySpoilt
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
-from holdfast.harness.spi.attack import Attack
 from holdfast.harness.spi.controls.local_disk import LocalDiskControl
 
 
@@ -33,7 +32,6 @@ class SpoilLocalCopy(Momentary):
     control = LocalDiskControl
     leaves = "nothing: the checkpoint storage has all of it"
     may_cause: frozenset[Consequence] = frozenset()
-    attacks: Sequence[Attack] = ()
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.LOCAL_RECOVERY

@@ -9,11 +9,12 @@ from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.task import slow_task
 from holdfast.faults.user import command
-from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.job import ListState
-from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, MINI_BATCH, REBALANCE, listed
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.job import Job, ListState
+from holdfast.harness.model.jobs import BROADCAST, FORWARD, JOIN, KEYED_SUM, MINI_BATCH, REBALANCE, listed
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, plan, with_needs
 from holdfast.suites.conformance.submissions import question, submitted
@@ -55,7 +56,7 @@ def rescaled(
     )
 
 
-KEYED = (
+BY_KEY = (
     rescaled(2, 3),
     rescaled(3, 2),
     rescaled(1, 3, options=IN_FILES),
@@ -100,16 +101,38 @@ ORPHANED = plan(
     records={"partitions": 4, "records": 400},
 )
 """The job ends when sinks have closed transactions for a checkpoint that never completes."""
-IN_FLIGHT = rescaled(
-    2,
-    3,
-    faults=(slow_task(Target(Role.TASK, 2), 12, 1_500),),
-    options={**RETAIN, **UNALIGNED, **FEW_BUFFERS},
-    records=BUSY,
-    expected_end=ExpectedEnd.FAILED,
-    bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
+
+
+def in_flight(
+    first: int,
+    *then: int,
+    job: Job = KEYED_SUM,
+    busy: str = "sum[0]",
+    faults: tuple[FaultSpec, ...] = (),
+    **fields: Any,
+) -> Plan:
+    """The checkpoints that are restored hold what was in flight to a busy subtask."""
+    slow = slow_task(Target(Role.TASK, subtasks(job, Topology(first)).index(busy)), 12, 1_500)
+    return rescaled(
+        first,
+        *then,
+        job=job,
+        faults=(slow, *faults),
+        options={**RETAIN, **UNALIGNED, **FEW_BUFFERS},
+        bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
+        **{"records": BUSY, **fields},
+    )
+
+
+IN_FLIGHT = (
+    in_flight(2, 3),
+    in_flight(3, 2),
+    in_flight(2, 3, faults=(kill(WORKERS[0], after_checkpoint=4),)),
+    in_flight(2, 4, 1),
+    in_flight(2, 3, job=REBALANCE, busy="map[0]"),
+    in_flight(3, 2, job=JOIN, busy="join[1]"),
 )
-"""A sum is slow, so that its inputs are full at every barrier."""
+"""An operator is slow, so that its inputs are full at every barrier."""
 
 FEWER_GROUPS = (
     rescaled(2, 2, key_groups=64, expected_end=ExpectedEnd.FAILED),
@@ -142,7 +165,6 @@ CASES = with_needs(
         plan=each_of(FEWER_GROUPS),
         runs=len(FEWER_GROUPS),
         mutant_plan=FEWER_GROUPS[0],
-        tiers=EVERYWHERE,
     ),
     Case(
         id="rescaling/keyed-state",
@@ -156,9 +178,9 @@ CASES = with_needs(
         ),
         pictures=("rescale",),
         windows=(Window.RESTORED_STATE,),
-        plan=each_of(KEYED),
-        runs=len(KEYED),
-        mutant_plan=KEYED[1],
+        plan=each_of(BY_KEY),
+        runs=len(BY_KEY),
+        mutant_plan=BY_KEY[1],
         tiers=EVERYWHERE,
     ),
     Case(
@@ -232,18 +254,34 @@ CASES = with_needs(
         purpose="Is another parallelism refused where records are held back, whose order would be lost?",
         method="A job with a mini-batch is cancelled, and another, wider or narrower, is to restore what it has left.",
         passes="The second job fails, and reports why.",
-        decides=(),
+        decides=(Decision("RSC-04", "RESTORE", ("held-back-moved",), "moves-held-back"),),
         plan=each_of(HELD_BACK),
         runs=len(HELD_BACK),
         tiers=EVERYWHERE,
     ),
     Case(
         id="rescaling/in-flight",
-        purpose="Is another parallelism refused where that cannot be had without losing what was in flight?",
-        method="A job is cancelled that leaves an unaligned checkpoint, and a wider one is to restore it.",
-        passes="No attempt starts without all that was in flight; the reference refuses, and reports what to do.",
-        decides=(Decision("RSC-04", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),),
-        plan=IN_FLIGHT,
-        tiers=EVERYWHERE,
+        purpose="Is what was in flight at an unaligned checkpoint taken up once, at another parallelism?",
+        method="A job is cancelled that leaves an unaligned checkpoint, and another, wider or narrower, restores it; "
+        "once a worker dies on the way.",
+        passes="Of each edge all records that were in flight are put back, each at the subtask that owns its key, and "
+        "the output is the right one, once.",
+        decides=(
+            Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),
+            Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "takes-all-in-flight"),
+        ),
+        windows=(Window.RESTORED_IN_FLIGHT,),
+        plan=each_of(IN_FLIGHT),
+        runs=len(IN_FLIGHT),
+        mutant_plan=IN_FLIGHT[0],
+    ),
+    Case(
+        id="rescaling/in-flight-on-processes",
+        purpose="Is what was in flight between processes taken up once, at another parallelism?",
+        method="A job is cancelled that leaves an unaligned checkpoint, and a narrower one restores it.",
+        passes="Of each edge all records that were in flight are put back, and the output is the right one, once.",
+        decides=(),
+        plan=IN_FLIGHT[1],
+        tiers=(Tier.PROCESS,),
     ),
 )

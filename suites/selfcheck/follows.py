@@ -131,7 +131,9 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "deletes-unchecked": ("REACH/file-missing", "REACH/dropped-too-early"),
     "drops-before-storing": ("REACH/dropped-too-early",),
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
-    "drops-in-flight-when-rescaled": ("LIVE/end-not-reached", *LOST),
+    "drops-in-flight-when-rescaled": LOST,
+    "takes-all-in-flight": STUCK,
+    "moves-held-back": ("LIVE/end-not-reached",),
     "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", "RESTORE/audit-differs", *EXTRA),
     "keeps-copies-unasked": ("LOCAL/copy-left",),
     "takes-local-for-stored": (

@@ -25,10 +25,9 @@ WIDTHS = (1, 2, 3, 4)
 
 
 def rescaled(plan: Plan, stream: Stream, percent: int) -> Plan:
-    """The same plan, but a job that is submitted in it may be of another parallelism, unless its checkpoints are
-    unaligned or it holds records back: these cannot be spread over other subtasks."""
-    holds_back = any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices)
-    if holds_back or plan.options.get(profile.UNALIGNED) == "true":
+    """The same plan, but a job that is submitted in it may be of another parallelism, unless it holds records back:
+    these cannot be spread over other subtasks."""
+    if any(vertex.kind is VertexKind.MINI_BATCH for vertex in plan.job.vertices):
         return plan
     faults = []
     for spec in plan.faults:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -32,6 +33,7 @@ CLAUSES: Mapping[str, str] = {
     "key-in-two": "two subtasks of an operator start with state of the same key",
     "rescaled-positions-differ": "a partition continues elsewhere, twice or nowhere at another parallelism",
     "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
+    "held-back-moved": "records that an operator holds back, in their order, are restored at another parallelism",
     "rescaled-in-flight": "in-flight records of a checkpoint are gone, or taken up twice, at another parallelism",
 }
 
@@ -62,14 +64,17 @@ class RescaledRestores:
         starts: dict[int, dict[str, TaskStarted]] = {}
         for started in history.of(TaskStarted):
             starts.setdefault(started.attempt, {})[started.subtask] = started
-        restored: dict[int, int] = {}
+        restored: dict[int, list[ChannelStateRestored]] = {}
         for event in history.of(ChannelStateRestored):
-            restored[event.attempt] = restored.get(event.attempt, 0) + _batches((event,))
+            restored.setdefault(event.attempt, []).append(event)
         for attempt in history.of(AttemptStarted):
             checkpoint = attempt.restored_checkpoint
             if checkpoint is not None and self._key_groups_differ(attempt, checkpoint):
                 message = f"attempt {attempt.attempt} restores checkpoint {checkpoint} of another max parallelism"
                 findings.violated("key-groups-changed", message, attempt)
+            if checkpoint is not None and self._holds_back(attempt, checkpoint):
+                message = f"attempt {attempt.attempt} restores checkpoint {checkpoint} with records that are held back"
+                findings.violated("held-back-moved", message, attempt)
             layout, found = self._layouts.of(attempt), starts.get(attempt.attempt, {})
             if checkpoint is None or found.keys() != set(layout.subtasks):
                 continue  # Not all subtasks came to run.
@@ -79,13 +84,23 @@ class RescaledRestores:
                 continue
             if taken.keys() == set(former.subtasks):  # Otherwise some had finished: what they left is not known.
                 self._judge_attempt(taken, found, attempt, findings)
-            self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, 0), findings)
+            self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, []), findings)
         for submitted in history.of(JobSubmitted):
             if self._key_groups_differ(submitted, submitted.checkpoint or 0):
                 findings.check("key-groups-changed")
+            if self._holds_back(submitted, submitted.checkpoint or 0):
+                findings.check("held-back-moved")
             moving = self._in_flight.all_of(submitted, submitted.checkpoint or 0).values()
             if any(self._layouts.of(each) is not self._layouts.of(submitted) for each in moving):
                 findings.check("rescaled-in-flight", _batches(moving))  # A job that does not start loses nothing.
+
+    def _holds_back(self, restoring: AttemptStarted | JobSubmitted, checkpoint: int) -> bool:
+        """Whether a job restores, at another parallelism, records whose order their operator keeps."""
+        return any(
+            subtask in self._layouts.of(taken).buffers
+            for subtask, taken in self._snapshots.all_of(restoring, checkpoint).items()
+            if self._layouts.of(taken) is not self._layouts.of(restoring)
+        )
 
     def _key_groups_differ(self, restoring: AttemptStarted | JobSubmitted, checkpoint: int) -> bool:
         """Whether the job of an event has another max parallelism than that whose checkpoint it restores."""
@@ -112,19 +127,58 @@ class RescaledRestores:
             _judge_state(f"{where} {vertex.name}", before, after, findings, alike=alike)
             _judge_sets(vertex.name, before, after, where, findings)
 
-    def _judge_in_flight(self, attempt: AttemptStarted, checkpoint: int, found: int, findings: Findings) -> None:
-        """A job of another parallelism takes up all that was in flight."""
-        recorded = self._in_flight.all_of(attempt, checkpoint).values()
-        wanted = _batches(recorded)
-        if wanted and found != wanted:
-            message = (
-                f"attempt {attempt.attempt} puts back {plural(found, 'batch', 'batches')}, {wanted} were in flight"
-            )
-            findings.violated("rescaled-in-flight", message, *recorded, attempt)
+    def _judge_in_flight(
+        self, attempt: AttemptStarted, checkpoint: int, found: Sequence[ChannelStateRestored], findings: Findings
+    ) -> None:
+        """A job of another parallelism takes up all that was in flight, each record once; batches may be cut."""
+        if any(each.skipped for each in found):
+            return
+        recorded = tuple(self._in_flight.all_of(attempt, checkpoint).values())
+        wanted, put_back = _flows(recorded), _flows(found)
+        for edge in sorted(wanted.keys() | put_back.keys()):
+            before, after = wanted.get(edge, NOTHING), put_back.get(edge, NOTHING)
+            if before != after:
+                message = f"attempt {attempt.attempt} puts back {after} on the edge {edge}, {before} were in flight"
+                findings.violated("rescaled-in-flight", message, *recorded, *found, attempt)
+                return
 
 
 def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:
     return sum(len(content.batches) for event in events for content in event.channels)
+
+
+class _Flow(NamedTuple):
+    """What is in flight on one edge: its records with their sums; of what cannot be told, how many batches it is."""
+
+    records: int = 0
+    value: int = 0
+    digest: int = 0
+    untold: int = 0
+
+    def __str__(self) -> str:
+        return f"{plural(self.records, 'record')} and {plural(self.untold, 'batch', 'batches')} of others"
+
+
+NOTHING = _Flow()
+
+
+def _flows(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> dict[str, _Flow]:
+    """By edge, all of it together."""
+    found: dict[str, _Flow] = {}
+    for event in events:
+        for content in event.channels:
+            edge = "->".join(end.partition("[")[0] for end in content.channel.split("->"))
+            known, state = found.get(edge, NOTHING), content.state
+            found[edge] = (
+                known._replace(untold=known.untold + len(content.batches))
+                if state is None
+                else known._replace(
+                    records=known.records + state.records,
+                    value=(known.value + state.value) % MODULUS,
+                    digest=(known.digest + state.digest) % MODULUS,
+                )
+            )
+    return found
 
 
 def _judge_state(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
+from holdfast.harness.model.jobs import MINI_BATCH
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, exhibits, story
@@ -203,3 +204,53 @@ def what_was_in_flight_moves() -> History:
     moved = (events.ChannelContent("source[0]->sum[2]", False, ((1, 5), (1, 6))),)
     put_back = events.ChannelStateRestored(subtask="sum[2]", checkpoint=1, channels=moved)
     return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN,), behind=(put_back,))
+
+
+SUMMED = (events.ChannelContent("source[0]->sum[0]", False, ((1, 5),), events.StateSummary(0, 3, 12, 7)),)
+TAKEN_BY_KEY = events.ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=SUMMED)
+
+
+def part(index: int, records: int, value: int, digest: int) -> events.ChannelStateRestored:
+    """What one of three sums puts back of three records."""
+    state = events.StateSummary(0, records, value, digest)
+    channels = (events.ChannelContent(f"source[0]->sum[{index}]", False, ((1, 0),), state),)
+    return events.ChannelStateRestored(subtask=f"sum[{index}]", checkpoint=1, channels=channels)
+
+
+@bad("rescaled-in-flight")
+def two_sums_take_up_the_same_batch() -> History:
+    return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 3, 12, 7), part(1, 3, 12, 7)))
+
+
+@near("rescaled-in-flight")
+def a_batch_is_cut_by_key() -> History:
+    return rescaled(LEFT, RIGHT, {}, in_flight=(TAKEN_BY_KEY,), behind=(part(0, 2, 8, 4), part(1, 1, 4, 3)))
+
+
+def held_back(*starts: Line) -> History:
+    """A job with a mini-batch is submitted again, wider."""
+    taken = [
+        events.SnapshotTaken(subtask=f"{vertex}[{index}]", checkpoint=1)
+        for index in (0, 1)
+        for vertex in ("source", "buffer", "sum", "sink")
+    ]
+    return story(
+        events.JobSubmitted(),
+        events.AttemptStarted(),
+        *taken,
+        events.CheckpointCompleted(checkpoint=1),
+        events.JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        *starts,
+        job=MINI_BATCH,
+        faults=(WIDER,),
+    )
+
+
+@bad("held-back-moved")
+def a_wider_job_takes_up_what_was_held_back() -> History:
+    return held_back(events.AttemptStarted(attempt=1_001, restored_checkpoint=1))
+
+
+@near("held-back-moved")
+def a_wider_job_refuses_what_was_held_back() -> History:
+    return held_back()
