@@ -65,3 +65,17 @@ def test_it_rests_when_no_micro_batch_has_begun_for_an_interval() -> None:
     query.tend = lambda: None  # type: ignore[method-assign]
     query.rest()
     assert (list(looks), clock.now_ms) == ([], 50)
+
+
+def test_a_query_that_ends_by_itself_without_an_error_is_started_again_and_has_not_failed() -> None:
+    """As one does that takes what there is: its scheduler starts it again."""
+    recorder = Recorder()
+    session: Any = SimpleNamespace(lives=1, dead=False, usable=True, executors={}, send=lambda command: None)
+    log: Any = SimpleNamespace(committed=4, restarted=lambda: None)
+    query = Query(session, Start("query", "module", Endpoints("in", "out", "state", 1, 1)), log, "source[0]", recorder)
+    for _ in range(2 * FAILURES_IN_A_ROW):
+        query._begin()
+        query._take(Started(query._start.query))
+        query._take(Ended(query._start.query))
+        assert query._stage is Stage.RESTART
+    assert not any(event.status is JobStatus.FAILED for event in recorder.happened() if isinstance(event, JobSwitched))
