@@ -16,6 +16,7 @@ from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, To
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, plan, with_needs
 from holdfast.suites.conformance.submissions import question, submitted
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
@@ -147,6 +148,38 @@ DEFAULT_GROUPS = (
     submitted({}, topology=Topology(2, 32_768)),
 )
 
+
+def chain(seed: int) -> Plan:
+    """One job after the other, at parallelisms that follow from the seed."""
+    return rescaled(*(1 + seed // 5**place % 5 for place in range(4)))
+
+
+def partly(first: int, then: int, after: int, idle: int, faults: tuple[FaultSpec, ...] = ()) -> Plan:
+    """A job of which a source has come to its end, or one subtask of it, is restored at another parallelism."""
+    commands = (
+        command("cancel", after_checkpoint=after),
+        command("submit", {"parallelism": then}, after_checkpoint=after, at_event="checkpoint_retained"),
+    )
+    return plan(
+        *commands,
+        *faults,
+        topology=Topology(first),
+        options=RETAIN,
+        job=HALF,
+        records={"partitions": 4, "records": 400, "idle_partition": idle, "starts_ms": 800},
+    )
+
+
+PARTLY = (
+    partly(2, 3, 14, 0),
+    partly(2, 1, 16, 2),
+    partly(2, 3, 12, 2, faults=(kill(WORKERS[0], after_checkpoint=14),)),
+    partly(2, 3, 25, 1),
+)
+"""At the last of them all of the source has ended."""
+MANY_KEYS = {"partitions": 4, "records": 1_600, "keys": 160, "preloaded_percent": 75, "records_per_second": 400}
+SIZES = rescaled(1, 2, 4, options=IN_FILES, records=MANY_KEYS)
+
 CASES = with_needs(
     question(
         DEFAULT_GROUPS,
@@ -182,6 +215,37 @@ CASES = with_needs(
         runs=len(BY_KEY),
         mutant_plan=BY_KEY[1],
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/chain",
+        purpose="Does keyed state survive a chain of jobs of whatever parallelisms?",
+        method="Four jobs, each of a parallelism from 1 to 5 that is drawn, restore what the one before has left.",
+        passes="At each step the subtasks start with what was recorded, and the output is the right one, once.",
+        decides=(Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "restores-by-index"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=chain,
+        runs=6,
+        mutant_plan=BY_KEY[1],
+    ),
+    Case(
+        id="rescaling/state-per-subtask",
+        purpose="Does a subtask have less keyed state to store where there are more of them?",
+        method="A job with many keys is restored at twice its parallelism, and again.",
+        passes="The largest subtask stores four fifths of what the largest one had stored, or less.",
+        decides=(Decision("RSC-06", "RESTORE", ("no-less-per-subtask",), "keeps-foreign-keys"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=SIZES,
+    ),
+    Case(
+        id="rescaling/partly-finished",
+        purpose="Does a job go on at another parallelism of which something had come to its end?",
+        method="A job is cancelled when one subtask of a source has ended, or all of it, and another restores it.",
+        passes="No split is begun anew, none is forgotten, and the output is the right one, once.",
+        decides=(Decision("FIN-05", "EXACT", ("row-repeated",), "begins-finished-anew"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(PARTLY),
+        runs=len(PARTLY),
+        mutant_plan=PARTLY[0],
     ),
     Case(
         id="rescaling/list-state",

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from holdfast.harness.model.events import (
+    AckSent,
     AttemptStarted,
     BroadcastSummary,
     ChannelStateRestored,
     ChannelStateTaken,
+    CheckpointCompleted,
     Event,
     JobSubmitted,
     SnapshotTaken,
@@ -21,7 +23,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.submitted_jobs import topologies
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.shared.layout import Layouts
+from holdfast.harness.oracles.shared.layout import Layout, Layouts
 from holdfast.harness.oracles.shared.options import at_least_once
 from holdfast.harness.oracles.shared.recorded import Recorded
 from holdfast.harness.oracles.shared.state_fold import MODULUS, held_by
@@ -30,12 +32,18 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 CLAUSES: Mapping[str, str] = {
     "rescaled-state-differs": "at another parallelism an operator starts with other state than was recorded",
     "key-groups-changed": "a job restores a checkpoint of another max parallelism than its own",
+    "no-less-per-subtask": "with twice as many subtasks, or more, none of them has less keyed state to store",
     "key-in-two": "two subtasks of an operator start with state of the same key",
     "rescaled-positions-differ": "a partition continues elsewhere, twice or nowhere at another parallelism",
     "rescaled-transactions-differ": "a pending transaction is taken up twice or by nobody at another parallelism",
     "held-back-moved": "records that an operator holds back, in their order, are restored at another parallelism",
     "rescaled-in-flight": "in-flight records of a checkpoint are gone, or taken up twice, at another parallelism",
 }
+
+
+MANY_KEYS, NEARLY, LESS = 64, 0.9, 0.8
+"""So many keys there are at least where sizes are compared, which is nearly all that will ever come; and the largest
+subtask has at most so much of what the largest one had."""
 
 
 class RescaledRestores:
@@ -85,6 +93,7 @@ class RescaledRestores:
             if taken.keys() == set(former.subtasks):  # Otherwise some had finished: what they left is not known.
                 self._judge_attempt(taken, found, attempt, findings)
             self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, []), findings)
+            self._judge_sizes(former, attempt, checkpoint, taken, findings)
         for submitted in history.of(JobSubmitted):
             if self._key_groups_differ(submitted, submitted.checkpoint or 0):
                 findings.check("key-groups-changed")
@@ -127,6 +136,46 @@ class RescaledRestores:
             _judge_state(f"{where} {vertex.name}", before, after, findings, alike=alike)
             _judge_sets(vertex.name, before, after, where, findings)
 
+    def _judge_sizes(
+        self,
+        former: Layout,
+        attempt: AttemptStarted,
+        checkpoint: int,
+        taken: Mapping[str, SnapshotTaken],
+        findings: Findings,
+    ) -> None:
+        """What the largest keyed subtask stores before, and in the first checkpoint behind it. How many bytes a key
+        takes, few of them hide."""
+        layout = self._layouts.of(attempt)
+        keys = sum(_keys(taken.get(name)) for name in former.sums)
+        if len(layout.sums) < 2 * len(former.sums) or keys < max(MANY_KEYS, NEARLY * len(self._history.inputs.keys)):
+            return
+        before_attempt = next((each.attempt for each in taken.values()), 0)
+        first = min(
+            (each.checkpoint for each in self._history.of(CheckpointCompleted) if each.attempt == attempt.attempt),
+            default=0,
+        )
+        before = self._sizes(before_attempt, checkpoint, former.sums)
+        after = self._sizes(attempt.attempt, first, layout.sums)
+        if len(before) < len(former.sums) or len(after) < len(layout.sums):
+            return
+        findings.check("no-less-per-subtask")
+        if max(after) > LESS * max(before):
+            message = (
+                f"at {len(layout.sums)} subtasks one stores {max(after)} bytes in checkpoint {first}, at "
+                f"{len(former.sums)} one stored {max(before)} in checkpoint {checkpoint}"
+            )
+            findings.violated("no-less-per-subtask", message, attempt)
+
+    def _sizes(self, attempt: int, checkpoint: int, subtasks: Iterable[str]) -> list[int]:
+        """Bytes that each of these has stored for a checkpoint."""
+        chosen = frozenset(subtasks)
+        return [
+            each.inline_bytes + sum(file.length for file in each.files)
+            for each in self._history.of(AckSent)
+            if (each.attempt, each.checkpoint) == (attempt, checkpoint) and each.subtask in chosen
+        ]
+
     def _judge_in_flight(
         self, attempt: AttemptStarted, checkpoint: int, found: Sequence[ChannelStateRestored], findings: Findings
     ) -> None:
@@ -141,6 +190,10 @@ class RescaledRestores:
                 message = f"attempt {attempt.attempt} puts back {after} on the edge {edge}, {before} were in flight"
                 findings.violated("rescaled-in-flight", message, *recorded, *found, attempt)
                 return
+
+
+def _keys(taken: SnapshotTaken | None) -> int:
+    return taken.state.keys if taken is not None and taken.state is not None else 0
 
 
 def _batches(events: Iterable[ChannelStateTaken | ChannelStateRestored]) -> int:

@@ -254,3 +254,47 @@ def a_wider_job_takes_up_what_was_held_back() -> History:
 @near("held-back-moved")
 def a_wider_job_refuses_what_was_held_back() -> History:
     return held_back()
+
+
+def weighed(*sizes: int) -> History:
+    """One sum of 100 keys stored 9,000 bytes; what the sums behind it store in their first checkpoint."""
+    holding = events.StateSummary(100, 100, 100, 100)
+    part_of = events.StateSummary(50, 50, 50, 50)
+    width = len(sizes)
+
+    def acknowledged(index: int, checkpoint: int, length: int) -> events.AckSent:
+        file = events.FileReference(f"chk-{checkpoint}/{index}", length, 0)
+        return events.AckSent(subtask=f"sum[{index}]", checkpoint=checkpoint, files=(file,))
+
+    return story(
+        events.JobSubmitted(),
+        events.AttemptStarted(),
+        events.SnapshotTaken(subtask="source[0]", checkpoint=1),
+        events.SnapshotTaken(subtask="sum[0]", checkpoint=1, state=holding),
+        events.SnapshotTaken(subtask="sink[0]", checkpoint=1),
+        acknowledged(0, 1, 9_000),
+        events.CheckpointCompleted(checkpoint=1),
+        events.JobSubmitted(attempt=1_000, path="chk-1", checkpoint=1),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=1),
+        *(
+            events.TaskStarted(
+                subtask=f"{vertex}[{index}]", restored_checkpoint=1, state=part_of if vertex == "sum" else None
+            )
+            for index in range(width)
+            for vertex in ("source", "sum", "sink")
+        ),
+        *(acknowledged(index, 2, size) for index, size in enumerate(sizes)),
+        events.CheckpointCompleted(checkpoint=2),
+        parallelism=1,
+        faults=(FaultSpec("submit", Target(Role.COORDINATOR), parameters={"parallelism": width}),),
+    )
+
+
+@bad("no-less-per-subtask")
+def one_of_two_has_nearly_all() -> History:
+    return weighed(8_800, 400)
+
+
+@near("no-less-per-subtask")
+def each_of_two_has_about_half() -> History:
+    return weighed(5_000, 4_400)
