@@ -176,6 +176,7 @@ CHAINING = _option("pipeline.operator-chaining.enabled", Kind.FLAG, "true", "BAR
 STARTUP = _option("scan.startup.mode", Kind.NAME, "earliest-offset", "REC-04")
 SPLIT_ASSIGNMENT = _option("source.split-assignment", Kind.NAME, "static", "E2E-05")
 SOURCE_CONNECTOR = _option("source.connector", Kind.NAME, "", "CFG-04")
+CORRELATION_IDS = _option("source.correlation-ids", Kind.FLAG, "true", "E2E-05")
 SINK_CONNECTOR = _option("sink.connector", Kind.NAME, "", "CFG-04")
 SINK_DATABASE = _option("sink.database", Kind.NAME, "embedded", "TPC-09")
 DELIVERY = _option("sink.delivery-guarantee", Kind.NAME, "exactly-once", "E2E-01")

@@ -154,6 +154,13 @@ def keepable(plan: Plan) -> Claims:
     state = EXACTLY_ONCE if mode == "EXACTLY_ONCE" or plan.job.never_aligns() else AT_LEAST_ONCE
     if plan.job.iterative or any(source.socket for source in plan.job.of_kind(VertexKind.SOURCE)):
         state -= {Guarantee.NO_LOSS}
+    source, ids = options.get(profile.SOURCE_CONNECTOR), options.get(profile.CORRELATION_IDS)
+    if (
+        source
+        and source.text.lower() == "rabbitmq"
+        and (plan.topology.parallelism > 1 or (ids and ids.text.lower() == "false"))
+    ):
+        state &= AT_LEAST_ONCE  # who reads again what a queue gives again does not know it (E2E-01)
     sink, connector = options.get(profile.DELIVERY), options.get(profile.SINK_CONNECTOR)
     if not sink or sink.text.lower() != "at-least-once":
         return Claims(state, state)

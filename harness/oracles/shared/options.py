@@ -45,6 +45,13 @@ def flink_1_14(plan: Plan) -> bool:
     return texts(plan).get(profile.PROFILE, "").lower() == profile.FLINK_1_14
 
 
+def gives_again(plan: Plan) -> bool:
+    """Whether sources read queues whose messages have no ids: what was not acknowledged is read again, unrecognised."""
+    stated = texts(plan)
+    queues = stated.get(profile.SOURCE_CONNECTOR, "").lower() == "rabbitmq"
+    return queues and stated.get(profile.CORRELATION_IDS, "").lower() == "false"
+
+
 def retention(plan: Plan) -> str:
     """The policy of what becomes of checkpoints when the job is over, as Flink spells it."""
     stated = texts(plan).get(profile.RETENTION, "NO_EXTERNALIZED_CHECKPOINTS")

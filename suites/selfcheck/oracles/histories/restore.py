@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from holdfast.harness.model.events import (
     AttemptStarted,
@@ -43,8 +43,9 @@ def taken() -> list[Line]:
     ]
 
 
-def restarted(*lines: Line, restored: int | None = 1) -> History:
-    return story(*taken(), FailureCounted(cause="worker lost"), AttemptStarted(restored_checkpoint=restored), *lines)
+def restarted(*lines: Line, restored: int | None = 1, options: Mapping[str, str] | None = None) -> History:
+    begun = FailureCounted(cause="worker lost"), AttemptStarted(restored_checkpoint=restored)
+    return story(*taken(), *begun, *lines, options=options)
 
 
 def sum_starts(*held: tuple[int, int], restored: int | None = 1) -> TaskStarted:
@@ -82,6 +83,19 @@ def starts_elsewhere() -> History:
 @bad("position-differs")
 def emits_elsewhere() -> History:
     return restarted(source_starts(4), emitted(5))
+
+
+WITHOUT_IDS = {"source.connector": "rabbitmq", "source.correlation-ids": "false"}
+
+
+@bad("position-differs")
+def a_queue_without_ids_leaves_records_out() -> History:
+    return restarted(source_starts(4), emitted(5), options=WITHOUT_IDS)
+
+
+@near("position-differs")
+def a_queue_without_ids_gives_records_again() -> History:
+    return restarted(source_starts(4), emitted(2), emitted(3), emitted(4), options=WITHOUT_IDS)
 
 
 @near("position-differs")

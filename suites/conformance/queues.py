@@ -1,0 +1,82 @@
+"""Input from queues, which forget what is acknowledged and give again what is not (RULES E2E-01, E2E-05)."""
+
+from __future__ import annotations
+
+from holdfast.faults.process import kill
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.suites.conformance.plans import RESTORED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.submissions import Options, question, refused, submitted
+
+QUEUES: Options = {"source.connector": "rabbitmq"}
+WITHOUT_IDS: Options = {**QUEUES, "source.correlation-ids": "false"}
+EXACTLY: Options = {"holdfast.guarantee": "exactly-once"}
+AT_LEAST: Options = {"holdfast.guarantee": "at-least-once"}
+ONE = Topology(parallelism=1)
+UNHEARD = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR))
+"""The checkpoint is complete, and no source hears of it: what it holds is not acknowledged, and comes again."""
+LONGER = {"records": 1_000}
+"""So that records are read behind the first checkpoint on a slow machine, too."""
+READ_AGAIN = (
+    plan(UNHEARD, options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
+    plan(kill(WORKERS[0], after_checkpoint=1), options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
+    plan(UNHEARD, job=FORWARD, options=QUEUES | EXACTLY, topology=ONE, records=LONGER),
+)
+REPEATED = plan(UNHEARD, kill(WORKERS[0], after_checkpoint=2), options=WITHOUT_IDS, topology=ONE, records=LONGER)
+TOO_MUCH = [
+    refused(QUEUES | EXACTLY, job=KEYED_SUM, topology=Topology(parallelism=2)),
+    refused(WITHOUT_IDS | EXACTLY, job=KEYED_SUM, topology=ONE),
+    refused(WITHOUT_IDS | EXACTLY, job=FORWARD, topology=ONE),
+]
+KEPT = [
+    submitted(QUEUES | EXACTLY, topology=ONE),
+    submitted(QUEUES | AT_LEAST, topology=Topology(parallelism=2)),
+    submitted(WITHOUT_IDS | AT_LEAST, topology=ONE),
+    submitted(WITHOUT_IDS, topology=ONE),
+]
+
+CASES = with_needs(
+    Case(
+        id="queues/read-again",
+        purpose="Is a record of a queue counted once, whether it or its acknowledgement was lost in a crash?",
+        method="A worker dies between two checkpoints; a checkpoint completes and no source hears of it.",
+        passes="Every record takes effect once.",
+        decides=(
+            Decision(
+                "E2E-05", "EXACT", ("row-wrong", "row-repeated", "beyond-input"), "system:reference+forgets-message-ids"
+            ),
+            Decision("E2E-05", "EXACT", ("input-missing", "row-wrong"), "system:reference+acknowledges-at-once"),
+        ),
+        windows=RESTORED,
+        plan=each_of(READ_AGAIN),
+        tiers=(Tier.PROCESS,),
+        runs=len(READ_AGAIN),
+    ),
+    Case(
+        id="queues/without-ids",
+        purpose="Does a job lose nothing of queues whose messages nobody recognises?",
+        method="What comes again has no id. A checkpoint completes and no source hears of it; a worker dies.",
+        passes="No record is lost; some may be there twice.",
+        decides=(Decision("E2E-05", "NOLOSS", ("input-lost",), "system:reference+acknowledges-at-once"),),
+        plan=REPEATED,
+        tiers=(Tier.PROCESS,),
+    ),
+    question(
+        TOO_MUCH,
+        Decision("E2E-01", "LOUD", ("accepted-bad-option",), "claims-exact-queues"),
+        id="queues/too-much",
+        purpose="Is a claim of exactly-once refused of queues without ids, and of several subtasks?",
+        method="Jobs that read queues are submitted with a claim of exactly-once.",
+        passes="Each is refused.",
+    ),
+    question(
+        KEPT,
+        Decision("E2E-01", "CONFIG", ("claimed-too-much",), "claims-exact-queues"),
+        id="queues/kept",
+        purpose="May a job claim what it can keep of queues?",
+        method="Jobs that read queues are submitted with what they keep, with less, or with no claim.",
+        passes="Each is accepted, and no more is claimed.",
+    ),
+)
