@@ -51,6 +51,8 @@ class Capability(StrEnum):
     """Barriers can overtake records, which are then stored as channel state."""
     BUFFER_DEBLOATING = "buffer-debloating"
     """What channels hold follows what their receivers take."""
+    INCREMENTAL_CHECKPOINTS = "incremental-checkpoints"
+    """Checkpoints share files: each stores what has changed since the one before."""
     DAMAGE_CHECKPOINT = "damage-checkpoint"
     LOSE_POWER = "lose-power"
     STALE_LISTING = "stale-listing"

@@ -70,6 +70,7 @@ class FailureReason(StrEnum):
     SUBSUMED = "subsumed"
     INPUT_OUTPUT = "input or output error"
     FINALIZATION = "metadata was not stored"
+    REJECTED_STATE = "shared state was rejected"
     TASK_FAILURE = "task failure"
     SUSPENDED = "coordinator suspended"
 

@@ -36,6 +36,7 @@ from holdfast.harness.oracles.coordinator.fence import FenceOracle
 from holdfast.harness.oracles.coordinator.reach import ReachOracle
 from holdfast.harness.oracles.coordinator.trend import TrendOracle
 from holdfast.harness.oracles.finished_tasks.final import FinalOracle
+from holdfast.harness.oracles.incremental.shared import SharedOracle
 from holdfast.harness.oracles.iteration.feedback import FeedbackOracle
 from holdfast.harness.oracles.liveness.live import LiveOracle
 from holdfast.harness.oracles.liveness.message import MessageOracle
@@ -67,6 +68,7 @@ ORACLES = (
     FenceOracle(),
     PaceOracle(),
     QueueOracle(),
+    SharedOracle(),
     ReachOracle(),
     RetainOracle(),
     SavepointOracle(),

@@ -18,12 +18,27 @@ STUCK = ("LIVE/end-not-reached", "LIVE/no-new-checkpoints", "LIVE/input-not-drai
 """The job, or its checkpoints, stand still."""
 UNREADABLE = ("RESTORE/audit-failed", "STATE/state-unreadable")
 """The harness cannot restore a checkpoint that has completed."""
+FILE_GONE = (*UNREADABLE, "REACH/file-missing", "REACH/named-not-stored", "RESTORE/audit-failed",
+             "SHARED/deleted-in-use")  # fmt: skip
+"""A file is deleted that a checkpoint needs."""
 OTHER_NUMBERS = ("GOLDEN/checkpoint-value", "GOLDEN/final-value")
 
 OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wrong", "CONFIG/lint-wrong")
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    "never-releases": ("MERGES/uses", "SHARED/left-behind"),
+    "counts-one-use": ("SHARED/uses-misreported",),
+    "deletes-with-dropped": ("COUNT/refused-by-store", "RETAIN/deleted-in-use", *STUCK, *FILE_GONE),
+    "F1": ("COUNT/refused-by-store", "METRICS/size-wrong", "SHARED/uses-misreported", *STUCK, *FILE_GONE),
+    "F3": ("METRICS/size-wrong", "SHARED/deleted-in-use", *STUCK),
+    "F5": ("METRICS/size-wrong", *STUCK, *FILE_GONE),
+    "forgets-bases": ("METRICS/size-wrong",),
+    "keeps-aborted": ("COORD/state-not-discarded", "SNAPSHOT/aborted-file-left"),
+    "keeps-late-files": ("COORD/state-not-discarded", "SNAPSHOT/aborted-file-left"),
+    "deletes-late-files": FILE_GONE,
+    "takes-any-file": FILE_GONE,
+    "mixes-subtasks": ("MERGES/live-files", "METRICS/size-wrong", *FILE_GONE),
     "A3": ("CUT/copies-differ", "CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),
     "B2": ("CUT/state-missing", *LOST),
     "B3": ("CUT/channel-state-missing", "CUT/restored-order", *LOST),

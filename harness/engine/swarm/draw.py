@@ -27,6 +27,7 @@ from holdfast.harness.engine.swarm.options import (
     draw_dependent_edges,
     draw_edges,
     draw_forgiving,
+    draw_increments,
     forced,
     strategy,
 )
@@ -99,6 +100,8 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     if ends and mix.options:
         final = "true" if Feature.NO_FINAL_CHECKPOINT in precluded else stream.choice(_AFTER_FINISH)
         options[profile.AFTER_FINISH] = final
+    if mix.options:
+        options |= draw_increments(Stream(seed, "increments"), mix.incremental_percent)
     options |= draw_dependent_edges(Stream(seed, "edges"), options, interval_ms, mix.edge_percent)
     plan = Plan(
         system=mix.system,

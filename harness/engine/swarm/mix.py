@@ -59,6 +59,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         unaligned_percent: of those with alignment, barriers overtake.
         switching_percent: of these: not before an alignment timeout has passed.
         debloat_percent: buffers follow the throughput.
+        incremental_percent: checkpoints share files.
         repeating_sink_percent: the sink writes at once and may repeat itself (at-least-once).
         edge_percent: of the options that have edges, each: it is at one.
         backlog_percent: input has piled up before the start, a task is slow, and a worker dies again and again.
@@ -108,6 +109,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     socket_percent: int = 0
     switching_percent: int = 0
     debloat_percent: int = 0
+    incremental_percent: int = 0
     repeating_sink_percent: int = 0
     edge_percent: int = 0
     backlog_percent: int = 0
@@ -210,6 +212,7 @@ SWARM = Mix(
     socket_percent=3,
     switching_percent=50,
     debloat_percent=20,
+    incremental_percent=25,
     repeating_sink_percent=8,
     edge_percent=8,
     backlog_percent=12,
@@ -241,6 +244,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,
         "debloat_percent": Capability.BUFFER_DEBLOATING,
+        "incremental_percent": Capability.INCREMENTAL_CHECKPOINTS,
         "repeating_sink_percent": Capability.TWO_PHASE_COMMIT,
     }
     # Where none is accepted here, one that is accepted elsewhere tells best why.

@@ -85,6 +85,11 @@ def draw_dependent_edges(stream: Stream, options: Options, interval_ms: int, per
     return {key: stream.choice(values) for key, values in edges.items() if stream.chance(percent / 100)}
 
 
+def draw_increments(stream: Stream, percent: int) -> Options:
+    """Checkpoints that share files, with their chance; `stream` is of this draw alone."""
+    return {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"} if stream.chance(percent / 100) else {}
+
+
 def draw_forgiving(scene: Scene) -> Options:
     """A policy that no drawn faults exhaust, and timeouts short enough to fire."""
     stream, interval_ms = scene.stream, scene.interval_ms

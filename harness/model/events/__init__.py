@@ -49,6 +49,9 @@ from holdfast.harness.model.events.checkpoint import (
     NotificationSent,
     SavepointCompleted,
     SavepointTriggered,
+    SharedStateRegistered,
+    SharedStateRejected,
+    SharedStateReleased,
     TriggerSent,
 )
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
@@ -104,6 +107,8 @@ from holdfast.harness.model.events.state import (
     ChannelContent,
     FileReference,
     ListSummary,
+    SharedFileUse,
+    SharedHandle,
     StateSummary,
 )
 from holdfast.harness.model.events.statistics import (
@@ -149,6 +154,8 @@ AnyEvent = (
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
     | CheckpointRetained | SavepointTriggered | SavepointCompleted | NotificationSent
+    | CheckpointRetained | NotificationSent
+    | SharedStateRegistered | SharedStateReleased | SharedStateRejected
     | SplitsAssigned | SplitsReceived | SplitsLeft | SplitsListed
     | TaskStarted | InputRead | SourceEmitted | RecordFailed
     | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
@@ -188,28 +195,26 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
 the first orders; a reception whose send was not recorded (its sender died first) is not ordered by it."""
 
 __all__ = [
-    "BY_HARNESS", "EVENT_KINDS", "KIND_NAMES", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome",
-    "AckReceived", "AckSent", "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted",
-    "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized",
-    "CancellationReceived", "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored",
-    "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted",
-    "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested",
-    "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType",
-    "CommitFailed", "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
+    "BY_HARNESS", "EVENT_KINDS", "KIND_NAMES", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived",
+    "AckSent", "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived",
+    "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized", "CancellationReceived",
+    "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored", "ChannelStateTaken",
+    "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts",
+    "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested", "CheckpointRetained",
+    "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed",
+    "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
     "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
     "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged",
     "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
-    "LateRecords", "ListSummary",
-    "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed",
-    "MachineStalled", "MessageDisturbed", "MetadataPublished", "NamedTimers",
+    "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed",
+    "LocalCopyWritten", "LocalDiskListed", "MachineStalled", "MessageDisturbed", "MetadataPublished", "NamedTimers",
     "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
     "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped", "RecoveryFailed",
     "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
-    "SavepointCompleted", "SavepointTriggered",
-    "SnapshotReleased", "SnapshotTaken", "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed",
-    "SplitsReceived", "StateFileRead", "StateFound",
-    "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
-    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
-    "TimersFired", "TimersSet", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
-    "TriggerReceived", "TriggerSent",
+    "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle", "SharedStateRegistered",
+    "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken", "SourceEmitted",
+    "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound", "StateSummary",
+    "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished",
+    "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet", "TransactionAborted",
+    "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from holdfast.harness.model.checkpoint import CheckpointOrigin, FailureReason, SavepointFormat, StopMode
 from holdfast.harness.model.events.event import Event
-from holdfast.harness.model.events.state import FileReference
+from holdfast.harness.model.events.state import FileReference, SharedFileUse
 
 
 class AckOutcome(StrEnum):
@@ -85,6 +85,28 @@ class MetadataPublished(Event, tag="metadata_published"):
     path: str
     files: tuple[FileReference, ...]
     states: int = 0
+
+
+class SharedStateRegistered(Event, tag="shared_state_registered"):
+    """A checkpoint uses these shared files from now on, those of one subtask or of all."""
+
+    checkpoint: int
+    files: tuple[SharedFileUse, ...]
+
+
+class SharedStateReleased(Event, tag="shared_state_released"):
+    """A checkpoint does not use these shared files any more. Of which no use is left, that is to be deleted."""
+
+    checkpoint: int
+    files: tuple[SharedFileUse, ...]
+
+
+class SharedStateRejected(Event, tag="shared_state_rejected"):
+    """The state of a subtask names shared files which cannot be what it says: the checkpoint is aborted."""
+
+    checkpoint: int
+    subtask: str
+    reason: str
 
 
 class CheckpointCompleted(Event, tag="checkpoint_completed"):

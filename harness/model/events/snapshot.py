@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events.event import Event
-from holdfast.harness.model.events.state import ChannelContent, FileReference, StateSummary
+from holdfast.harness.model.events.state import ChannelContent, FileReference, SharedHandle, StateSummary
 
 
 class TriggerReceived(Event, tag="trigger_received"):
@@ -70,12 +70,14 @@ class ChannelStateRestored(Event, tag="channel_state_restored"):
 
 
 class AckSent(Event, tag="ack_sent"):
-    """A subtask acknowledged, naming the files that hold its state; `inline_bytes` of it came with the message."""
+    """A subtask acknowledged, naming the files that it stored for it; `inline_bytes` of it came with the message.
+    `shared` are all shared files that its state refers to, also those that an earlier checkpoint has stored."""
 
     subtask: str
     checkpoint: int
     files: tuple[FileReference, ...] = ()
     inline_bytes: int = 0
+    shared: tuple[SharedHandle, ...] = ()
 
 
 class DeclineSent(Event, tag="decline_sent"):

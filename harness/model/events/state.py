@@ -15,6 +15,28 @@ class FileReference(msgspec.Struct, frozen=True, gc=False):
     checksum: int
 
 
+class SharedHandle(msgspec.Struct, frozen=True, gc=False):
+    """A shared file that the state of a subtask refers to.
+
+    Attributes:
+        name: that the state backend gave it.
+        file: where it is stored; None: a placeholder, for the file that this name of the subtask stood for before.
+        inline: it is new, and not stored, because its content came with the acknowledgement.
+    """
+
+    name: str
+    file: FileReference | None = None
+    inline: bool = False
+
+
+class SharedFileUse(msgspec.Struct, frozen=True, gc=False):
+    """A file of the shared state registry: `vertex[index]/name`, its path, and how many checkpoints use it."""
+
+    key: str
+    path: str
+    uses: int
+
+
 class BroadcastSummary(msgspec.Struct, frozen=True):
     """What one subtask's copy of broadcast state held: number, sum of values and of identity hashes of its records."""
 

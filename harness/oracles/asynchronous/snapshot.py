@@ -92,7 +92,7 @@ def _judge_ack(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
     if missing:
         message = f"{ack.subtask} acknowledges checkpoint {ack.checkpoint} before {', '.join(missing)} is written"
         findings.violated("acked-before-durable", message, taken, ack)
-    elif stateful and not ack.files and not ack.inline_bytes:
+    elif stateful and not (ack.files or ack.inline_bytes or ack.shared):
         message = f"{ack.subtask} acknowledges checkpoint {ack.checkpoint} without the state that it holds"
         findings.violated("acked-before-durable", message, taken, ack)
 
@@ -100,6 +100,14 @@ def _judge_ack(trace: SnapshotTrace, part: Part, findings: Findings) -> None:
 def _stateful(taken: SnapshotTaken) -> bool:
     """Whether there was state at a cut; what is empty is stored nowhere."""
     return taken.state is not None and taken.state.records > 0
+
+
+def _adds_nothing(ack: AckSent | None) -> bool:
+    """Whether all state is in files of earlier checkpoints: an increment of nothing is stored nowhere."""
+    if ack is None or not ack.shared:
+        return False
+    stored = {file.path for file in ack.files}
+    return not any(each.inline or (each.file is not None and each.file.path in stored) for each in ack.shared)
 
 
 def _judge_barrier(part: Part, findings: Findings) -> None:
@@ -122,7 +130,7 @@ def _judge_release(trace: SnapshotTrace, part: Part, findings: Findings) -> None
             message = f"{taken.subtask} never frees the version of checkpoint {taken.checkpoint}"
             findings.violated("versions-kept", message, taken, *([part.acked] if part.acked else []))
         return
-    if isinstance(part.stored, FileWritten) and _stateful(taken):
+    if isinstance(part.stored, FileWritten) and _stateful(taken) and not _adds_nothing(part.acked):
         findings.check("freed-too-early")
         if released.sequence < part.stored.sequence:
             message = f"{taken.subtask} frees the version of checkpoint {taken.checkpoint}, which is not stored yet"

@@ -32,6 +32,11 @@ def _constant(text: str) -> str:
     return text.upper().replace("-", "_")
 
 
+def _name(text: str) -> str:
+    """Names do not heed case; a factory of somebody else (`module:name`) does."""
+    return text if ":" in text else text.lower()
+
+
 _STRATEGIES = {"off": "none", "disable": "none", **{name.replace("-", ""): name for name in TUNED}}
 
 
@@ -47,7 +52,7 @@ _OF_KIND: Mapping[Kind, _Normal] = {
     Kind.ATTEMPTS: _attempts,
     Kind.DECIMAL: _decimal,
     Kind.FLAG: str.lower,
-    Kind.NAME: str.lower,
+    Kind.NAME: _name,
     Kind.CONSTANT: _constant,
     Kind.TEXT: str,
 }

@@ -18,6 +18,7 @@ from holdfast.harness.oracles.observability.reported_checkpoint import Checkpoin
 from holdfast.harness.oracles.observability.subtask_times import SubtaskTimes
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import exemptions
+from holdfast.harness.oracles.shared.shared_files import shared_files
 
 _SNAPSHOT = "synchronous and asynchronous part"
 
@@ -70,6 +71,7 @@ class _Reports:
         self.clocks = Clocks(history, exempt)
         self.times = SubtaskTimes()
         self.types = CheckpointTypes(history)
+        self.shared = shared_files(history)
         self.lives: dict[str, Life] = {}
         self.forged = exempt.forged_acknowledgements
         self.triggers_forged = exempt.forged_triggers
@@ -124,15 +126,17 @@ class _Reports:
         elif checkpoint.delta_bytes is not None and checkpoint.full_bytes is not None:
             delta_bytes, full_bytes = self._sizes(life, part.acknowledged)
             checkpoint.delta_bytes += delta_bytes
-            checkpoint.full_bytes += full_bytes
+            checkpoint.full_bytes = None if full_bytes is None else checkpoint.full_bytes + full_bytes
 
-    def _sizes(self, life: Life, ack: events.AckSent) -> tuple[int, int]:
+    def _sizes(self, life: Life, ack: events.AckSent) -> tuple[int, int | None]:
+        """Bytes of an ack's state: what is new, and all, which nobody can tell of shared files never named before."""
         delta_bytes = full_bytes = ack.inline_bytes
         for file in ack.files:
             full_bytes += file.length
             if not any(file.path in named for named in life.files.values()):
                 delta_bytes += file.length
-        return delta_bytes, full_bytes
+        reused = self.shared.reused_bytes(ack)
+        return delta_bytes, None if reused is None else full_bytes + reused
 
     def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
         self._published(event)

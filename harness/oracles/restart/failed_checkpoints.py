@@ -17,7 +17,7 @@ COUNTED = frozenset(
         FailureReason.INPUT_OUTPUT,
     }
 )
-ONLY_SINCE_1_15 = FailureReason.FINALIZATION
+ONLY_SINCE_1_15 = frozenset({FailureReason.FINALIZATION, FailureReason.REJECTED_STATE})
 
 
 class FailedCheckpoints(CoordinatorLives):
@@ -32,7 +32,7 @@ class FailedCheckpoints(CoordinatorLives):
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.tolerable = tolerable_failures(history.plan)
-        self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | {ONLY_SINCE_1_15}
+        self.reasons = COUNTED if flink_1_14(history.plan) else COUNTED | ONLY_SINCE_1_15
         super().__init__()
         self.savepoints = {event.checkpoint for event in history.of(events.SavepointTriggered)}
         replay(

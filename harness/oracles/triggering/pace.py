@@ -20,6 +20,7 @@ from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.coordinator_lives import CoordinatorLives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms, milliseconds, number
+from holdfast.harness.oracles.shared.shared_files import shared_files
 from holdfast.harness.oracles.triggering.lost_request import CLAUSES as OF_REQUESTS
 from holdfast.harness.oracles.triggering.lost_request import judge_requests
 from holdfast.harness.oracles.triggering.request_turns import SLACK_NS, RequestTurns
@@ -83,6 +84,7 @@ class _Pace(CoordinatorLives):
         running: since when all tasks run; None: they do not.
         first: the first periodic request after that is still to come.
         completed: the last completion of this life.
+        shared: files that may stay though one of their checkpoints is dropped.
         cleaning: by dropped checkpoint, its files that are not deleted yet.
         deletions: by file, how many may be under way: what is dropped again, after a restart, is deleted twice.
     """
@@ -97,6 +99,7 @@ class _Pace(CoordinatorLives):
         self.pause_ns = milliseconds(plan, profile.MIN_PAUSE, 0) * NS_PER_MS
         self.interval_ns = interval_ms(plan) * NS_PER_MS
         self.timed = not exempt.coordinator_paused
+        self.shared = shared_files(history).paths
         self.files: dict[int, set[str]] = {}
         super().__init__()
         replay(
@@ -221,7 +224,7 @@ class _Pace(CoordinatorLives):
 
     def _published(self, event: events.MetadataPublished) -> None:
         self._of(event)
-        self.files[event.checkpoint] = {file.path for file in event.files}
+        self.files[event.checkpoint] = {file.path for file in event.files} - self.shared
 
     def _dropped(self, event: events.CheckpointDropped) -> None:
         self._of(event)

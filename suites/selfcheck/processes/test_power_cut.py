@@ -21,7 +21,7 @@ FILES = FileSystem()
 PRECOMMIT = Precommit(1, "sink[0]", "sink[0]-1-1", 1, ())
 SINK, AT_LEAST_ONCE = (FileSink(FILES, two_phase=two_phase) for two_phase in (True, False))
 METADATA = LAYOUT.metadata_path(7, 3)
-STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0")
+STATE = LAYOUT.state_path(7, 3_000_001, Scope.EXCLUSIVE, "sum-0", "sum[0]")
 
 
 def publish(disk: FileDisk) -> str:

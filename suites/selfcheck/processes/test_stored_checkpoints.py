@@ -30,7 +30,10 @@ def store(folder: Path, checkpoint: int, *, recorded: bool = True) -> None:
     """A checkpoint of one file of state."""
     if recorded:
         record(folder, checkpoint)
-    for path in (LAYOUT.state_path(checkpoint, 1, Scope.EXCLUSIVE, "sum-0"), LAYOUT.metadata_path(checkpoint, 0)):
+    for path in (
+        LAYOUT.state_path(checkpoint, 1, Scope.EXCLUSIVE, "sum-0", "sum[0]"),
+        LAYOUT.metadata_path(checkpoint, 0),
+    ):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(f"content of {path}".encode())
 
