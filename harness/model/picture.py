@@ -234,4 +234,48 @@ class LocalRecoveryPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     explains: str = ""
 
 
-Picture = DrawnMachine | StreamPicture | Film | PausePicture | RecoveryPicture | RescalePicture | LocalRecoveryPicture
+class SharedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A shared file.
+
+    Attributes:
+        name: that its backend gave it.
+        brought: the checkpoint that stored it.
+        users: checkpoints that refer to it.
+        uses: by column of the picture, how many retained checkpoints use it behind that one; 0: it is not needed.
+        deleted: the checkpoint behind whose completion it was deleted; 0: it is there at the end.
+    """
+
+    name: str
+    brought: int
+    users: tuple[int, ...]
+    uses: tuple[int, ...]
+    deleted: int = 0
+
+
+class SharedPicture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="shared"):
+    """Which checkpoints of a subtask share which files.
+
+    Attributes:
+        subtask: whose files.
+        checkpoints: the columns, each with the checkpoint behind whose completion it was dropped; 0: it is retained.
+        rows: its files, in the order in which they were stored.
+    """
+
+    name: str
+    title: str
+    subtask: str
+    checkpoints: tuple[tuple[int, int], ...]
+    rows: tuple[SharedRow, ...]
+    explains: str = ""
+
+
+Picture = (
+    DrawnMachine
+    | StreamPicture
+    | Film
+    | PausePicture
+    | RecoveryPicture
+    | RescalePicture
+    | LocalRecoveryPicture
+    | SharedPicture
+)

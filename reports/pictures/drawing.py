@@ -14,9 +14,10 @@ from holdfast.harness.model.picture import (
     Picture,
     RecoveryPicture,
     RescalePicture,
+    SharedPicture,
     StreamPicture,
 )
-from holdfast.reports.pictures import film, local_recovery, machine, pause, rescale, rewind, stream
+from holdfast.reports.pictures import film, local_recovery, machine, pause, rescale, rewind, shared, stream
 from holdfast.reports.svg import element, number
 
 PADDING = 16.0
@@ -73,4 +74,6 @@ def _drawn(picture: Picture) -> tuple[list[Markup], float, float]:
         return rescale.sheet(picture)
     if isinstance(picture, LocalRecoveryPicture):
         return local_recovery.sheet(picture)
+    if isinstance(picture, SharedPicture):
+        return shared.sheet(picture)
     raise TypeError(f"nobody draws a {type(picture).__name__}")

@@ -10,6 +10,7 @@ import msgspec
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
 from holdfast.harness.engine.pictures.local_recovery import local_recovery_picture
 from holdfast.harness.engine.pictures.rescale import rescale_picture
+from holdfast.harness.engine.pictures.shared_files import shared_picture
 from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
 from holdfast.harness.model import events, profile
@@ -184,6 +185,11 @@ PICTURES: Mapping[str, PictureKind] = {
         local_recovery_picture,
         "A bar is a copy of a checkpoint on the disk of the subtask's worker. A green dot is a restore from it, an "
         "orange one a restore from the checkpoint storage; a cross is a copy that was spoilt.",
+    ),
+    "shared-files": PictureKind(
+        shared_picture,
+        "A row is a file, a column a checkpoint. A full dot is a file that the checkpoint stored, a ring one that it "
+        "refers to again. The number is how many retained checkpoints use the file then; at a cross it is deleted.",
     ),
 }
 """What a case may name, beside `states:MACHINE`."""

@@ -12,7 +12,15 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case
 from holdfast.harness.model.events import CheckpointCompleted, SourceEmitted
 from holdfast.harness.model.history import History, RunEnd
-from holdfast.harness.model.picture import DrawnMachine, Film, PausePicture, Picture, RecoveryPicture, StreamPicture
+from holdfast.harness.model.picture import (
+    DrawnMachine,
+    Film,
+    PausePicture,
+    Picture,
+    RecoveryPicture,
+    SharedPicture,
+    StreamPicture,
+)
 from holdfast.harness.model.records import Output
 from holdfast.suites.selfcheck.oracles.legal import legal_run
 
@@ -132,3 +140,19 @@ def test_a_run_that_says_little_has_no_picture_and_breaks_nothing(name: str) -> 
         end = RunEnd(reached=False, problem="cut short")
         history = History(whole.plan, whole.claims, whole.inputs, Output(), whole.events[:length], end)
         assert len(pictures_of([name], history, ())) <= 1
+
+
+def test_shared_files_are_those_of_the_golden_run() -> None:
+    """seeds/001: files 1, 2 and 3 are merged into 123 and go with CP2, behind CP4."""
+    picture = made("shared-files", "incremental/golden-run")
+    assert isinstance(picture, SharedPicture)
+    assert picture.checkpoints[:3] == ((1, 3), (2, 4), (3, 5))
+    rows = {row.name: row for row in picture.rows}
+    assert {name: (rows[name].brought, rows[name].users[:2]) for name in ("1", "4", "123", "456")} == {
+        "1": (1, (1, 2)),
+        "4": (2, (2, 3)),
+        "123": (3, (3, 4)),
+        "456": (4, (4, 5)),
+    }
+    assert rows["4"].uses[:4] == (0, 1, 2, 1)
+    assert {name: row.deleted for name, row in rows.items() if row.deleted} == {"1": 4, "2": 4, "3": 4, "4": 5, "5": 5}

@@ -22,6 +22,8 @@ from holdfast.harness.model.picture import (
     RecoveryPicture,
     Scene,
     Segment,
+    SharedPicture,
+    SharedRow,
     StreamPicture,
     SubtaskScene,
 )
@@ -53,6 +55,13 @@ STREAM = StreamPicture(
     "stream", "A stream", "a[0]->b[0]", (Segment(("1", "2"), 1), Segment((), 2), Segment(("3",) * 40, 0))
 )
 PAUSE = PausePicture("pause", "A pause", 40, 60, 200, (PausedSpan(1, 10, 20, 80), PausedSpan(2, 80.0, 81, 141)))
+SHARED = SharedPicture(
+    "shared-files",
+    "Shared files",
+    "sum[0]",
+    ((1, 2), (2, 0)),
+    (SharedRow("1", 1, (1, 2), (1, 1)), SharedRow("a-name-that-is-too-long", 1, (1,), (1, 0), deleted=2)),
+)
 RECOVERY = RecoveryPicture(
     "recovery",
     "A recovery",
@@ -64,7 +73,7 @@ RECOVERY = RecoveryPicture(
     ((90.0, 1),),
 )
 MACHINES = tuple(drawn_machine(machine) for machine in STATE_MACHINES)
-ALL: tuple[Picture, ...] = (FILM, STREAM, PAUSE, RECOVERY, *MACHINES)
+ALL: tuple[Picture, ...] = (FILM, STREAM, PAUSE, RECOVERY, SHARED, *MACHINES)
 
 
 @pytest.mark.parametrize("picture", ALL, ids=lambda picture: picture.name)
