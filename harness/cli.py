@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from traceback import print_exc
@@ -392,6 +393,23 @@ def mutants(
 
 
 @app.command()
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="state-backend, checkpoint-storage, sink, source, restart-strategy."),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the module that is written.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else NAME, here.", show_default=False)
+    ] = None,
+) -> int:
+    """Write a small folder that runs: a right implementation, its wrong twin, a test file and a CI file."""
+    from holdfast.harness.commands.new import write_new
+
+    return write_new(kind, name, "", out)
+
+
+@app.command()
 def doctor() -> int:
     """Say which tiers this machine can run, and what is missing for the others."""
     from holdfast.harness.commands.doctor import examine
@@ -468,6 +486,9 @@ def main() -> None:
     from holdfast.harness.commands.stream import steady_streams
     from holdfast.harness.engine.site.memory import lacking_memory
 
+    # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
+    with suppress(OSError):  # It may be gone.
+        sys.path.append(str(Path.cwd()))
     streams = steady_streams()
     lacking = lacking_memory()
     code = _give_up(lacking) if lacking else execute(sys.argv[1:])

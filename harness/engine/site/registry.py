@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.night_reporter import NightReporter
     from holdfast.harness.spi.oracle import Oracle
     from holdfast.harness.spi.reporter import Reporter
+    from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.service import ServiceProvider
     from holdfast.harness.spi.state import KeyedStateBackendFactory
     from holdfast.harness.spi.system import System
@@ -203,6 +204,17 @@ def kit(contract: str) -> Kit:
         UsageError: nobody does, or what it needs is not installed.
     """
     return cast("Kit", _made(_registered("kits", contract, "kit")))
+
+
+def scaffold(kind: str) -> Scaffold:
+    """What an author of such a thing starts from.
+
+    Raises:
+        UsageError: nobody has one.
+    """
+    if kind not in _entries("scaffolds"):
+        raise unknown("scaffold", kind, _entries("scaffolds"))
+    return cast("Scaffold", _loaded(_entries("scaffolds")[kind]))
 
 
 def state_backend(name: str) -> KeyedStateBackendFactory:

@@ -1,0 +1,1 @@
+"""A checkpoint storage to begin with, and its wrong twin."""

@@ -1,0 +1,1 @@
+"""A restart strategy to begin with, and its wrong twin."""

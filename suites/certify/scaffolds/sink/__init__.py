@@ -1,0 +1,1 @@
+"""A sink to begin with, and its wrong twin."""

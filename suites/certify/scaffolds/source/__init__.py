@@ -1,0 +1,1 @@
+"""A source to begin with, and its wrong twin."""

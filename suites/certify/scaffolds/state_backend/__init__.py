@@ -1,0 +1,1 @@
+"""A keyed state backend to begin with, and its wrong twin."""

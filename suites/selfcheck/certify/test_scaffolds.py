@@ -1,0 +1,129 @@
+"""`holdfast new`: what it writes is certified as it stands, and its wrong twin is refuted by the rule that it names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.journal import Journal, Status, Title
+
+HOLDFAST = str(Path(sys.executable).with_name("holdfast"))
+"""The command itself: run as a module, Python would add the current folder for it."""
+PARTS = {
+    "checkpoint-storage": "Storage",
+    "restart-strategy": "Strategy",
+    "sink": "Sink",
+    "source": "Source",
+    "state-backend": "Backend",
+}
+LONG = pytest.mark.nightly
+QUICK = ("restart-strategy", "sink", "source")
+LEFT_OUT = {"sink": ("1 MUST rule is UNTESTED: TPC-08.",)}
+"""What the kit of a contract cannot decide, and the certificate says so."""
+
+
+def written(kind: str, folder: Path) -> Path:
+    assert cli.execute(["new", kind, "mine", "--out", str(folder / "mine")]) == 0
+    return folder / "mine"
+
+
+def certified(kind: str, factory: str, folder: Path, *arguments: str) -> tuple[int, Journal]:
+    """In its folder, by the command."""
+    command = [HOLDFAST, "certify", f"--{kind}", factory, *arguments]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert not ended.stderr, ended.stderr
+    return ended.returncode, msgspec.json.decode(
+        (folder / "holdfast-out/latest/results.json").read_bytes(), type=Journal
+    )
+
+
+def rule_of(twin: Path) -> str:
+    """As its first line names it."""
+    found = re.match(r'"""Wrong, against ([A-Z0-9]+-\d+): ', twin.read_text())
+    assert found is not None
+    return found[1]
+
+
+def statuses(journal: Journal, status: Status) -> set[str]:
+    return {each.rule.id for each in journal.rules if each.status is status}
+
+
+@pytest.mark.parametrize("kind", [*QUICK, "state-backend", pytest.param("checkpoint-storage", marks=LONG)])
+def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
+    code, journal = certified(kind, f"mine:{PARTS[kind]}", written(kind, tmp_path))
+    title = Title.PARTIAL if kind in LEFT_OUT else Title.CERTIFIED
+    assert (code, journal.certificate.title) == (0, title)
+    assert tuple(journal.certificate.missing) == LEFT_OUT.get(kind, ())
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_its_wrong_twin_is_refuted_by_the_rule_that_it_names(kind: str, tmp_path: Path) -> None:
+    folder = written(kind, tmp_path)
+    rule = rule_of(folder / "wrong_mine.py")
+    code, journal = certified(kind, f"wrong_mine:Wrong{PARTS[kind]}", folder, "--rule", rule)
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert statuses(journal, Status.FAIL) == {rule}
+    code, journal = certified(kind, f"mine:{PARTS[kind]}", folder, "--rule", rule)
+    assert (code, statuses(journal, Status.PASS)) == (0, {rule})
+
+
+@pytest.mark.parametrize(
+    "kind", [*QUICK, pytest.param("state-backend", marks=LONG), pytest.param("checkpoint-storage", marks=LONG)]
+)
+def test_its_test_file_passes(kind: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ended = subprocess.run(command, cwd=written(kind, tmp_path), capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    assert re.search(r"\d+ passed", ended.stdout)
+
+
+@pytest.mark.parametrize("kind", registry.names("scaffolds"))
+def test_nothing_of_a_template_is_left(kind: str, tmp_path: Path) -> None:
+    files = [each for each in written(kind, tmp_path).rglob("*") if each.is_file()]
+    assert {"README.md", "holdfast.yml"} <= {each.name for each in files}
+    for file in files:
+        text = file.read_text()
+        assert "scaffolds" not in text
+        assert not re.search(r"@[A-Z]+@", text), text
+
+
+def refused(arguments: Sequence[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["new", *arguments]) == cli.WRONG_USAGE
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").mkdir()
+    refused(["sink", "mine", "--out", str(tmp_path / "mine")], "is there, and nothing is overwritten", capsys)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+
+
+@pytest.mark.parametrize("name", ["json", "My", "my-sink", "1st", "holdfast", ""])
+def test_a_name_that_no_module_of_ones_own_can_have_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(["sink", name, "--out", str(tmp_path / "new")], "cannot be the name of a module", capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(["sofa", "mine"], "unknown scaffold 'sofa'; known: checkpoint-storage", capsys)
+
+
+def test_what_breaks_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(file: Path, text: str) -> int:
+        raise OSError(28, "No space left on device", str(file))
+
+    monkeypatch.setattr(Path, "write_text", no_room)
+    assert cli.execute(["new", "sink", "mine", "--out", str(tmp_path / "mine")]) == cli.HARNESS_ERROR
+    assert list(tmp_path.iterdir()) == []
