@@ -297,7 +297,7 @@ def test_partitions_that_are_overwritten_have_no_marker(tmp_path: Path, output: 
     assert looking.look() == []
     identities(output / "day=1" / "part-0.parquet", (0, 0))
     identities(output / "part-0.parquet", (0, 1))
-    assert [event.name for event in looking.look() if isinstance(event, RowsVisible)] == ["day=1", "."]
+    assert [event.name for event in looking.look() if isinstance(event, RowsVisible)] == ["day=1", "output folder"]
     (output / "day=1" / "part-0.parquet").unlink()
     identities(output / "day=1" / "part-1.parquet", (0, 3))
     [replaced] = looking.look()
