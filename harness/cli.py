@@ -39,6 +39,12 @@ app.add_typer(services_app, name="services")
 config_app = typer.Typer(help="Configuration files of a cluster.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 
+job_app = typer.Typer(
+    help="Jobs of the reference runtime, in the background; arguments as those of Flink's command line.",
+    no_args_is_help=True,
+)
+app.add_typer(job_app, name="job")
+
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
 Trust = Annotated[
@@ -479,6 +485,97 @@ def sweep(
     from holdfast.harness.commands.sweep import sweep_folder
 
     return sweep_folder(out, trust=trust)
+
+
+JobFolder = Annotated[Path, typer.Option("--folder", metavar="DIR", help="Folder of the cluster.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB_ID", help="As `holdfast job list` prints it.")]
+SavepointType = Annotated[str, typer.Option("--type", metavar="TYPE", help="canonical or native.")]
+JOBS = Path("holdfast-jobs")
+
+
+@job_app.command("run")
+def job_run(
+    program: Annotated[str, typer.Argument(metavar="[PROGRAM]", help="Name of a job, such as keyed-sum.")] = "",
+    savepoint_path: Annotated[
+        str, typer.Option("-s", "--fromSavepoint", metavar="PATH", help="Go on from a savepoint or checkpoint.")
+    ] = "",
+    allow_non_restored_state: Annotated[
+        bool, typer.Option("-n", "--allowNonRestoredState", help="Leave state out that no operator has the name of.")
+    ] = False,
+    claim_mode: Annotated[
+        str, typer.Option("-rm", "--claimMode", metavar="MODE", help="CLAIM, NO_CLAIM or LEGACY.")
+    ] = "",
+    parallelism: Annotated[int, typer.Option("-p", "--parallelism", help="Subtasks of each operator.")] = 0,
+    detached: Annotated[bool, typer.Option("-d", "--detached", help="Do not wait until the job has ended.")] = False,
+    options: Annotated[list[str] | None, typer.Option("-D", metavar="KEY=VALUE", help="An option of Flink's.")] = None,
+    folder: JobFolder = JOBS,
+) -> int:
+    """Run a job."""
+    from holdfast.harness.commands.jobs import PROGRAM, run_job
+
+    return run_job(
+        folder,
+        program or PROGRAM,
+        _pairs("-D", options),
+        path=savepoint_path,
+        allow_left_out=allow_non_restored_state,
+        claim_mode=claim_mode,
+        parallelism=parallelism,
+        detached=detached,
+    )
+
+
+@job_app.command("list")
+def job_list(folder: JobFolder = JOBS) -> int:
+    """Print the jobs of the cluster."""
+    from holdfast.harness.commands.jobs import list_jobs
+
+    return list_jobs(folder)
+
+
+@job_app.command("savepoint")
+def job_savepoint(
+    job: JobId,
+    target: Annotated[str, typer.Argument(metavar="[TARGET_DIRECTORY]", help="As configured if not given.")] = "",
+    form: SavepointType = "canonical",
+    folder: JobFolder = JOBS,
+) -> int:
+    """Take a savepoint of a running job."""
+    from holdfast.harness.commands.jobs import take_savepoint
+
+    return take_savepoint(folder, job, target, form)
+
+
+@job_app.command("stop")
+def job_stop(
+    job: JobId,
+    savepoint_path: Annotated[
+        str, typer.Option("-p", "--savepointPath", metavar="DIR", help="Where its savepoint goes.")
+    ] = "",
+    drain: Annotated[bool, typer.Option("-d", "--drain", help="Emit everything that is held back first.")] = False,
+    form: SavepointType = "canonical",
+    folder: JobFolder = JOBS,
+) -> int:
+    """Stop a job with a savepoint."""
+    from holdfast.harness.commands.jobs import stop_job
+
+    return stop_job(folder, job, savepoint_path, form, drain=drain)
+
+
+@job_app.command("cancel")
+def job_cancel(job: JobId, folder: JobFolder = JOBS) -> int:
+    """Cancel a job."""
+    from holdfast.harness.commands.jobs import cancel_job
+
+    return cancel_job(folder, job)
+
+
+@job_app.command("end-cluster")
+def job_end_cluster(folder: JobFolder = JOBS) -> int:
+    """End the cluster, with whatever runs."""
+    from holdfast.harness.commands.jobs import end_cluster
+
+    return end_cluster(folder)
 
 
 def main() -> None:

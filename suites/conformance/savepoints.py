@@ -188,7 +188,6 @@ CASES = with_needs(
         windows=(Window.RESTORED_STATE,),
         plan=each_of(DRAINED),
         runs=len(DRAINED),
-        tiers=EVERYWHERE,
     ),
     Case(
         id="savepoints/edited",
@@ -227,7 +226,6 @@ CASES = with_needs(
         decides=(Decision("SAV-06", "SAVEPOINT", ("savepoint-deleted",), "claims-always"),),
         windows=(Window.RESTORED_STATE,),
         plan=STOPPED[0],
-        tiers=EVERYWHERE,
     ),
     Case(
         id="savepoints/between",

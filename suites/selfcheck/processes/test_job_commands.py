@@ -1,0 +1,108 @@
+"""`holdfast job` with real processes: the command lines of seeds/004 behind the program name, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.job_cluster.client import ClusterClient
+
+PATIENCE_S = 120
+"""For a command, on a machine that is busy with others."""
+
+
+class Shell:
+    """Where somebody types."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def holdfast(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """One command of `holdfast job`."""
+        return subprocess.run(
+            [sys.executable, "-m", "holdfast.harness.cli", "job", *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def says(self, *words: str) -> str:
+        """What a command prints that must work."""
+        done = self.holdfast(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def refuses(self, *words: str) -> str:
+        """What a command says that must not work."""
+        done = self.holdfast(*words)
+        assert done.returncode == 3, done.stdout
+        return done.stderr
+
+    def answer(self, method: str, path: str) -> str:
+        """What the endpoint says to a request that it refuses."""
+        with pytest.raises(UsageError) as refused:
+            ClusterClient(self.folder / "holdfast-jobs").ask(method, path)
+        return str(refused.value)
+
+    def states(self) -> list[tuple[str, str]]:
+        """(job, state) as the endpoint tells them."""
+        address = json.loads((self.folder / "holdfast-jobs" / "endpoint.json").read_text())["address"]
+        with urlopen(f"{address}/jobs", timeout=PATIENCE_S) as answer:
+            return [(job["jid"], job["state"]) for job in json.loads(answer.read())["jobs"]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    made = Shell(tmp_path)
+    yield made
+    made.holdfast("end-cluster")
+
+
+def test_the_command_lines_of_the_seed(shell: Shell) -> None:
+    shell.says("run", "-d")
+    (job, state), *_ = shell.states()
+    assert state == "RUNNING"
+
+    told = shell.says("savepoint", job, "target")
+    assert Path(told.removeprefix("Savepoint completed. Path: ").strip()).parent == shell.folder / "target"
+
+    told = shell.says("stop", "--savepointPath", "target", job)
+    savepoint = Path(told.removeprefix("Savepoint completed. Path: ").strip())
+    assert {"_metadata"} < {file.name for file in savepoint.iterdir()}
+    assert shell.states() == [(job, "FINISHED")]
+
+    elsewhere = shell.folder / "elsewhere"
+    shutil.move(savepoint, elsewhere)
+    shell.says("run", "-s", str(elsewhere), "-n", "-d")
+    (_, _), (resumed, state) = shell.states()
+    assert state == "RUNNING"
+
+    assert "Could not find a job with ID 0" in shell.refuses("savepoint", "0")
+    assert (
+        shell.answer("POST", f"/jobs/{job}/stop") == f"job {job} is FINISHED: only a running job has savepoints taken."
+    )
+    assert shell.answer("POST", "/jobs") == f"job {resumed} is RUNNING: stop or cancel it first."
+    assert "no request that a cluster takes" in shell.answer("PATCH", "/jars")
+
+
+@pytest.mark.nightly
+def test_a_job_is_cancelled_and_a_path_that_leads_nowhere_is_named(shell: Shell) -> None:
+    shell.says("run", "-d")
+    (job, _), *_ = shell.states()
+    shell.says("cancel", job)
+    assert "nowhere/_metadata cannot be read" in shell.refuses("run", "-s", "nowhere", "-d")
+    assert [state for _, state in shell.states()] == ["CANCELED", "FAILED"]
+
+
+def test_without_a_cluster_there_is_nobody_to_ask(shell: Shell) -> None:
+    assert "no cluster runs there" in shell.refuses("list")
