@@ -106,7 +106,7 @@ class RescaledRestores:
     def _holds_back(self, restoring: AttemptStarted | JobSubmitted, checkpoint: int) -> bool:
         """Whether a job restores, at another parallelism, records whose order their operator keeps."""
         return any(
-            subtask in self._layouts.of(taken).buffers
+            subtask in self._layouts.of(taken).buffers and (taken.state is None or taken.state.records > 0)
             for subtask, taken in self._snapshots.all_of(restoring, checkpoint).items()
             if self._layouts.of(taken) is not self._layouts.of(restoring)
         )
