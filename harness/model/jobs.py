@@ -352,7 +352,7 @@ ENDLESS_JOBS = JOBS | {WINDOW_SUM.name: WINDOW_SUM}
 """By name, these and those that cannot be drawn to finish."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
-TIMED_JOBS = {job.name: job for job in (DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM)}
-"""By name, those whose rows wait for timers."""
+KEYED_JOBS = {job.name: job for job in (DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, SESSION_SUM, TOP_SUM, DEDUPLICATE)}
+"""By name, those with more state by key than a sum: timers, windows, lists, times to live."""
 REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}
 """By name, those with several regions, of which one can restart alone."""

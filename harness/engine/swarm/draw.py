@@ -35,7 +35,7 @@ from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.engine.swarm.workload import draw_workload
 from holdfast.harness.model import profile
 from holdfast.harness.model.job import STATEFUL, Job
-from holdfast.harness.model.jobs import BOUNDED_JOBS, ENDLESS_JOBS, JOBS, REDUCED, REGIONAL_JOBS
+from holdfast.harness.model.jobs import BOUNDED_JOBS, ENDLESS_JOBS, JOBS, KEYED_JOBS, REDUCED, REGIONAL_JOBS
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.oracles.output.settle_window import lengthened
@@ -57,6 +57,9 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     regional = not ends and not job.iterative and bool(mix.regional_jobs) and regions.chance(mix.regional_percent / 100)
     if regional:
         job = REGIONAL_JOBS[regions.weighted(mix.regional_jobs)]
+    keyed = Stream(seed, "keyed jobs")
+    if mix.keyed_jobs and keyed.chance(mix.keyed_percent / 100) and not (ends or regional or job.iterative):
+        job = KEYED_JOBS[keyed.weighted(mix.keyed_jobs)]
     topology = Topology(parallelism=stream.weighted(mix.parallelism))
     interval_ms = stream.between(*mix.interval_ms)
     latest = stream.chance(mix.latest_percent / 100) and not ends

@@ -13,7 +13,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.evidence import Evidence
-from holdfast.harness.model.jobs import ENDLESS_JOBS, REGIONAL_JOBS
+from holdfast.harness.model.jobs import ENDLESS_JOBS, KEYED_JOBS, REGIONAL_JOBS
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION, MessageContract
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.spi.attack import Attack, Drawn, Occasion, Precluding, Weights
@@ -50,6 +50,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         disturbed_percent: of those that neither fail nor are ended by a user: one of the disturbances comes on top.
         regional_percent: the job has several regions, of which one restarts alone and a second fault strikes.
         regional_jobs: weights of these jobs by name.
+        keyed_percent: of those that neither end nor have loops or several regions: the job has more state by key.
+        keyed_jobs: weights of these jobs by name.
         iteration_percent: the job has a loop, and forces its checkpoints.
         user_end_percent: of those that neither end by themselves nor at the boundary: a user ends the job.
         retention_percent: what a job leaves is said.
@@ -102,6 +104,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     disturbed_percent: int = 0
     regional_percent: int = 0
     regional_jobs: dict[str, int] = {}
+    keyed_percent: int = 0
+    keyed_jobs: dict[str, int] = {}
     user_end_percent: int = 0
     retention_percent: int = 0
     rescaled_percent: int = 0
@@ -205,6 +209,15 @@ SWARM = Mix(
     disturbed_percent=60,
     regional_percent=8,
     regional_jobs={"forward": 2, "two-pipelines": 1},
+    keyed_percent=8,
+    keyed_jobs={
+        "delayed-sum": 3,
+        "sliding-sum": 3,
+        "tumbling-sum": 1,
+        "session-sum": 2,
+        "top-sum": 2,
+        "deduplicate": 2,
+    },
     user_end_percent=8,
     retention_percent=30,
     rescaled_percent=50,
@@ -251,12 +264,14 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
     asked = (tier, *system.capabilities)
     jobs = next(filter(None, (accepted_jobs(system, mix, each) for each in asked)), {})
     regional = {name: weight for name, weight in mix.regional_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
+    keyed = {name: weight for name, weight in mix.keyed_jobs.items() if _accepts(system, name, max(WIDTHS), tier)}
     widths = {width for width in WIDTHS if all(_accepts(system, name, width, tier) for name in jobs)}
     return msgspec.structs.replace(
         mix,
         system=system.name,
         jobs=jobs or mix.jobs,
         regional_jobs=regional,
+        keyed_jobs=keyed,
         parallelism={width: mix.parallelism[width] for width in mix.parallelism if width in widths}
         or {min(widths, default=1): 1},
         able=able,
@@ -291,7 +306,7 @@ def _reported(system: System, tier: Tier) -> Collection[str]:
 
 
 def _accepts(system: System, job: str, width: int, tier: Tier) -> bool:
-    shape = (ENDLESS_JOBS | REGIONAL_JOBS)[job]
+    shape = (ENDLESS_JOBS | REGIONAL_JOBS | KEYED_JOBS)[job]
     if demands(shape) - declared(system):
         return False
     plan = Plan(system=system.name, job=shape, topology=Topology(width), workload=WorkloadSpec("synthetic"))
