@@ -107,7 +107,10 @@ class Submit(UserCommand):
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
         PARALLELISM: (int, "how wide it is, at most its max parallelism; as the last if not given"),
         MAX_PARALLELISM: (int, "how many key groups it has; as many as the last if not given"),
-        "edit": (str, "an edge, such as `source->sum`, that has a new operator in it, or a new name, `sum=total`"),
+        "edit": (
+            str,
+            "an edge that has a new operator, `source->sum`; a new name, `sum=total`; a format of state, `sum@2`",
+        ),
     }
     colour = "#eedd88"
     leaves = "nothing of the last job but what is stored"

@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.harness.model.job import Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import VERSIONED, Edge, Job, Partitioning, Vertex, VertexKind
 
 ADDED = "added"
 """Name of the new vertex."""
 
 
 RENAMED = "="
+VERSION = "@"
 
 
 def edited(job: Job, edit: str) -> Job:
-    """The job with a new map in the middle of one of its edges, or with another name for one of its operators.
+    """The job with a new map in the middle of one of its edges, or with another name or another format of state for one
+    of its operators.
 
     Args:
         job: as it was.
-        edit: the ends of the edge, such as `source->sum`; or the old and the new name, such as `sum=total`.
+        edit: the ends of the edge, such as `source->sum`; the old and the new name, such as `sum=total`; or the name
+            and the version of the format, such as `sum@2`.
 
     Raises:
         ValueError: the job has no such edge, or no such operator; one sentence.
     """
+    if VERSION in edit:
+        return _versioned(job, *edit.split(VERSION, 1))
     return _renamed(job, *edit.split(RENAMED, 1)) if RENAMED in edit else _extended(job, edit)
+
+
+def _versioned(job: Job, name: str, version: str) -> Job:
+    known = [vertex.name for vertex in job.of_kind(*VERSIONED)]
+    if name not in known or version not in ("1", "2"):
+        raise ValueError(
+            f"state {name!r} of job {job.name} has no version {version!r}; there are 1 and 2 of {', '.join(known)}."
+        )
+    vertices = (
+        msgspec.structs.replace(each, state_version=int(version)) if each.name == name else each
+        for each in job.vertices
+    )
+    return msgspec.structs.replace(job, vertices=tuple(vertices))
 
 
 def _renamed(job: Job, old: str, new: str) -> Job:

@@ -131,6 +131,8 @@ STATEFUL = (
 """Kinds that keep state by key: their inputs come by key."""
 FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
 """Of these, those whose state is not the sum of everything that they have taken."""
+VERSIONED = (VertexKind.DELAYED_SUM, VertexKind.SESSION_SUM, VertexKind.TOP_SUM, VertexKind.DEDUPLICATE)
+"""Kinds of whose state there are two formats."""
 EVENT_TIMED = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.DEDUPLICATE)
 """Kinds that ask for the event time of records."""
 DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
@@ -153,6 +155,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         gap_ms: of SESSION_SUM, how long nothing comes behind a session.
         top: of TOP_SUM, how many values it sums.
         ttl_ms: of DEDUPLICATE, for how long others are dropped.
+        state_version: of the kinds in VERSIONED, of the format in which they store their sums: 1 or 2. What was stored
+            as an older version is converted; what was stored as a newer one is refused.
         straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
         disorder_ms: of SOURCE, how far its watermark stays behind the latest event time.
         held: of REDUCE, how many rows it takes at most before it emits.
@@ -175,6 +179,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     gap_ms: int = 0
     top: int = 0
     ttl_ms: int = 0
+    state_version: int = 1
     straggling: int = 0
     straggling_ms: int = 0
     disorder_ms: int = 0

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec.structs import replace
+
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
+from holdfast.faults.user import command
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.jobs import (
     BROADCAST,
     DEDUPLICATE,
@@ -17,6 +23,7 @@ from holdfast.harness.model.jobs import (
     TOP_SUM,
     UNION,
 )
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
@@ -29,7 +36,7 @@ from holdfast.suites.conformance.plans import (
     plan,
     with_needs,
 )
-from holdfast.suites.conformance.rescaling import rescaled
+from holdfast.suites.conformance.rescaling import RETAIN, rescaled
 
 MEETING = (UNION, DIAMOND, JOIN, SELF_JOIN, BROADCAST)
 """Two streams flow together."""
@@ -54,6 +61,26 @@ KEYED = tuple(
         rescaled(3, 2, job=job),
     )
 )
+
+
+def versioned(first: int, second: int, *faults: FaultSpec, **fields: Any) -> Plan:
+    """A top list is cancelled, and goes on from what it has left with another format of its state."""
+    vertices = tuple(
+        replace(vertex, state_version=first) if vertex.kind is VertexKind.TOP_SUM else vertex
+        for vertex in TOP_SUM.vertices
+    )
+    return plan(
+        command("cancel", after_checkpoint=3),
+        command("submit", {"edit": f"sum@{second}"}, after_checkpoint=3, at_event="checkpoint_retained"),
+        *faults,
+        job=replace(TOP_SUM, vertices=vertices),
+        options=RETAIN,
+        **fields,
+    )
+
+
+COMPATIBLE = (versioned(1, 2), versioned(1, 2, kill(WORKERS[0], after_checkpoint=5)))
+INCOMPATIBLE = versioned(2, 1, expected_end=ExpectedEnd.FAILED)
 
 CASES = with_needs(
     Case(
@@ -120,5 +147,23 @@ CASES = with_needs(
         windows=RESTORED,
         plan=each_of(KEYED),
         runs=len(KEYED),
+    ),
+    Case(
+        id="operators/newer-format",
+        purpose="Does state of an older format come back in the newer one?",
+        method="A job is cancelled, and goes on as a program that stores its sums in another format.",
+        passes="The second job starts with the state that the first has recorded, and its rows are right.",
+        decides=(Decision("REC-03", "RESTORE", ("rescaled-state-differs",), "converts-to-nothing"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(COMPATIBLE),
+        runs=len(COMPATIBLE),
+    ),
+    Case(
+        id="operators/older-format",
+        purpose="Is state refused that was stored in a newer format than the program has?",
+        method="A job is cancelled, and an older program is to go on from what it has left.",
+        passes="No attempt starts without the state that the first has recorded: the second job fails.",
+        decides=(Decision("REC-08", "RESTORE", ("rescaled-state-differs",), "starts-afresh-if-incompatible"),),
+        plan=INCOMPATIBLE,
     ),
 )

@@ -64,6 +64,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "C4": ("LIVE/input-not-drained", *LOST),
     "never-assigns-again": ("PROGRESS/split-not-received", *STUCK),
     "M1": (*LOST, "PROGRESS/held-back-too-long", "TIME/timer-lost", "WINDOW/window-missing", "WINDOW/window-wrong"),
+    "converts-to-nothing": EXTRA + LOST,
+    "starts-afresh-if-incompatible": ("CUT/state-missing", "LIVE/end-not-reached", *EXTRA, *LOST),
     "loses-ties": ("NOLOSS/extra-not-a-repeat",),
     "renews-time-to-live": ("EXACT/row-unknown", "NOLOSS/extra-not-a-repeat", "NOLOSS/input-lost"),
     "ends-sessions-by-steady-clock": ("TIME/timer-early",),

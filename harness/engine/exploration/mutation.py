@@ -109,7 +109,8 @@ def objections_to_system(wrong: System, plan: Plan, tools: Toolbox) -> list[str]
     run = run_plan(_on(wrong, without_faults(plan)), wrong, tools)
     if run.history.end.problem:
         return [f"without faults {wrong.name} could not be judged: {run.history.end.problem}"]
-    verdicts = [each for each in run.verdicts if each.oracle in (*DELIVERY, OF_WINDOWS) and not each.had_nothing_to_decide]
+    judges = (*DELIVERY, OF_WINDOWS)
+    verdicts = [each for each in run.verdicts if each.oracle in judges and not each.had_nothing_to_decide]
     if not verdicts:
         return [f"without faults nothing judged what {wrong.name} committed"]
     return [_not_passed(wrong, verdict) for verdict in verdicts if verdict.outcome is not Outcome.PASS]

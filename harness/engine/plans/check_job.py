@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.model.job import DELAYING, STATEFUL, Contract, Edge, Job, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import (
+    DELAYING,
+    STATEFUL,
+    VERSIONED,
+    Contract,
+    Edge,
+    Job,
+    Partitioning,
+    Vertex,
+    VertexKind,
+)
 
 _INPUTS = {
     VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
@@ -45,6 +55,7 @@ _PARAMETERS = (
     (("modulus", "remainder"), (VertexKind.FILTER,)),
     (("latency_ms",), DELAYING),
     (("window_ms", "slide_ms", "lateness_ms"), (VertexKind.SLIDING_SUM,)),
+    (("state_version",), VERSIONED),
     (("gap_ms",), (VertexKind.SESSION_SUM,)),
     (("top",), (VertexKind.TOP_SUM,)),
     (("ttl_ms",), (VertexKind.DEDUPLICATE,)),
@@ -79,6 +90,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
         vertex.kind is not VertexKind.SLIDING_SUM or 0 < vertex.slide_ms <= vertex.window_ms,
         f"{place}.slide_ms is {vertex.slide_ms}: use 1 to window_ms, which is {vertex.window_ms}.",
     )
+    _require(vertex.state_version in (1, 2), f"{place}.state_version is {vertex.state_version}: use 1 or 2.")
     for name, kind in _POSITIVE.items():
         value = getattr(vertex, name)
         _require(vertex.kind is not kind or value >= 1, f"{place}.{name} is {value}: use at least 1.")

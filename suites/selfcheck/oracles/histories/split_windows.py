@@ -6,6 +6,7 @@ to 30 ms before it, and to 70 ms behind them all, so that the windows up to numb
 
 from __future__ import annotations
 
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import SLIDING_SUM
 from holdfast.harness.model.plan import ExpectedEnd
@@ -21,10 +22,14 @@ OTHER = row("b", -1, 1)
 LATE = row("a", -2, 6)
 
 
-def told(*rows: WindowRow, expected: ExpectedEnd = ExpectedEnd.RUNNING) -> History:
+def told(
+    *rows: WindowRow,
+    expected: ExpectedEnd = ExpectedEnd.RUNNING,
+    claimed: frozenset[Guarantee] = EXACTLY_ONCE,
+) -> History:
     """A unit for each row."""
     units = tuple(CommittedRows(f"unit-{poll}", poll, (each,)) for poll, each in enumerate(rows))
-    return story(job=SLIDING_SUM, inputs=input_log(10), units=units, expected=expected)
+    return story(job=SLIDING_SUM, inputs=input_log(10), units=units, expected=expected, claimed=claimed)
 
 
 @bad("window-wrong")
@@ -55,3 +60,8 @@ def where_the_input_ends_every_window_is_due() -> History:
 @bad("window-repeated")
 def a_late_record_opens_a_window_again() -> History:
     return told(IN_TIME, OTHER, IN_TIME)
+
+
+@near("window-missing")
+def records_may_take_effect_twice() -> History:
+    return told(row("a", -1, 0, 0, 2, 6), OTHER, claimed=AT_LEAST_ONCE)
