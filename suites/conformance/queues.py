@@ -1,4 +1,7 @@
-"""Input from queues, which forget what is acknowledged and give again what is not (RULES E2E-01, E2E-05)."""
+"""Input from queues, which forget what is acknowledged and give again what is not (RULES E2E-01, E2E-05).
+
+Wrong readers need a broker: `suites/selfcheck/services/test_queues.py` runs them where there is one.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ CASES = with_needs(
             Decision(
                 "E2E-05", "EXACT", ("row-wrong", "row-repeated", "beyond-input"), "system:reference+forgets-message-ids"
             ),
-            Decision("E2E-05", "EXACT", ("input-missing", "row-wrong"), "system:reference+acknowledges-at-once"),
+            Decision("E2E-05", "EXACT", ("input-missing",), "history:exact/input-missing/last-records-missing"),
         ),
         windows=RESTORED,
         plan=each_of(READ_AGAIN),
@@ -59,7 +62,7 @@ CASES = with_needs(
         purpose="Does a job lose nothing of queues whose messages nobody recognises?",
         method="What comes again has no id. A checkpoint completes and no source hears of it; a worker dies.",
         passes="No record is lost; some may be there twice.",
-        decides=(Decision("E2E-05", "NOLOSS", ("input-lost",), "system:reference+acknowledges-at-once"),),
+        decides=(Decision("E2E-05", "NOLOSS", ("input-lost",), "history:noloss/input-lost/last-row-lacks-a-record"),),
         plan=REPEATED,
         tiers=(Tier.PROCESS,),
     ),

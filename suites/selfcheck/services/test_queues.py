@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 
 from holdfast.fixtures.services.processes.queue_broker import QueueBrokerProcess, missing_queues
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.records import InputLog, Partition
+from holdfast.suites.conformance.queues import READ_AGAIN
 
 ABSENT = missing_queues()
 pytestmark = [
@@ -62,6 +66,20 @@ def taken(log: Any, offset: int, until: int) -> list[tuple[int, int, int]]:
         found += [(first + index, *each) for index, each in enumerate(zip(keys.tolist(), values.tolist(), strict=True))]
         offset = first + len(keys)
     return found
+
+
+WRONG = {
+    "forgets-message-ids": (READ_AGAIN[0], {"EXACT/row-wrong", "EXACT/row-repeated", "EXACT/beyond-input"}),
+    "acknowledges-at-once": (READ_AGAIN[0], {"EXACT/row-wrong", "EXACT/input-missing", "LIVE/input-not-drained"}),
+}
+"""By variant, the plan that refutes it, and the clauses of which one does. Who has lost all stands still."""
+
+
+@pytest.mark.parametrize("variant", WRONG)
+def test_a_wrong_reader_is_refuted(variant: str, tmp_path: Path) -> None:
+    plan, clauses = WRONG[variant]
+    run = run_plan(plan, registry.system(f"reference+{variant}"), registry.toolbox(), Tier.PROCESS, tmp_path)
+    assert {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies} & clauses
 
 
 EVERYTHING = [(offset, offset % 2, offset * 10) for offset in range(RECORDS)]
