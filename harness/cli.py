@@ -45,6 +45,9 @@ job_app = typer.Typer(
 )
 app.add_typer(job_app, name="job")
 
+checkpoint_app = typer.Typer(help="Stored checkpoints and savepoints.", no_args_is_help=True)
+app.add_typer(checkpoint_app, name="checkpoint")
+
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
 Trust = Annotated[
@@ -576,6 +579,19 @@ def job_end_cluster(folder: JobFolder = JOBS) -> int:
     from holdfast.harness.commands.jobs import end_cluster
 
     return end_cluster(folder)
+
+
+@checkpoint_app.command("inspect")
+def checkpoint_inspect(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Its folder, or its metadata file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture (SVG).")] = None,
+    system: Annotated[str, typer.Option("--system", metavar="SYSTEM", help="That wrote it.")] = "reference",
+) -> int:
+    """Show what a checkpoint or savepoint holds: operators, subtasks, key groups, files and sizes."""
+    from holdfast.harness.commands.inspection import inspect_checkpoint
+
+    return inspect_checkpoint(path, system, picture, json=json)
 
 
 def main() -> None:
