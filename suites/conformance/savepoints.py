@@ -12,7 +12,7 @@ from holdfast.faults.user import command
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.checkpoint import SavepointFormat
-from holdfast.harness.model.jobs import FORWARD, JOIN, MINI_BATCH, PIPELINE, REBALANCE
+from holdfast.harness.model.jobs import DELAYED_SUM, FORWARD, JOIN, MINI_BATCH, PIPELINE, REBALANCE, SLIDING_SUM
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -105,6 +105,13 @@ OWNED = (
     _resumed(kill(COORDINATOR, after_checkpoint=5), options=CLAIMED),
     _resumed(kill(WORKERS[0], after_checkpoint=5), options=CLAIMED),
 )
+INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"}
+COMPLETE = (
+    _resumed(MOVE, options=INCREMENTAL),
+    _resumed(MOVE, options=INCREMENTAL, how=SavepointFormat.NATIVE),
+)
+"""The checkpoints of the first job, and what they share, are deleted when it has finished."""
+TIMED = (_resumed(job=DELAYED_SUM), _resumed(job=SLIDING_SUM), _resumed(job=SLIDING_SUM, options=UNALIGNED))
 BETWEEN = (
     _plan(savepoint(after_checkpoint=2)),
     _plan(savepoint(after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed")),
@@ -188,6 +195,26 @@ CASES = with_needs(
         windows=(Window.RESTORED_STATE,),
         plan=each_of(DRAINED),
         runs=len(DRAINED),
+    ),
+    Case(
+        id="savepoints/complete",
+        purpose="Is a savepoint complete where checkpoints are incremental?",
+        method="A job with incremental checkpoints is stopped, and its savepoint moved; its checkpoints are deleted.",
+        passes="The next job restores the savepoint, and the output of both is right, once.",
+        decides=(Decision("SAV-02", "SAVEPOINT", ("outside-folder",), "savepoint-beside-checkpoints"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(COMPLETE),
+        runs=len(COMPLETE),
+    ),
+    Case(
+        id="savepoints/timers",
+        purpose="Do timers and windows wait for the next job where a stop does not drain?",
+        method="Jobs with timers and with event-time windows are stopped, and others restore the savepoint.",
+        passes="No timer is taken early or twice, and each window is emitted once, by one of the jobs.",
+        decides=(Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(TIMED),
+        runs=len(TIMED),
     ),
     Case(
         id="savepoints/edited",
