@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
+from itertools import count, permutations
 
 import pytest
 
@@ -30,6 +30,8 @@ LANES = 2
 KEYS = tuple(f"key-{number}" for number in range(20))
 ROWS = [FoldRow(key, 7 * number, (number + 1, 2), 1 << number) for number, key in enumerate(KEYS)]
 DICTIONARY = Dictionary.of(KEYS, GRAPH)
+CHECKPOINTS = count(10)
+"""Each is greater than those before it."""
 MAKERS: dict[str, Callable[[StateContext], KeyedState]] = {
     "hashmap": HashMapBackend,
     "named-files": NamedFilesBackend,
@@ -72,7 +74,7 @@ def filled(name: str) -> StateHandler:
 
 def entries(held: StateHandler) -> list[StateEntry]:
     assert held.keyed is not None
-    return list(held.keyed.snapshot(9, SnapshotKind.SAVEPOINT).entries())
+    return list(held.keyed.snapshot(next(CHECKPOINTS), SnapshotKind.SAVEPOINT).entries())
 
 
 @pytest.mark.parametrize(("writer", "reader"), list(permutations(MAKERS, 2)))
