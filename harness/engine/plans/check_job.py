@@ -64,6 +64,16 @@ _PARAMETERS = (
     (("list_state",), (VertexKind.MAP,)),
 )
 
+_CONTRACTS = {
+    VertexKind.DELAYED_SUM: Contract.FOLD,
+    VertexKind.SLIDING_SUM: Contract.WINDOW,
+    VertexKind.SESSION_SUM: Contract.WINDOW,
+    VertexKind.TOP_SUM: Contract.FOLD,
+    VertexKind.DEDUPLICATE: Contract.RECORDS,
+}
+"""What the rows of such an operator are judged by."""
+_BEHIND_SOURCE = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.TOP_SUM, VertexKind.DEDUPLICATE)
+"""Operators whose input is interpreted as a source has read it."""
 _POSITIVE = {"gap_ms": VertexKind.SESSION_SUM, "top": VertexKind.TOP_SUM, "ttl_ms": VertexKind.DEDUPLICATE}
 
 
@@ -136,6 +146,7 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
         _check_iteration(job, vertex, inputs)
     if vertex.kind not in STATEFUL:
         return
+    _check_keyed(job, vertex, inputs)
     wanted = _INPUTS.get(vertex.kind, (Partitioning.HASH,) * len(inputs))
     _require(
         len(inputs) == len(wanted),
@@ -162,6 +173,27 @@ def _check_inputs(job: Job, vertex: Vertex) -> None:
             f"job.edges rebalance above {vertex.name!r}, so that records of a key lose their order: "
             f"use {Partitioning.FORWARD}.",
         )
+
+
+def _check_keyed(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:
+    contract = _CONTRACTS.get(vertex.kind, job.contract)
+    _require(
+        job.contract is contract,
+        f"job.contract is {job.contract}, but {vertex.name!r} is a {vertex.kind}: use {contract}.",
+    )
+    sources = [job.vertex(edge.upstream) for edge in inputs]
+    if vertex.kind in _BEHIND_SOURCE:
+        _require(
+            [source.kind for source in sources] == [VertexKind.SOURCE] and len(job.of_kind(VertexKind.SOURCE)) == 1,
+            f"job.edges give {vertex.name!r}, a {vertex.kind}, something else than one source: join the only source to "
+            "it.",
+        )
+    straggling = [source.name for source in sources if source.straggling]
+    _require(
+        not straggling or vertex.kind is VertexKind.SLIDING_SUM,
+        f"{straggling} has records that come late, and only a {VertexKind.SLIDING_SUM} can drop them: set straggling "
+        "to 0.",
+    )
 
 
 def _check_iteration(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:
