@@ -47,9 +47,7 @@ CASES = with_needs(
         method="A worker dies between two checkpoints; a checkpoint completes and no source hears of it.",
         passes="Every record takes effect once.",
         decides=(
-            Decision(
-                "E2E-05", "EXACT", ("row-wrong", "row-repeated", "beyond-input"), "system:reference+forgets-message-ids"
-            ),
+            Decision("E2E-05", "EXACT", ("row-repeated",), "history:exact/row-repeated/identity-twice"),
             Decision("E2E-05", "EXACT", ("input-missing",), "history:exact/input-missing/last-records-missing"),
         ),
         windows=RESTORED,
