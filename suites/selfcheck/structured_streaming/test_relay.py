@@ -125,6 +125,19 @@ def test_what_is_dropped_never_reaches_the_store(relay: Relayed) -> None:
     assert _Store.paths == ["/a/commits/1"]
 
 
+def test_a_hold_that_is_dropped_before_it_holds_awaits_the_next_client(relay: Relayed) -> None:
+    """A driver program died, and the gate of a later fault was not reached yet."""
+    relay.order(hold="PUT /a/commits/", occurrence=1)
+    relay.order(drop=0)
+    held = relay.put("/a/commits/0")
+    assert relay.told() == {"held": 0}
+    relay.order(drop=0)
+    with pytest.raises(OSError):
+        held.getresponse()
+    held.close()
+    assert answered(relay.put("/a/commits/1")) == 200
+
+
 def test_a_hold_that_is_released_before_it_holds_is_forgotten(relay: Relayed) -> None:
     relay.order(hold="PUT /a/commits/", occurrence=1)
     relay.order(release=0)
