@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import injection, since
 from holdfast.faults.user import UserCommand
 from holdfast.harness.model.checkpoint import CheckpointOrigin, SavepointFormat
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
-from holdfast.harness.model.events import CheckpointRequested
+from holdfast.harness.model.events import CheckpointRequested, JobSubmitted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR
@@ -27,7 +27,7 @@ class TakeSavepoint(UserCommand):
 
     kind = command = "savepoint"
     parameters = _PLACE
-    colour = "#117733"
+    colour = "#225ea8"
     leaves = "a savepoint, which is the user's"
     may_cause = ANY_FAILURE | {Consequence.REQUESTS_SAVEPOINT}
 
@@ -45,20 +45,22 @@ class StopWithSavepoint(TakeSavepoint):
         **_PLACE,
         "drain": (int, "1: everything that is held back is emitted first; 0 if not given"),
     }
-    colour = "#332288"
+    colour = "#c51b8a"
 
 
 class MoveSavepoint(UserCommand):
     """A user moves the last savepoint to another place, and leaves nothing behind."""
 
     kind = command = "move-savepoint"
-    colour = "#aa4499"
+    colour = "#7a0177"
     leaves = "the savepoint at another place"
     may_cause = frozenset({Consequence.MOVES_SAVEPOINT})
 
-    def landed(self, history: History, fault: int) -> bool:
-        """Nothing in a history shows it but what restores it afterwards."""
-        return True
+    def landed(self, history: History, fault: int) -> bool | None:
+        """Nothing in a history shows it but a job that is given a path afterwards; None: there was none yet."""
+        if injection(history, fault) is None:
+            return False
+        return any(submitted.path for submitted in since(history, fault, JobSubmitted)) or None
 
 
 def savepoint(target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any) -> FaultSpec:

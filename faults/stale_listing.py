@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.faults.landing import since, window_of
@@ -12,12 +12,14 @@ from holdfast.harness.model.events import CoordinatorClaimed, MetadataPublished
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import STORAGE, Role
-from holdfast.harness.spi.attack import Attack
 from holdfast.harness.spi.controls.storage import ListingControl
 
 
 class StaleListing:
-    """Listings of the checkpoint storage stand still, while reading by name shows what is there."""
+    """Listings of the checkpoint storage stand still, while reading by name shows what is there.
+
+    It is not drawn: leftovers that an older listing hides stay until the next recovery.
+    """
 
     kind = "stale-listing"
     roles = frozenset({Role.STORAGE})
@@ -27,7 +29,6 @@ class StaleListing:
     leaves = "nothing: a later listing holds everything"
     may_cause = frozenset({Consequence.FAILS_STORAGE})
     lasting = True
-    attacks: Sequence[Attack] = ()
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.STALE_LISTING

@@ -73,6 +73,8 @@ DAMAGES: Mapping[str, Damage] = {
     "RETAIN/restored-elsewhere": Damage.WRONG_RESTART,
     "RETAIN/start-not-reported": Damage.WRONG_REPORT,
     "RETAIN/too-many-retained": Damage.LEAKED_FILE,
+    "SAVEPOINT": Damage.BROKEN_CHECKPOINT,
+    "SAVEPOINT/savepoint-deleted": Damage.MISSING_FILE,
     "SHARED": Damage.MISSING_FILE,
     "SHARED/conflict-accepted": Damage.WRONG_STATE,
     "SHARED/late-state-left": Damage.LEAKED_FILE,
