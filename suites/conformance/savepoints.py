@@ -169,6 +169,7 @@ CASES = with_needs(
             Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
         ),
         windows=(Window.RESTORED_STATE,),
+        pictures=("savepoint",),
         plan=each_of(STOPPED),
         runs=len(STOPPED),
         mutant_plan=STOPPED[0],

@@ -10,6 +10,7 @@ import msgspec
 from holdfast.harness.engine.pictures.films import alignment_film, checkpoint_film, seven_steps, used_channels
 from holdfast.harness.engine.pictures.local_recovery import local_recovery_picture
 from holdfast.harness.engine.pictures.rescale import rescale_picture
+from holdfast.harness.engine.pictures.savepoint_life import savepoint_picture
 from holdfast.harness.engine.pictures.shared_files import shared_picture
 from holdfast.harness.engine.pictures.stage import Stage
 from holdfast.harness.engine.views.follow import follow
@@ -175,6 +176,11 @@ PICTURES: Mapping[str, PictureKind] = {
         recovery_picture,
         "A line is how far a source partition had got. Dots are the offsets in completed checkpoints; the dashed line "
         "leads back to those of the one that was restored.",
+    ),
+    "savepoint": PictureKind(
+        lambda history: savepoint_picture(history, recovery_picture),
+        "A line is how far a source partition had got. The large dots are the offsets in the savepoint that the first "
+        "job stops with; the next job goes on from exactly there.",
     ),
     "rescale": PictureKind(
         rescale_picture,
