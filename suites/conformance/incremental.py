@@ -8,10 +8,12 @@ from itertools import product
 from holdfast.faults.messages import disturb
 from holdfast.faults.notices import lose_notices
 from holdfast.faults.process import kill
+from holdfast.faults.savepoint import move_savepoint, savepoint
 from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.plan import FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -85,6 +87,15 @@ NAME_AGAIN, NO_NAME = (
         _plan(version, options={profile.BACKEND: f"{WRONG_NAMES}:{backend}", **plans.TOLERANT}) for version in PROFILES
     )
     for backend in ("GivesNameAgain", "RefersToNothing")
+)
+BETWEEN = tuple(
+    _plan(
+        version,
+        savepoint(how=how, after_checkpoint=2),
+        move_savepoint(after_checkpoint=3),
+        kill(plans.WORKERS[0], after_checkpoint=5),
+    )
+    for version, how in product(PROFILES, SavepointFormat)
 )
 EQUAL_NAMES = tuple(_golden(version, parallelism=2) for version in PROFILES)
 
@@ -174,6 +185,21 @@ CASES = plans.with_needs(
         plan=plans.each_of(NO_NAME),
         needs=SHARING,
         runs=len(NO_NAME),
+    ),
+    Case(
+        id="incremental/savepoint-between",
+        purpose="Does a savepoint between two increments leave the second one valid?",
+        method="A savepoint is taken and moved away between increments, in both formats, and a worker killed later.",
+        passes="Increments rest on the checkpoint before the savepoint, whose files stay, and all are restored.",
+        decides=(
+            Decision(
+                "INC-06", "SHARED", ("savepoint-shares", "deleted-in-use", "unconfirmed-base"), "rests-on-savepoint"
+            ),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=plans.each_of(BETWEEN),
+        needs=SHARING,
+        runs=len(BETWEEN),
     ),
     Case(
         id="incremental/equal-names",

@@ -37,6 +37,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "keeps-aborted": ("COORD/state-not-discarded", "SNAPSHOT/aborted-file-left"),
     "keeps-late-files": ("COORD/state-not-discarded", "SNAPSHOT/aborted-file-left"),
     "deletes-late-files": FILE_GONE,
+    "rests-on-savepoint": ("SHARED/left-behind",),
     "takes-any-file": FILE_GONE,
     "mixes-subtasks": ("MERGES/live-files", "METRICS/size-wrong", *FILE_GONE),
     "A3": ("CUT/copies-differ", "CUT/processed-while-blocked", "EXACT/beyond-input", *EXTRA, *OTHER_NUMBERS),

@@ -62,6 +62,7 @@ class FileUses:
         self.arrivals: dict[str, list[Arrival]] = {}
         self.late: list[tuple[events.AckSent, events.AckReceived]] = []
         self._job_of = Submissions(history).of
+        self._savepoints = {(self._job_of(event), event.checkpoint) for event in history.of(events.SavepointTriggered)}
         self._sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack for ack in reversed(history.of(events.AckSent))}
         self._stored = {file.path for ack in history.of(events.AckSent) for file in ack.files}
         self._checkpoints: dict[tuple[int, int], UsingCheckpoint] = {}
@@ -94,7 +95,13 @@ class FileUses:
     # --- what checkpoints reach ---
 
     def _ack_sent(self, ack: events.AckSent) -> None:
-        """A snapshot refers to what it has stored itself, or a checkpoint that had completed."""
+        """A snapshot refers to what it has stored itself, or what had completed; a savepoint to nothing shared."""
+        if (self._job_of(ack), ack.checkpoint) in self._savepoints:
+            self.findings.check("savepoint-shares")
+            if ack.shared:
+                message = f"savepoint {ack.checkpoint} of {ack.subtask} refers to {len(ack.shared)} shared files"
+                self.findings.violated("savepoint-shares", message, ack)
+            return
         stored = {file.path for file in ack.files}
         for handle in ack.shared:
             file = self.files.file_of(ack, handle)

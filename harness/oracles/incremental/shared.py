@@ -29,6 +29,7 @@ class SharedOracle:
     clauses: Mapping[str, str] = {
         "deleted-in-use": "a shared file is deleted, or gone, that a retained, pending or restoring checkpoint reaches",
         "unconfirmed-base": "a snapshot refers to a file of a checkpoint that had not completed",
+        "savepoint-shares": "a savepoint refers to shared files, so that it needs checkpoints, or they need it",
         "wrong-files": "a checkpoint names other shared files than its subtasks acknowledged",
         "conflict-accepted": "a checkpoint completes in which a subtask gives the name of one file to another",
         "placeholder-accepted": "a checkpoint completes in which a subtask refers to a name that stands for nothing",

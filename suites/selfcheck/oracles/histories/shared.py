@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events
+from holdfast.harness.model.checkpoint import SavepointFormat
 from holdfast.harness.model.events import AckOutcome, FileReference, SharedFileUse, SharedHandle
 from holdfast.harness.model.history import History
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits
@@ -153,6 +154,20 @@ def rests_on_what_was_only_uploaded() -> History:
 @near("unconfirmed-base")
 def rests_on_what_completed() -> History:
     return story(whole(1, ONE), whole(2, TWO, ONE, uses=(1, 2)))
+
+
+def user_savepoint(checkpoint: int) -> events.SavepointTriggered:
+    return events.SavepointTriggered(checkpoint=checkpoint, folder="savepoints/1/", format=SavepointFormat.NATIVE)
+
+
+@bad("savepoint-shares")
+def a_savepoint_rests_on_a_checkpoint() -> History:
+    return story(whole(1, ONE), user_savepoint(2), triggered(2), acked(2, again(ONE)), registered(2, ONE, uses=(2,)))
+
+
+@near("savepoint-shares")
+def a_savepoint_has_everything_itself() -> History:
+    return story(whole(1, ONE), user_savepoint(2), triggered(2), acked(2), whole(3, TWO, ONE, uses=(1, 2)))
 
 
 @bad("wrong-files")
