@@ -405,9 +405,14 @@ def mutants(
 def new(
     kind: Annotated[
         str,
-        typer.Argument(metavar="KIND", help="state-backend, checkpoint-storage, sink, source, restart-strategy."),
+        typer.Argument(
+            metavar="KIND",
+            help="A part: state-backend, checkpoint-storage, sink, source, restart-strategy. "
+            "Or program, over JSON lines; or pipeline, on Spark.",
+        ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the module that is written.")],
+    lang: Annotated[str, typer.Option(metavar="python|node|go", help="Of a program; else Python.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else NAME, here.", show_default=False)
     ] = None,
@@ -415,7 +420,24 @@ def new(
     """Write a small folder that runs: a right implementation, its wrong twin, a test file and a CI file."""
     from holdfast.harness.commands.new import write_new
 
-    return write_new(kind, name, "", out)
+    return write_new(kind, name, lang, out)
+
+
+@app.command()
+def schema(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="plan, results (results.json), history (a line of history/NODE.jsonl), "
+            "or adapter (a message between harness and a program over JSON lines).",
+        ),
+    ],
+) -> int:
+    """Print the JSON Schema of a format."""
+    from holdfast.harness.commands.schemas import show_schema
+
+    return show_schema(name)
 
 
 @app.command()

@@ -217,6 +217,17 @@ def scaffold(kind: str) -> Scaffold:
     return cast("Scaffold", _loaded(_entries("scaffolds")[kind]))
 
 
+def schema_type(name: str) -> Any:
+    """The type of a format that has a schema, such as `plan`; a union where it is one of several messages.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    if name not in _entries("schemas"):
+        raise unknown("format", name, _entries("schemas"))
+    return _loaded(_entries("schemas")[name])
+
+
 def state_backend(name: str) -> KeyedStateBackendFactory:
     """The factory of that name: registered or `module:name`, with wrappers behind plus signs (`rocksdb+changelog`).
 

@@ -8,15 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.journal import Journal, Status, Title
+from holdfast.harness.model.journal import Status, Title
+from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
 
-HOLDFAST = str(Path(sys.executable).with_name("holdfast"))
-"""The command itself: run as a module, Python would add the current folder for it."""
 PARTS = {
     "checkpoint-storage": "Storage",
     "restart-strategy": "Strategy",
@@ -30,35 +28,9 @@ LEFT_OUT = {"sink": ("1 MUST rule is UNTESTED: TPC-08.",)}
 """What the kit of a contract cannot decide, and the certificate says so."""
 
 
-def written(kind: str, folder: Path) -> Path:
-    assert cli.execute(["new", kind, "mine", "--out", str(folder / "mine")]) == 0
-    return folder / "mine"
-
-
-def certified(kind: str, factory: str, folder: Path, *arguments: str) -> tuple[int, Journal]:
-    """In its folder, by the command."""
-    command = [HOLDFAST, "certify", f"--{kind}", factory, *arguments]
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert not ended.stderr, ended.stderr
-    return ended.returncode, msgspec.json.decode(
-        (folder / "holdfast-out/latest/results.json").read_bytes(), type=Journal
-    )
-
-
-def rule_of(twin: Path) -> str:
-    """As its first line names it."""
-    found = re.match(r'"""Wrong, against ([A-Z0-9]+-\d+): ', twin.read_text())
-    assert found is not None
-    return found[1]
-
-
-def statuses(journal: Journal, status: Status) -> set[str]:
-    return {each.rule.id for each in journal.rules if each.status is status}
-
-
 @pytest.mark.parametrize("kind", [*QUICK, "state-backend", pytest.param("checkpoint-storage", marks=LONG)])
 def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
-    code, journal = certified(kind, f"mine:{PARTS[kind]}", written(kind, tmp_path))
+    code, journal = certified(written(kind, tmp_path), f"--{kind}", f"mine:{PARTS[kind]}")
     title = Title.PARTIAL if kind in LEFT_OUT else Title.CERTIFIED
     assert (code, journal.certificate.title) == (0, title)
     assert tuple(journal.certificate.missing) == LEFT_OUT.get(kind, ())
@@ -68,10 +40,10 @@ def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
 def test_its_wrong_twin_is_refuted_by_the_rule_that_it_names(kind: str, tmp_path: Path) -> None:
     folder = written(kind, tmp_path)
     rule = rule_of(folder / "wrong_mine.py")
-    code, journal = certified(kind, f"wrong_mine:Wrong{PARTS[kind]}", folder, "--rule", rule)
+    code, journal = certified(folder, f"--{kind}", f"wrong_mine:Wrong{PARTS[kind]}", "--rule", rule)
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
     assert statuses(journal, Status.FAIL) == {rule}
-    code, journal = certified(kind, f"mine:{PARTS[kind]}", folder, "--rule", rule)
+    code, journal = certified(folder, f"--{kind}", f"mine:{PARTS[kind]}", "--rule", rule)
     assert (code, statuses(journal, Status.PASS)) == (0, {rule})
 
 

@@ -1,0 +1,1 @@
+"""A pipeline on Spark Structured Streaming to begin with, and its wrong twin."""

@@ -1,0 +1,1 @@
+"""A program over JSON lines to begin with, in several languages."""
