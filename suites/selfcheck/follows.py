@@ -67,6 +67,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "M1": (*LOST, "PROGRESS/held-back-too-long", "TIME/timer-lost", "WINDOW/window-missing", "WINDOW/window-wrong"),
     "converts-to-nothing": EXTRA + LOST,
     "starts-afresh-if-incompatible": ("CUT/state-missing", "LIVE/end-not-reached", *EXTRA, *LOST),
+    "drains-always": ("WINDOW/window-wrong", "WINDOW/window-repeated"),
     "loses-ties": ("NOLOSS/extra-not-a-repeat",),
     "renews-time-to-live": ("EXACT/row-unknown", "NOLOSS/extra-not-a-repeat", "NOLOSS/input-lost"),
     "ends-sessions-by-steady-clock": ("TIME/timer-early",),
