@@ -89,9 +89,11 @@ IN_UNION = (
     rescaled(3, 2, job=listed(ListState.UNION), faults=(kill(WORKERS[0], after_checkpoint=2),), options=IN_FILES),
 )
 COPIED = (rescaled(2, 3, job=BROADCAST), rescaled(3, 1, job=BROADCAST, options=IN_FILES))
+STEADILY = {"partitions": 4, "records": 4_000, "records_per_second": 800}
+"""So that some are held back whenever the job ends."""
 HELD_BACK = (
-    rescaled(3, 2, job=MINI_BATCH, expected_end=ExpectedEnd.FAILED),
-    rescaled(2, 3, job=MINI_BATCH, options=IN_FILES, expected_end=ExpectedEnd.FAILED),
+    rescaled(3, 2, job=MINI_BATCH, records=STEADILY, expected_end=ExpectedEnd.FAILED),
+    rescaled(2, 3, job=MINI_BATCH, options=IN_FILES, records=STEADILY, expected_end=ExpectedEnd.FAILED),
 )
 ORPHANED = plan(
     command("cancel", after_checkpoint=3, at_event="transaction_precommitted"),

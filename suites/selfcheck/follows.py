@@ -153,7 +153,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "claims-epoch-again": ("FENCE/superseded-acted", "FENCE/superseded-completed", "RESTORE/audit-failed", *STUCK),
     "drops-in-flight-when-rescaled": LOST,
     "takes-all-in-flight": STUCK,
-    "moves-held-back": ("LIVE/end-not-reached",),
+    "moves-held-back": ("LIVE/end-not-reached", *EXTRA),
     "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", "RESTORE/audit-differs", *EXTRA),
     "keeps-copies-unasked": ("LOCAL/copy-left",),
     "takes-local-for-stored": (
