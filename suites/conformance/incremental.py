@@ -8,7 +8,7 @@ from itertools import product
 from holdfast.faults.messages import disturb
 from holdfast.faults.notices import lose_notices
 from holdfast.faults.process import kill
-from holdfast.faults.savepoint import move_savepoint, savepoint
+from holdfast.faults.savepoint import savepoint
 from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
@@ -92,7 +92,6 @@ BETWEEN = tuple(
     _plan(
         version,
         savepoint(how=how, after_checkpoint=2),
-        move_savepoint(after_checkpoint=3),
         kill(plans.WORKERS[0], after_checkpoint=5),
     )
     for version, how in product(PROFILES, SavepointFormat)
@@ -189,8 +188,8 @@ CASES = plans.with_needs(
     Case(
         id="incremental/savepoint-between",
         purpose="Does a savepoint between two increments leave the second one valid?",
-        method="A savepoint is taken and moved away between increments, in both formats, and a worker killed later.",
-        passes="Increments rest on the checkpoint before the savepoint, whose files stay, and all are restored.",
+        method="A savepoint is taken between increments, in both formats, and a worker killed later.",
+        passes="The savepoint shares no file, increments rest on the checkpoint before it, and all are restored.",
         decides=(
             Decision(
                 "INC-06", "SHARED", ("savepoint-shares", "deleted-in-use", "unconfirmed-base"), "rests-on-savepoint"
