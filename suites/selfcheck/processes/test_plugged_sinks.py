@@ -13,7 +13,6 @@ from holdfast.fixtures.reference.connectors.units import TableUnits
 from holdfast.fixtures.tables.own_reader import OwnReader
 from holdfast.fixtures.tables.row_files import RowFiles
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
 from holdfast.harness.model.case import Tier
@@ -23,7 +22,8 @@ from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.conformance.plans import AT_LEAST_ONCE, WORKERS, plan
-from holdfast.suites.conformance.tables import BY_KEY, TABLE
+from holdfast.suites.conformance.tables import ANSWER_LOST, BY_KEY, LONGER, TABLE
+from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 FILES = "holdfast.fixtures.sinks.files:FileSink"
 UPSERTS = "holdfast.fixtures.sinks.sqlite:SqliteUpsertSink"
@@ -77,7 +77,7 @@ def test_more_is_claimed_only_of_the_table_that_a_job_wants() -> None:
 @pytest.mark.tier("process")
 @pytest.mark.parametrize("sink", [FILES, OURS])
 def test_a_right_one_is_exact_under_faults(sink: str, tmp_path: Path) -> None:
-    run = run_plan(plan(*RESTARTED, job=KEYED_SUM), plugged(sink), registry.toolbox(), Tier.PROCESS, tmp_path)
+    run = counting_run(plan(*RESTARTED, job=KEYED_SUM), plugged(sink), Tier.PROCESS, tmp_path)
     verdicts = {verdict.oracle: verdict for verdict in run.verdicts}
     assert not [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
     assert (verdicts["EXACT"].outcome, verdicts["TXN"].outcome) == (Outcome.PASS, Outcome.PASS)
@@ -85,7 +85,8 @@ def test_a_right_one_is_exact_under_faults(sink: str, tmp_path: Path) -> None:
 
 @pytest.mark.tier("process")
 def test_a_wrong_one_is_refuted(tmp_path: Path) -> None:
-    run = run_plan(plan(*RESTARTED, job=FORWARD), plugged(REPLAYS), registry.toolbox(), Tier.PROCESS, tmp_path)
+    replayed = plan(ANSWER_LOST, records=LONGER)
+    run = counting_run(replayed, plugged(REPLAYS), Tier.PROCESS, tmp_path)
     named = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
     assert "EXACT/row-repeated" in named, run.reason
 
