@@ -441,8 +441,21 @@ def schema(
 
 
 @app.command()
-def doctor() -> int:
-    """Say which tiers this machine can run, and what is missing for the others."""
+def doctor(
+    system: Annotated[
+        str,
+        typer.Argument(metavar="[SYSTEM]", help="A registered system, or module:name; +VARIANT.", show_default=False),
+    ] = "",
+) -> int:
+    """Say which tiers this machine can run, and what is missing; or whether a system can be judged at all.
+
+    With a system, in some seconds: it loads, it runs without a fault, it persists something, it goes on behind a kill.
+    Exit codes then are those of certify.
+    """
+    if system:
+        from holdfast.harness.commands.doctor_system import examine_system
+
+        return examine_system(system)
     from holdfast.harness.commands.doctor import examine
 
     return examine()

@@ -15,15 +15,16 @@ AnyCheck = TypeVar("AnyCheck", bound=Check[Any])
 _GOOD = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
 
-def loaded(noun: str, name: str) -> Callable[..., Any]:
+def loaded(noun: str, name: str, contract: type) -> Callable[..., Any]:
     """The factory of a name.
 
     Args:
         noun: what it makes, such as `state backend`.
         name: as `module:name`.
+        contract: protocol that what it makes keeps.
 
     Raises:
-        ValueError: there is no such module or name, or it cannot be called.
+        ValueError: there is no such module or name, it cannot be called, or it is a class that is none of these.
     """
     module, _, attribute = name.partition(":")
     try:
@@ -34,7 +35,28 @@ def loaded(noun: str, name: str) -> Callable[..., Any]:
         raise ValueError(f"{noun} {name!r} cannot be loaded: {error}.") from error
     if not callable(found):
         raise ValueError(f"{noun} {name!r} is a {type(found).__name__}: name a callable that takes a context.")
+    require_members(noun, name, found, contract)
     return cast("Callable[..., Any]", found)
+
+
+def require_members(noun: str, name: str, factory: Callable[..., Any], contract: type) -> None:
+    """A factory that is a class has the methods of its contract.
+
+    Args:
+        noun, name, contract: as `loaded`.
+        factory: of that name.
+
+    Raises:
+        ValueError: one of them is missing.
+    """
+    if not isinstance(factory, type) or hasattr(factory, "__getattr__"):
+        return  # What it has is known when it is called.
+    missing = [member for member in vars(contract) if not member.startswith("_") and not hasattr(factory, member)]
+    if missing:
+        raise ValueError(
+            f"{noun} {name!r} is a class without {', '.join(missing)}: implement the protocol "
+            f"{contract.__module__}.{contract.__name__}."
+        )
 
 
 def as_test(checks: Sequence[Check[Any]], judge: Callable[[Check[Any]], CheckVerdict]) -> Callable[..., None]:

@@ -98,7 +98,8 @@ def system(name: str) -> System:
     factory = _imported(base) if ":" in base else _registered("systems", base, "system")
     if not callable(factory):
         raise UsageError(f"system {base!r} is a {type(factory).__name__}: name a callable that returns a System.")
-    with loading(f"system {name!r}", "mend its constructor"):
+    advice = "a system is made without arguments: mend that, or name a part of one, as in certify --sink module:name"
+    with loading(f"system {name!r}", advice):
         try:
             made = factory(variant) if variant else factory()
         except ValueError as error:

@@ -61,12 +61,12 @@ def named(name: str) -> CheckpointStorageFactory:
     Raises:
         ValueError: it leads nowhere.
     """
-    return storage_factory(name) if "://" in name else plug.loaded("checkpoint storage", name)
+    return storage_factory(name) if "://" in name else plug.loaded("checkpoint storage", name, CheckpointStorage)
 
 
 def _name_of(factory: Callable[..., object]) -> str:
     name = f"{getattr(factory, '__module__', '')}:{getattr(factory, '__qualname__', '')}"
     try:
-        return name if plug.loaded("checkpoint storage", name) is factory else ""
+        return name if plug.loaded("checkpoint storage", name, CheckpointStorage) is factory else ""
     except ValueError:
         return ""

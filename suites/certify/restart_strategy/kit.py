@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from holdfast.harness.spi.restart_strategy import RestartStrategyFactory
+from holdfast.harness.spi.restart_strategy import RestartStrategy, RestartStrategyFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.judge import judge_on
@@ -51,4 +51,4 @@ def loaded(factory: Factory) -> RestartStrategyFactory:
     Raises:
         ValueError: there is no such module or name, or it cannot be called.
     """
-    return plug.loaded("restart strategy", factory) if isinstance(factory, str) else factory
+    return plug.loaded("restart strategy", factory, RestartStrategy) if isinstance(factory, str) else factory

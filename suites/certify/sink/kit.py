@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from holdfast.harness.spi.sink import SinkContext, SinkFactory
+from holdfast.harness.spi.sink import Sink, SinkContext, SinkFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.connected import HERE, Connected
@@ -70,4 +70,4 @@ def loaded(factory: Factory) -> SinkFactory:
     Raises:
         ValueError: there is no such module or name, or it cannot be called.
     """
-    return plug.loaded("sink", factory) if isinstance(factory, str) else factory
+    return plug.loaded("sink", factory, Sink) if isinstance(factory, str) else factory

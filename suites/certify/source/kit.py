@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from holdfast.harness.spi.source import SourceContext, SourceFactory
+from holdfast.harness.spi.source import Source, SourceContext, SourceFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.connected import HERE, Connected
@@ -70,4 +70,4 @@ def loaded(factory: Factory) -> SourceFactory:
     Raises:
         ValueError: there is no such module or name, or it cannot be called.
     """
-    return plug.loaded("source", factory) if isinstance(factory, str) else factory
+    return plug.loaded("source", factory, Source) if isinstance(factory, str) else factory

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.spi.state import KeyedStateBackendFactory
+from holdfast.harness.spi.state import KeyedStateBackend, KeyedStateBackendFactory
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.judge import judge_on
@@ -62,11 +62,14 @@ def loaded(factory: Factory) -> KeyedStateBackendFactory:
     """The factory itself.
 
     Raises:
-        ValueError: nobody registered it, there is no such module or name, or it cannot be called.
+        ValueError: nobody registered it, there is no such module or name, it cannot be called, or it is a class that is
+            no backend.
     """
     if not isinstance(factory, str):
         return factory
     try:
-        return registry.state_backend(factory)
+        found = registry.state_backend(factory)
     except UsageError as error:
         raise ValueError(str(error)) from error
+    plug.require_members("state backend", factory, found, KeyedStateBackend)
+    return found

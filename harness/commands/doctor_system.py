@@ -1,0 +1,123 @@
+"""`holdfast doctor SYSTEM`: whether a system under test can be judged at all, in some seconds and a line for each step.
+
+It loads, it runs without a fault, it acknowledges something or completes a checkpoint, and it goes on behind one kill.
+What is found here is no certificate: two short runs decide no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import typer
+from msgspec.structs import replace
+
+from holdfast.harness.commands.console import EXIT_CODES
+from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.executor.run import Run, run_plan
+from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import listening
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.model import profile
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import CheckpointCompleted, InputAcknowledged
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import Rehearsed, System
+
+_PLAN = Plan(
+    job=KEYED_SUM,
+    topology=Topology(parallelism=1),
+    options={profile.INTERVAL: "200 ms"},
+    workload=WorkloadSpec("synthetic", {"records": 1_000, "keys": 8, "partitions": 2, "records_per_second": 500}),
+    bounds=Bounds(safety_ms=5_000, liveness_ms=10_000, settle_ms=500),
+)
+_KILL = FaultSpec("kill", Target(Role.WORKER, 0), Schedule(after_acknowledged=1))
+_LAST_LINES = 3
+_NAMES = 11
+"""Columns of the names."""
+
+
+def examine_system(name: str) -> int:
+    """Say step by step how far a system comes; the exit code is that of the worse of its two runs.
+
+    Args:
+        name: registered, or `module:name`; with a variant behind a plus sign.
+
+    Raises:
+        UsageError: it cannot be loaded, or is no system.
+    """
+    system = registry.system(name)
+    tier = next((each for each in Tier if each in system.capabilities and not lacking(each)), None)
+    if tier is None:
+        raise UsageError(f"system {name!r} runs on {', '.join(system.capabilities)}, and this machine on none of them.")
+    _say("loads", f"{type(system).__name__}, on tier {tier}")
+    plan = _plan_for(system, tier)
+    with listening() as interruption, TemporaryDirectory(prefix="holdfast-doctor-") as place:
+
+        def run(what: str, planned: Plan) -> Run:
+            folder = Path(place, what)
+            folder.mkdir()
+            tools, where = registry.toolbox(), None if tier is Tier.SIM else folder
+            with interruption.breakable():
+                return run_plan(planned, system, tools, tier, where, interruption.reason, rehearsal=not planned.faults)
+
+        found = _step("runs", plan, run, Path(place))
+        if found.outcome is not Outcome.PASS:
+            return EXIT_CODES[found.outcome]
+        first = _first_progress_ms(found)
+        if first is None:
+            _say("progress", "no checkpoint completed, and no input was acknowledged: there is nothing to recover from")
+            return EXIT_CODES[Outcome.INCONCLUSIVE]
+        _say("progress", first)
+        return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, Path(place)).outcome]
+
+
+def _plan_for(system: System, tier: Tier) -> Plan:
+    """A short plan without faults that applies to a system."""
+    if isinstance(system, Rehearsed) and (own := system.rehearsals(tier)):
+        return own[0]
+    plan = replace(_PLAN, system=system.name)
+    try:
+        check_options(plan, system)
+    except NotApplicable:
+        plan = replace(plan, options={})  # A program takes none, and acknowledges when it likes.
+    check_plan(plan, system, tier, registry.toolbox())
+    return plan
+
+
+def _step(name: str, plan: Plan, run: Callable[[str, Plan], Run], place: Path) -> Run:
+    """One run in one line, with the last lines of a log where something is wrong."""
+    what = "with a kill of its worker behind the first progress" if plan.faults else "without a fault"
+    found = run(name, plan)
+    clauses = sorted({f"{each.oracle}/{wrong.clause}" for each in found.verdicts for wrong in each.anomalies})
+    why = ", ".join(clauses) if found.outcome is Outcome.FAIL else found.reason
+    _say(name, f"{found.outcome} {what}{f': {why}' if why else ''}")
+    if found.outcome is not Outcome.PASS:
+        for line in _last_lines(place / name):
+            _say("log", line)
+    return found
+
+
+def _first_progress_ms(run: Run) -> str | None:
+    """When something was persisted for the first time, in words."""
+    kinds = {CheckpointCompleted: "checkpoint", InputAcknowledged: "acknowledgement"}
+    found = [(each.time_ns, kinds[type(each)]) for each in run.history.events if type(each) in kinds]
+    return f"first {min(found)[1]} after {min(found)[0] // 1_000_000} ms" if found else None
+
+
+def _last_lines(folder: Path) -> list[str]:
+    """Of the log that was written last."""
+    logs = [file for file in folder.rglob("*") if file.is_file() and "logs" in file.parts and file.stat().st_size]
+    if not logs:
+        return []
+    newest = max(logs, key=lambda file: file.stat().st_mtime_ns)
+    return newest.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+
+
+def _say(name: str, words: str) -> None:
+    typer.echo(f"{name:<{_NAMES}}{words}")

@@ -1,0 +1,92 @@
+"""`holdfast doctor SYSTEM`: how far a system comes, step by step, and an exit code that says whether it is enough."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness import cli
+
+PERSISTS_NOTHING = """#!/bin/sh
+read -r init
+echo '{"type":"ready","version":1,"positions":[0,0]}'
+echo >&2 'I am ready, and will never acknowledge.'
+exec cat > /dev/null
+"""
+ENDS = """#!/bin/sh
+echo >&2 'no table here'
+exit 3
+"""
+
+
+def examined(system: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
+    code = cli.execute(["doctor", system])
+    return code, {line[:11].strip(): line[11:] for line in capsys.readouterr().out.splitlines()}
+
+
+def program(text: str, folder: Path) -> str:
+    path = folder / "program"
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return f"json-lines+{path}"
+
+
+@pytest.mark.parametrize(
+    ("system", "progress"), [("reference", "first checkpoint after"), ("persists-first", "first acknowledgement after")]
+)
+def test_a_right_system_comes_to_the_end(system: str, progress: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = examined(system, capsys)
+    assert code == 0
+    assert list(said) == ["loads", "runs", "progress", "survives"]
+    assert said["runs"] == "pass without a fault"
+    assert said["progress"].startswith(progress)
+    assert said["survives"].startswith("pass with a kill")
+
+
+def test_one_that_loses_its_input_does_not_survive(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = examined("acknowledges-first", capsys)
+    assert code == 1
+    assert said["runs"] == "pass without a fault"
+    assert said["survives"].startswith("fail with a kill")
+    assert "NOLOSS/input-lost" in said["survives"]
+
+
+def test_one_that_ends_at_once_shows_its_last_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = examined(program(ENDS, tmp_path), capsys)
+    assert code == 2
+    assert list(said) == ["loads", "runs", "log"]
+    assert said["runs"].startswith("inconclusive without a fault")
+    assert said["log"] == "no table here"
+
+
+def test_one_that_never_acknowledges_has_nothing_to_recover_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = examined(program(PERSISTS_NOTHING, tmp_path), capsys)
+    assert code == 2
+    assert said["log"] == "I am ready, and will never acknowledge."
+    assert "survives" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["doctor", "collections:Counter"], "is a Counter without name, subject"),
+        (["doctor", "holdfast.fixtures.sinks.memory:MemorySink"], "a system is made without arguments"),
+        (["doctor", "nothing"], "unknown system 'nothing'"),
+        (["certify", "--state-backend", "collections:Counter"], "is a class without describe, restore"),
+        (["certify", "--checkpoint-storage", "collections:Counter"], "is a class without describe, claim"),
+        (["certify", "--sink", "collections:Counter"], "is a class without describe, begin"),
+        (["certify", "--source", "collections:Counter"], "is a class without describe, enumerator"),
+        (["certify", "--restart-strategy", "collections:Counter"], "is a class without describe, failed"),
+    ],
+)
+def test_a_class_that_is_none_of_ours_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.execute(arguments) == cli.WRONG_USAGE
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
