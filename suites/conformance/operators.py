@@ -163,7 +163,7 @@ CASES = with_needs(
         purpose="Is state refused that was stored in a newer format than the program has?",
         method="A job is cancelled, and an older program is to go on from what it has left.",
         passes="No attempt starts without the state that the first has recorded: the second job fails.",
-        decides=(Decision("REC-08", "RESTORE", ("rescaled-state-differs",), "starts-afresh-if-incompatible"),),
+        decides=(Decision("REC-08", "LIVE", ("end-not-reached",), "starts-afresh-if-incompatible"),),
         plan=INCOMPATIBLE,
     ),
 )

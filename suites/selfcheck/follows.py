@@ -66,7 +66,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "never-assigns-again": ("PROGRESS/split-not-received", *STUCK),
     "M1": (*LOST, "PROGRESS/held-back-too-long", "TIME/timer-lost", "WINDOW/window-missing", "WINDOW/window-wrong"),
     "converts-to-nothing": EXTRA + LOST,
-    "starts-afresh-if-incompatible": ("CUT/state-missing", "LIVE/end-not-reached", *EXTRA, *LOST),
+    "starts-afresh-if-incompatible": ("CUT/state-missing", "RESTORE/rescaled-state-differs", *EXTRA, *LOST),
     "drains-always": ("WINDOW/window-wrong", "WINDOW/window-repeated"),
     "loses-ties": ("NOLOSS/extra-not-a-repeat",),
     "renews-time-to-live": ("EXACT/row-unknown", "NOLOSS/extra-not-a-repeat", "NOLOSS/input-lost"),

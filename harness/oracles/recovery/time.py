@@ -23,7 +23,7 @@ class TimeOracle:
     """Follows each timer from where it is set to where it is taken."""
 
     name = "TIME"
-    title = "timers"
+    title = "timers in time"
     invariant = "Every timer is taken once, not before its time, and none that is due is left behind."
     clauses: Mapping[str, str] = {
         "timer-lost": "a timer that is due is never taken, though its subtask takes later ones, or the run has ended",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
-from holdfast.harness.model.events import SnapshotTaken, TaskStarted, TimersFired, TimersSet
+from holdfast.harness.model.events import Event, SnapshotTaken, TaskStarted, TimersFired, TimersSet
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.origins import Origins
@@ -81,7 +81,8 @@ class TimerTrace:
         self._origins = Origins(history)
         self._layouts = Layouts(history)
         self._recorded: dict[tuple[int, int], dict[str, Recorded]] = {}
-        for event in history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken)):
+        told = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
+        for event in sorted(told, key=_attempt):  # What an attempt restores was taken in one before, wherever it ran.
             if isinstance(event, TaskStarted):
                 self.subtasks[event.attempt, event.subtask] = self._restored(event)
             elif isinstance(event, TimersSet | TimersFired | SnapshotTaken):
@@ -115,6 +116,10 @@ class TimerTrace:
         if own is not None and parts.keys() == width.keys():
             return SubtaskTimers(started, own.waiting, left)
         return SubtaskTimers(started, (), left.union(*(part.waiting for part in parts.values())))
+
+
+def _attempt(event: Event) -> int:
+    return event.attempt
 
 
 def _of_operator(parts: Mapping[str, Part], subtask: str) -> dict[str, Part]:
