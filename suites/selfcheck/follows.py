@@ -27,6 +27,23 @@ OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wr
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
+    "absolute-pointers": STUCK,
+    "savepoint-beside-checkpoints": ("SAVEPOINT/not-resumed", *STUCK),
+    "goes-on-reading": ("PROGRESS/no-checkpoint-begun", *STUCK),
+    "drains-always": ("WINDOW/window-repeated", "WINDOW/window-wrong"),
+    "refuses-edits": STUCK,
+    "leaves-state-out": (
+        "LIVE/end-not-reached",
+        "RESTORE/rescaled-state-differs",
+        "RESTORE/rescaled-transactions-differ",
+        "TXN/committed-above-notice",
+        *EXTRA,
+        *LOST,
+    ),
+    "K2": ("LIVE/end-not-reached", "LOUD/started-older", *EXTRA),
+    "stops-silently": STUCK,
+    "commits-savepoints": ("SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored"),
+    "invents-target": ("SAVEPOINT/savepoint-deleted",),
     "never-releases": ("MERGES/uses", "SHARED/left-behind"),
     "counts-one-use": ("SHARED/uses-misreported",),
     "deletes-with-dropped": ("COUNT/refused-by-store", "RETAIN/deleted-in-use", *STUCK, *FILE_GONE),
