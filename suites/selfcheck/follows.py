@@ -30,7 +30,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "absolute-pointers": STUCK,
     "savepoint-beside-checkpoints": ("SAVEPOINT/not-resumed", *STUCK),
     "goes-on-reading": ("PROGRESS/no-checkpoint-begun", *STUCK),
-    "drains-always": ("WINDOW/window-repeated", "WINDOW/window-wrong"),
     "refuses-edits": STUCK,
     "leaves-state-out": (
         "LIVE/end-not-reached",
