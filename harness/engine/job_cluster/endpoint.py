@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.harness.engine.job_cluster.cluster import Answer, Cluster, Refused, Unknown
+from holdfast.harness.model.checkpoint import SavepointFormat
 
 
 class Endpoint:
@@ -128,7 +129,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _words(body: dict[str, Any]) -> dict[str, int | str]:
-    words: dict[str, int | str] = {"format": str(body.get("formatType") or "CANONICAL").lower()}
+    form = str(body.get("formatType") or SavepointFormat.CANONICAL).lower()
+    if form not in list(SavepointFormat):
+        raise ValueError(f"savepoint format {form!r} is not known; allowed are {', '.join(SavepointFormat)}.")
+    words: dict[str, int | str] = {"format": form}
     if body.get("drain"):
         words["drain"] = 1
     return words

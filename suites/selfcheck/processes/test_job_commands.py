@@ -48,10 +48,10 @@ class Shell:
         assert done.returncode == 3, done.stdout
         return done.stderr
 
-    def answer(self, method: str, path: str) -> str:
+    def answer(self, method: str, path: str, body: dict[str, str] | None = None) -> str:
         """What the endpoint says to a request that it refuses."""
         with pytest.raises(UsageError) as refused:
-            ClusterClient(self.folder / "holdfast-jobs").ask(method, path)
+            ClusterClient(self.folder / "holdfast-jobs").ask(method, path, body)
         return str(refused.value)
 
     def states(self) -> list[tuple[str, str]]:
@@ -92,6 +92,8 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
         shell.answer("POST", f"/jobs/{job}/stop") == f"job {job} is FINISHED: only a running job has savepoints taken."
     )
     assert shell.answer("POST", "/jobs") == f"job {resumed} is RUNNING: stop or cancel it first."
+    odd = shell.answer("POST", f"/jobs/{resumed}/savepoints", {"formatType": "odd"})
+    assert odd == "savepoint format 'odd' is not known; allowed are canonical, native."
     assert "no request that a cluster takes" in shell.answer("PATCH", "/jars")
 
 
