@@ -48,7 +48,7 @@ def test_its_wrong_twin_is_refuted_by_the_rule_that_it_names(kind: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    "kind", [*QUICK, pytest.param("state-backend", marks=LONG), pytest.param("checkpoint-storage", marks=LONG)]
+    "kind", [pytest.param(kind, marks=() if kind == "restart-strategy" else LONG) for kind in PARTS]
 )
 def test_its_test_file_passes(kind: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
