@@ -58,19 +58,20 @@ MOVE = move_savepoint(after_checkpoint=3, at_event="checkpoint_retained")
 MOVED = (
     _resumed(MOVE),
     _resumed(MOVE, job=JOIN, how=SavepointFormat.NATIVE),
-    _resumed(MOVE, job=MINI_BATCH),
     _resumed(MOVE, kill(WORKERS[0], after_checkpoint=9)),
 )
 STOPPED = (
     _resumed(),
-    _resumed(job=FORWARD),
     _resumed(job=MINI_BATCH),
+    _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
+)
+STOPPED_OTHERWISE = (
+    _resumed(job=FORWARD),
     _resumed(job=PIPELINE, options=CHAINED),
     _resumed(options=UNALIGNED),
     _resumed(options=VERSION_1_14),
     _resumed(job=REBALANCE, options=plans.TWO_AT_ONCE),
     _resumed(parallelism=3, records={"partitions": 4, "records": 400}),
-    _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
 )
 STRUCK = (
     _plan(stop(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
@@ -174,6 +175,17 @@ CASES = with_needs(
         runs=len(STOPPED),
         mutant_plan=STOPPED[0],
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/stopped-otherwise",
+        purpose="Does a job stop at exactly its savepoint, whatever its options and its operators are?",
+        method="Chained and unaligned jobs, one of version 1.14, and one that goes on wider are stopped.",
+        passes="Nothing is emitted behind the savepoint, the job finishes, and the output of both is right, once.",
+        decides=(Decision("SAV-03", "SAVEPOINT", ("emitted-behind-stop", "not-stopped"), "goes-on-reading"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(STOPPED_OTHERWISE),
+        runs=len(STOPPED_OTHERWISE),
+        mutant_plan=STOPPED[0],
     ),
     Case(
         id="savepoints/struck",
