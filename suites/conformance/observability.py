@@ -6,6 +6,7 @@ from holdfast.faults.forge import forge
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
+from holdfast.suites.conformance.incremental import INCREMENTAL, SHARING
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     EVERYWHERE,
@@ -50,6 +51,15 @@ CASES = with_needs(
         ),
         plan=TROUBLED,
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="observability/increments",
+        purpose="Is an increment reported with what it has stored, beside all that it names?",
+        method="Incremental checkpoints complete, and a worker is killed.",
+        passes="The size of each is that of the files that were new, and its full size that of all that it names.",
+        decides=(Decision("OBS-04", "METRICS", ("size-wrong",), "reports-full-size"),),
+        plan=plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, **TWO_RETAINED}),
+        needs=SHARING,
     ),
     Case(
         id="observability/types",

@@ -18,10 +18,12 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import plans
 from holdfast.suites.conformance.plans import CHECKPOINTING, EVERYWHERE, WORKERS, each_of, gate, with_needs
+from holdfast.suites.conformance.unaligned import backlog
 
 LONG = {"records": 240, "records_per_second": 200}
 VERSION_1_14 = {profile.PROFILE: profile.FLINK_1_14}
 UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+ALIGNMENT_TIMEOUT = f"{CHECKPOINTING}.aligned-checkpoint-timeout"
 CLAIMED = {profile.CLAIM_MODE: "CLAIM"}
 ALLOWED = {profile.IGNORE_UNCLAIMED: "true"}
 CHAINED = {"pipeline.operator-chaining.enabled": "true"}
@@ -113,6 +115,10 @@ COMPLETE = (
 )
 """The checkpoints of the first job, and what they share, are deleted when it has finished."""
 TIMED = (_resumed(job=DELAYED_SUM), _resumed(job=SLIDING_SUM), _resumed(job=SLIDING_SUM, options=UNALIGNED))
+IN_FLIGHT = tuple(
+    backlog(savepoint(after_checkpoint=1), options={ALIGNMENT_TIMEOUT: timeout}) for timeout in ("0 ms", "30 ms")
+)
+"""Checkpoints overtake, at once or after a while, when a savepoint is asked for."""
 BETWEEN = (
     _plan(savepoint(after_checkpoint=2)),
     _plan(savepoint(after_checkpoint=2), kill(WORKERS[0], after_checkpoint=2, at_event="savepoint_completed")),
@@ -294,5 +300,19 @@ CASES = with_needs(
         decides=(Decision("CRD-10", "COUNT", ("failed-below-tolerable",), "counts-failed-savepoints"),),
         plan=each_of(FAILING),
         runs=len(FAILING),
+    ),
+    Case(
+        id="savepoints/in-flight",
+        purpose="Does a savepoint hold no record that was in flight, where checkpoints do?",
+        method="A task is slow, so that unaligned checkpoints overtake what waits in front of it, and a savepoint is "
+        "taken.",
+        passes="No subtask takes in-flight records along in the savepoint.",
+        decides=(
+            Decision("UNA-05", "SAVEPOINT", ("carries-in-flight",), "savepoints-overtake"),
+            Decision("UNA-05", "SAVEPOINT", ("carries-in-flight",), "savepoints-time-out"),
+        ),
+        windows=(Window.OVERTAKING,),
+        plan=each_of(IN_FLIGHT),
+        runs=len(IN_FLIGHT),
     ),
 )

@@ -69,6 +69,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         *EXTRA,
         *STUCK,
     ),
+    "savepoints-overtake": ("SAVEPOINT/outside-folder",),
+    "savepoints-time-out": ("METRICS/type-wrong",),
     "takes-stale-metadata": ("REACH/file-differs", "RESTORE/state-differs", "RESTORE/position-differs", *EXTRA),
     "never-triggers-again": ("COORD/slot-not-freed", "PROGRESS/no-checkpoint-begun", *STUCK),
     "ignores-successor": ("RESTORE/audit-failed", "LIVE/end-not-reached"),

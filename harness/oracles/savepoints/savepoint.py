@@ -17,6 +17,7 @@ from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.savepoints import claimed, resumed, stopped
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class SavepointOracle:
@@ -29,6 +30,7 @@ class SavepointOracle:
         "outside-folder": "a savepoint names a file that is not in its own folder, or one of a checkpoint",
         "savepoint-deleted": "a file of a savepoint is deleted by the system, or is not in the storage at the end",
         "target-invented": "a savepoint is triggered although no directory for it is named or configured",
+        "carries-in-flight": "a savepoint holds records that were in flight, or its barriers overtook some",
         **stopped.CLAUSES,
         **resumed.CLAUSES,
         **claimed.CLAUSES,
@@ -44,6 +46,7 @@ class SavepointOracle:
         findings = Findings(self.name, self.clauses)
         _judge_files(history, findings)
         _judge_targets(history, findings)
+        _judge_in_flight(history, findings)
         stopped.judge(history, findings)
         resumed.judge(history, findings)
         claimed.judge(history, findings)
@@ -90,3 +93,21 @@ def _judge_targets(history: History, findings: Findings) -> None:
     for triggered in history.of(events.SavepointTriggered):
         message = f"savepoint {triggered.checkpoint} goes to {triggered.folder!r}, which nobody has named"
         findings.violated("target-invented", message, triggered)
+
+
+def _judge_in_flight(history: History, findings: Findings) -> None:
+    """A savepoint is aligned, however the checkpoints of the job are."""
+    job_of = Submissions(history).of
+    savepoints = {(job_of(each), each.checkpoint): each for each in history.of(events.SavepointTriggered)}
+    findings.check("carries-in-flight", len(savepoints))
+    for taken in history.of(events.ChannelStateTaken):
+        triggered = savepoints.get((job_of(taken), taken.checkpoint))
+        if triggered is None or not any(each.batches for each in taken.channels):
+            continue
+        message = f"{taken.subtask} takes what is in flight along in savepoint {taken.checkpoint}"
+        findings.violated("carries-in-flight", message, triggered, taken)
+    for snapshot in history.of(events.SnapshotTaken):
+        triggered = savepoints.get((job_of(snapshot), snapshot.checkpoint))
+        if triggered is not None and snapshot.unaligned:
+            message = f"the barriers of savepoint {snapshot.checkpoint} overtake records at {snapshot.subtask}"
+            findings.violated("carries-in-flight", message, triggered, snapshot)

@@ -127,6 +127,28 @@ def refused_without_a_directory() -> History:
     return story(faults=(asked(""),))
 
 
+def in_flight(checkpoint: int, *batches: tuple[int, int]) -> events.ChannelStateTaken:
+    content = events.ChannelContent(channel="source[0]->sum[0]", output=False, batches=batches)
+    return events.ChannelStateTaken(subtask="sum[0]", checkpoint=checkpoint, channels=(content,))
+
+
+@bad("carries-in-flight")
+def records_were_overtaken() -> History:
+    return story(triggered(), at("worker-0.0", in_flight(4, (7, 1))), completed(), finished())
+
+
+@bad("carries-in-flight")
+def its_barrier_overtook_records() -> History:
+    taken = events.SnapshotTaken(subtask="sum[0]", checkpoint=4, state=events.StateSummary(), unaligned=True)
+    return story(triggered(), at("worker-0.0", taken), completed(), finished())
+
+
+@near("carries-in-flight")
+def those_of_a_checkpoint() -> History:
+    taken = [at("worker-0.0", in_flight(3, (7, 1))), at("worker-0.0", in_flight(4))]
+    return story(triggered(), *taken, completed(), finished())
+
+
 @bad("emitted-behind-stop")
 def a_source_goes_on() -> History:
     return story(triggered(), part("source[0]"), sent("source[0]->sum[0]"), completed(), finished())
