@@ -16,7 +16,7 @@ from holdfast.suites.conformance.plans import plan
 
 TOOLS = registry.toolbox()
 OF_DELIVERY = replace(TOOLS, oracles=tuple(oracle for oracle in TOOLS.oracles if oracle.name in DELIVERY))
-SWARM_SEEDS = 2_000
+SWARM_SEEDS = 3_000
 """The command may try 5,000; that many here would mean that the swarm got worse."""
 
 
