@@ -75,7 +75,7 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     results = [*_deciding(journal.cases, ids), *(each for kit in tried for each in kit.cases)]
     interrupted = any(each.interrupted for each in (journal, *tried))
     card = restated(journal.certificate, rules, results, subject, interrupted=interrupted)
-    reasons = tuple(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason)
+    reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
     if reasons and title is Title.CERTIFIED:
         title = Title.PARTIAL
