@@ -4,6 +4,7 @@ runtime itself passes; and every variant is right as long as nothing breaks."""
 from __future__ import annotations
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from msgspec.structs import replace
 
 from holdfast.fixtures.mutants import VARIANTS
@@ -12,6 +13,7 @@ from holdfast.harness.engine.executor.run import run_plan, uninterrupted
 from holdfast.harness.engine.exploration.mutation import DELIVERY, try_mutant
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.mutant import Mutant
 from holdfast.suites.conformance.plans import plan
 
 TOOLS = registry.toolbox()
@@ -24,7 +26,15 @@ def test_the_first_wave_is_there() -> None:
     assert {mutant.name for mutant in registry.mutants()} >= {"A3", "C1", "D1", "D6", "G1", "H2", "H7", "I1"}
 
 
-@pytest.mark.parametrize("mutant", registry.mutants(), ids=lambda mutant: mutant.name)
+LATE = {"B2"}
+"""The swarm needs a minute for them: they are left to the night."""
+
+
+def _trial(mutant: Mutant) -> ParameterSet:
+    return pytest.param(mutant, id=mutant.name, marks=[pytest.mark.nightly] if mutant.name in LATE else [])
+
+
+@pytest.mark.parametrize("mutant", [_trial(mutant) for mutant in registry.mutants()])
 def test_mutant_is_killed(mutant: DirectedMutant) -> None:
     trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, uninterrupted)
     assert trial.killed, trial

@@ -28,7 +28,7 @@ def with_tool(language: str, tool: str) -> object:
     return pytest.param(language, marks=marks)
 
 
-@pytest.mark.parametrize("language", ["python", with_tool("node", "node"), with_tool("go", "go")])
+@pytest.mark.parametrize("language", [with_tool("python", "python3"), with_tool("node", "node"), with_tool("go", "go")])
 def test_a_program_passes_and_its_twin_counts_twice(language: str, tmp_path: Path) -> None:
     folder = written("program", tmp_path, "--lang", language)
     rule = rule_of(folder / f"wrong_mine{LANGUAGES[language].suffix}")
