@@ -12,7 +12,8 @@ from time import perf_counter_ns  # noqa: TID251 - told, and never judged
 from holdfast.harness.spi.state import Flag, Manifest, SnapshotKind
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench
-from holdfast.suites.certify.state_backend.live import Live, Taken
+from holdfast.suites.certify.state_backend.checks.increments import uploaded
+from holdfast.suites.certify.state_backend.live import Live
 
 VALUES = 400
 VALUE_BYTES = 100
@@ -30,14 +31,14 @@ def change_rates(bench: Bench) -> None:
     for percent in SHARES_PERCENT:
         live = bench.fresh()
         _put(live, range(VALUES), b"first")
-        bench.complete(live, *_taken(bench, live))
+        bench.complete(live, *uploaded(bench, live))
         increments = full = 0
         for number in range(ROUNDS):
             count = VALUES * percent // 100
             _put(live, [(number * count + each) % VALUES for each in range(count)], b"%d" % number)
             full += _savepoint_bytes(bench, live)
             before = bench.stored_bytes("shared")
-            taken, manifest = _taken(bench, live)
+            taken, manifest = uploaded(bench, live)
             increments += bench.stored_bytes("shared") - before
             completed = bench.complete(live, taken, manifest)
         if percent <= CHEAPER_UP_TO_PERCENT and increments >= full:
@@ -114,17 +115,10 @@ def _put(live: Live, numbers: Sequence[int], salt: bytes) -> None:
         live.put("value", GROUPS[number % len(GROUPS)], b"", [(b"%d" % number, value)])
 
 
-def _taken(bench: Bench, live: Live, kind: SnapshotKind = SnapshotKind.CHECKPOINT) -> tuple[Taken, Manifest]:
-    taken = live.snapshot(kind)
-    manifest = bench.upload(taken)
-    taken.snapshot.release()
-    return taken, manifest
-
-
 def _savepoint_bytes(bench: Bench, live: Live) -> int:
     """Bytes of a full snapshot of what is there now."""
     before = bench.stored_bytes("")
-    taken, _ = _taken(bench, live, SnapshotKind.SAVEPOINT)
+    taken, _ = uploaded(bench, live, SnapshotKind.SAVEPOINT)
     written = bench.stored_bytes("") - before
     bench.sweep(taken.checkpoint)
     return written

@@ -96,9 +96,9 @@ def out_of_order(bench: Bench) -> None:
     fill(live)
     first = _completed(bench, live)
     change_everything(live)
-    older, older_manifest = _uploaded(bench, live)
+    older, older_manifest = uploaded(bench, live)
     fill(live, b"between")
-    newer, newer_manifest = _uploaded(bench, live)
+    newer, newer_manifest = uploaded(bench, live)
     bench.hit("two-in-flight")
     bench.complete(live, newer, newer_manifest)
     bench.step(f"confirmed({first.checkpoint}), again, and checkpoints that never were")
@@ -118,7 +118,7 @@ def unclaimed(bench: Bench) -> None:
     first = _completed(bench, live)
     restored = bench.restored(first, claimed=False)
     restored.put("value", GROUP, b"", [(b"k", b"changed")])
-    taken, manifest = _uploaded(bench, restored)
+    taken, manifest = uploaded(bench, restored)
     foreign = paths_of([manifest]) & paths_of(first.parts)
     if foreign or any(each.reference is None for each in manifest.handles):
         raise Violation("INC-02", f"a restore that claims nothing is followed by a snapshot that refers to {foreign}.")
@@ -155,7 +155,7 @@ def names(bench: Bench) -> None:
     for salt in (b"one", b"two", b"three"):
         life = bench.restored(first)
         fill(life, salt)
-        taken, manifest = _uploaded(bench, life)
+        taken, manifest = uploaded(bench, life)
         bench.step("that life ends before its checkpoint completes; its files stay for now")
     bench.hit("several-lives-from-one-checkpoint")
     completed = bench.complete(life, taken, manifest)
@@ -190,21 +190,22 @@ def quiescence(bench: Bench) -> None:
 def _written(bench: Bench, live: Live) -> int:
     """Bytes that a completed checkpoint adds to all files."""
     before = bench.stored_bytes("")
-    taken, manifest = _uploaded(bench, live)
+    taken, manifest = uploaded(bench, live)
     written = bench.stored_bytes("") - before
     bench.complete(live, taken, manifest)
     return written
 
 
-def _uploaded(bench: Bench, live: Live) -> tuple[Taken, Manifest]:
-    taken = live.snapshot()
+def uploaded(bench: Bench, live: Live, kind: SnapshotKind = SnapshotKind.CHECKPOINT) -> tuple[Taken, Manifest]:
+    """A snapshot that is stored, and released."""
+    taken = live.snapshot(kind)
     manifest = bench.upload(taken)
     taken.snapshot.release()
     return taken, manifest
 
 
 def _completed(bench: Bench, live: Live) -> Completed:
-    return bench.complete(live, *_uploaded(bench, live))
+    return bench.complete(live, *uploaded(bench, live))
 
 
 CHECKS = (
