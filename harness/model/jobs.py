@@ -38,16 +38,14 @@ REBALANCE = Job(
 )
 """Identity rows over an exchange that aligns; no state but offsets and transactions."""
 
-WINDOW_SUM = Job(
-    name="window-sum",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.WINDOW_SUM),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.WINDOW,
-)
+
+def _keyed(name: str, operator: Vertex, contract: Contract) -> Job:
+    """One keyed operator between a source and a sink."""
+    vertices = (Vertex("source", VertexKind.SOURCE), operator, Vertex("sink", VertexKind.SINK))
+    return Job(name=name, vertices=vertices, edges=KEYED_SUM.edges, contract=contract)
+
+
+WINDOW_SUM = _keyed("window-sum", Vertex("sum", VertexKind.WINDOW_SUM), Contract.WINDOW)
 """Sums of event-time windows, each of which is told once: state that must survive until its window is over."""
 
 UNION = Job(
@@ -196,16 +194,7 @@ MINI_BATCH = Job(
 )
 """KEYED_SUM with an operator that holds records back: at most barriers it has some, which its snapshot must hold."""
 
-DELAYED_SUM = Job(
-    name="delayed-sum",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.DELAYED_SUM, latency_ms=15),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.FOLD,
-)
+DELAYED_SUM = _keyed("delayed-sum", Vertex("sum", VertexKind.DELAYED_SUM, latency_ms=15), Contract.FOLD)
 """KEYED_SUM whose rows wait for timers: at most barriers some keys have one, which is all that will bring their row."""
 
 SLIDING_SUM = Job(
@@ -220,52 +209,16 @@ SLIDING_SUM = Job(
 )
 """Windows that overlap, and records that come late: some within the lateness that is allowed, and some behind it."""
 
-SESSION_SUM = Job(
-    name="session-sum",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.SESSION_SUM, gap_ms=40),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.WINDOW,
-)
+SESSION_SUM = _keyed("session-sum", Vertex("sum", VertexKind.SESSION_SUM, gap_ms=40), Contract.WINDOW)
 """Windows that grow and merge: their timers are deleted and set anew."""
 
-TOP_SUM = Job(
-    name="top-sum",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.TOP_SUM, top=3),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.FOLD,
-)
+TOP_SUM = _keyed("top-sum", Vertex("sum", VertexKind.TOP_SUM, top=3), Contract.FOLD)
 """A list for each key, of which a row shows the sum."""
 
-DEDUPLICATE = Job(
-    name="deduplicate",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.DEDUPLICATE, ttl_ms=200),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.RECORDS,
-)
+DEDUPLICATE = _keyed("deduplicate", Vertex("sum", VertexKind.DEDUPLICATE, ttl_ms=200), Contract.RECORDS)
 """State with a time to live, by event time: who is handed on depends on what is still remembered."""
 
-TUMBLING_SUM = Job(
-    name="tumbling-sum",
-    vertices=(
-        Vertex("source", VertexKind.SOURCE),
-        Vertex("sum", VertexKind.SLIDING_SUM, window_ms=40, slide_ms=40),
-        Vertex("sink", VertexKind.SINK),
-    ),
-    edges=KEYED_SUM.edges,
-    contract=Contract.WINDOW,
-)
+TUMBLING_SUM = _keyed("tumbling-sum", Vertex("sum", VertexKind.SLIDING_SUM, window_ms=40, slide_ms=40), Contract.WINDOW)
 """Windows that do not overlap, and no record that is late: each window has one right answer."""
 
 
