@@ -204,6 +204,13 @@ class Job:
         self.in_doubt = +self.in_doubt
         self.completed = []
 
+    def forget(self, promises: Sequence[Promise]) -> None:
+        """Nobody knows any more that these were committed: the next attempt goes on from them."""
+        self.bench.step(f"{self.name}: the record of {len(promises)} commits is lost")
+        self.completed = list(promises)
+        for promise in promises:
+            self.owed.subtract(promise.rows)
+
     def commit_once(self, promises: Sequence[Promise], attempt: Attempt | None = None) -> Sequence[Outcome]:
         """One call with the committables of some promises; each outcome belongs to one of them."""
         committables = [each for promise in promises for each in promise.committables]
