@@ -12,6 +12,7 @@ import pytest
 from holdfast.fixtures.reference.connectors.store import TakeStep
 from holdfast.fixtures.reference.drivers.processes.disk import FileDisk
 from holdfast.fixtures.reference.protocol.effects import Recover, Recovered, RecoverFailed
+from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFiles
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS, FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
@@ -66,7 +67,8 @@ def recovered(disk: FileDisk, *failures: Failure) -> tuple[object, ...]:
     striking = iter(failures)
     for path in (OLDER, NEWEST):
         carried_out(FileSystem().publish(path, path.encode()), FileDisk(disk.root))
-    operation = JobStorage(LAYOUT, FileSystem(), StoredJob(0, "", 1, latest=False)).recover(Recover())
+    files, job = FileSystem(), StoredJob(0, "", 1, latest=False)
+    operation = JobStorage(LAYOUT, files, OwnFiles(LAYOUT, files, job.number), job).recover(Recover())
     with disk.opened() as take_step:
 
         def take(step: Step) -> Any:

@@ -20,6 +20,7 @@ from holdfast.fixtures.reference.protocol.effects import (
     Recovered,
     Superseded,
 )
+from holdfast.fixtures.reference.protocol.storage.checkpoint_files import OwnFiles
 from holdfast.fixtures.reference.protocol.storage.file_layout import FileLayout
 from holdfast.fixtures.reference.protocol.storage.file_system import FileSystem
 from holdfast.fixtures.reference.protocol.storage.job_storage import JobStorage, StoredJob
@@ -105,6 +106,11 @@ def at_once(operation: Operation, store: Store) -> tuple[object, ...]:
     return performance.outcome
 
 
+def job_storage(medium: Medium) -> JobStorage:
+    layout = FileLayout()
+    return JobStorage(layout, medium, OwnFiles(layout, medium, 0), StoredJob(0, "", 1, latest=False))
+
+
 def disagreements(medium: Callable[[], Medium], store: Callable[[], Store]) -> set[str]:
     """What goes wrong in some order: a coordinator stops before one of its steps, its successor before one of its own,
     then the former goes on to its end, and then the latter."""
@@ -112,7 +118,7 @@ def disagreements(medium: Callable[[], Medium], store: Callable[[], Store]) -> s
     for before in range(MOST_STEPS):
         for meanwhile in range(MOST_STEPS):
             where = store()
-            former, latter = (JobStorage(FileLayout(), medium(), StoredJob(0, "", 1, latest=False)) for _ in range(2))
+            former, latter = (job_storage(medium()) for _ in range(2))
             at_once(former.recover(Recover()), where)
             at_once(former.persist_job_record(PersistJobRecord(RECORD)), where)
             publication = Performance(former.publish_metadata(PublishMetadata(CHECKPOINT, b"metadata")), where)
