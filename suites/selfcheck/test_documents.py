@@ -26,6 +26,7 @@ DOCUMENTS = (
     "suites/certify/README.md",
     "suites/spec/README.md",
     "suites/bench/README.md",
+    *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))),
 )
 
 

@@ -1,0 +1,79 @@
+"""The catalogue: a page for each area, an anchor for each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from holdfast.harness.engine.certification.certificate import rule_results
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.journal import RuleResult
+from holdfast.harness.model.rule import Decidability, Subject
+
+SUBJECTS = {
+    Subject.RUNTIME: "the runtime",
+    Subject.STATE_BACKEND: "a state backend",
+    Subject.CHECKPOINT_STORAGE: "a checkpoint storage",
+    Subject.SOURCE: "a source",
+    Subject.SINK: "a sink",
+    Subject.RESTART_STRATEGY: "a restart strategy",
+}
+DECIDED_BY = {
+    Decidability.SCRIPTED: "one scripted run",
+    Decidability.TRACE: "a trace of events",
+    Decidability.BEHAVIOUR: "output alone",
+    Decidability.STATISTICAL: "many drawn runs",
+}
+
+
+def pages() -> dict[str, str]:
+    """`rules/index.md` and `rules/AREA.md`."""
+    found = rule_results(registry.rules(), registry.cases(), (), {}, Subject.RUNTIME)
+    areas = {area: tuple(rules) for area, rules in groupby(found, lambda each: each.rule.area)}
+    return {
+        "rules/index.md": "\n".join(_index(areas.values())),
+        **{f"rules/{area}.md": "\n".join(_area(rules)) for area, rules in areas.items()},
+    }
+
+
+def _index(areas: Iterable[tuple[RuleResult, ...]]) -> Iterator[str]:
+    yield "# Rules"
+    yield ""
+    yield "What a checkpointing stream processor owes its users. The status of a rule is computed from results, never"
+    yield "stored: `holdfast rules` shows those of your last certificate."
+    yield ""
+    yield "| area | title | rules |"
+    yield "|---|---|---|"
+    for rules in areas:
+        first = rules[0].rule
+        linked = ", ".join(f"[{each.rule.id}]({first.area}.md#{each.rule.id.lower()})" for each in rules)
+        yield f"| {first.area} | [{first.title}]({first.area}.md) | {linked} |"
+
+
+def _area(rules: tuple[RuleResult, ...]) -> Iterator[str]:
+    first = rules[0].rule
+    yield f"# {first.area}: {first.title}"
+    for each in rules:
+        rule = each.rule
+        yield f"\n## {rule.id} {{ #{rule.id.lower()} }}\n"
+        yield rule.text
+        owed = " and ".join(SUBJECTS[subject] for subject in rule.subjects)
+        yield f"\n- **Level**: {rule.level} for {owed}."
+        yield f"- **Decided by**: {DECIDED_BY[rule.decidability]}; {rule.oracle}"
+        if each.oracles:
+            yield f"- **Oracle**: {', '.join(f'[{name}](../oracles.md#{name.lower()})' for name in _names(each))}"
+        if each.cases:
+            yield f"- **Cases**: {', '.join(f'`{case}`' for case in each.cases)}"
+        if each.mutants:
+            yield f"- **Refutes the wrong variants**: {', '.join(f'`{mutant}`' for mutant in each.mutants)}"
+        yield f"- **Sources**: {'; '.join(_plain(source) for source in rule.sources)}"
+
+
+def _names(result: RuleResult) -> tuple[str, ...]:
+    """The oracles of a rule, each once."""
+    return tuple(dict.fromkeys(oracle.partition("/")[0] for oracle in result.oracles))
+
+
+def _plain(source: str) -> str:
+    """A source as code where Markdown would take a part of it for markup."""
+    return f"`{source}`" if set(source) & set("_*<[") else source

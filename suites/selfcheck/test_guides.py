@@ -1,0 +1,154 @@
+"""The guides of docs/, followed to the letter: each file is written, each command is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+import holdfast.suites
+from holdfast.harness.cli import app
+
+ROOT = Path(holdfast.suites.__path__[0]).parent
+GUIDES = sorted(path for path in (ROOT / "docs").glob("*.md"))
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+ENDS_WITH = re.compile(r"^(.*?)\s+# ends with (\d+)$")
+QUOTED = re.compile(r"`(holdfast [^`]+)`")
+NEEDS_MORE = frozenset(
+    {
+        "holdfast services install",
+        "holdfast certify spark+./orders.py --tier containers",
+    }
+)
+"""What needs Docker, or fills the cache of the user. `.ci/nightly` runs the first, suites/chaos such pipelines."""
+LIMIT_S = 3600
+
+
+class Command(NamedTuple):
+    """A line of a shell, and the exit code that the guide promises."""
+
+    line: str
+    code: int
+
+
+class NewFile(NamedTuple):
+    """A file that the reader writes into the folder where he is."""
+
+    name: str
+    text: str
+
+
+def steps(document: str) -> Iterator[Command | NewFile]:
+    """What a reader does, in order."""
+    for language, title, text in BLOCK.findall(document):
+        if title:
+            yield NewFile(title, text)
+        elif language == "console":
+            for line in text.splitlines():
+                assert line.startswith("$ "), f"{line!r} is no command: write it with a dollar sign"
+                found = ENDS_WITH.match(line[2:])
+                yield Command(found[1], int(found[2])) if found else Command(line[2:].partition("  #")[0].strip(), 0)
+
+
+def script(document: str, folder: Path) -> str:
+    """All of it as one script of bash, which ends at the first step that does not come out as promised."""
+    lines = ['promised() { local code=$?; [ $code = $1 ] || { echo "$2: exit code $code, not $1" >&2; exit 1; }; }']
+    for number, step in enumerate(steps(document)):
+        if isinstance(step, NewFile):
+            stored = folder / f"{number}.file"
+            stored.write_text(step.text)
+            lines.append(f"cp {shlex.quote(str(stored))} {shlex.quote(step.name)}")
+        elif step.line not in NEEDS_MORE:
+            lines += [step.line, f"promised {step.code} {shlex.quote(step.line)}"]
+    return "\n".join(lines)
+
+
+def test_steps_are_found_in_order() -> None:
+    document = (
+        'A\n```console\n$ one  # why\n$ two  # ends with 1\n```\n```python title="a.py"\nx\n```\n```\n$ no\n```\n'
+    )
+    assert list(steps(document)) == [Command("one", 0), Command("two", 1), NewFile("a.py", "x\n")]
+
+
+def test_a_command_that_ends_otherwise_is_noticed(tmp_path: Path) -> None:
+    for line, code in (("false", 1), ("true", 0), ("true  # ends with 1", 1), ("false  # ends with 1", 0)):
+        text = script(f"```console\n$ {line}\n$ echo on\n```\n", tmp_path)
+        assert subprocess.run(["bash", "-c", text], capture_output=True).returncode == code
+
+
+def unknown_in(line: str) -> str | None:
+    """The first word of a command of ours that does not exist; None: all do."""
+    words = line.split()
+    command: Any = get_command(app)
+    for word in words[1:]:
+        if isinstance(command, TyperGroup):
+            if word not in command.commands:
+                return word
+            command = command.commands[word]
+        elif word.startswith("--"):
+            spelled = {each for option in command.params for each in (*option.opts, *option.secondary_opts)}
+            if word.partition("=")[0] not in spelled:
+                return word
+    return None
+
+
+def test_a_command_that_does_not_exist_is_noticed() -> None:
+    assert unknown_in("holdfast certify reference --tier sim") is None
+    assert unknown_in("holdfast certfy reference") == "certfy"
+    assert unknown_in("holdfast job stop --savepoint-way X") == "--savepoint-way"
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_the_commands_of_a_page_exist(guide: Path) -> None:
+    document = guide.read_text()
+    lines = QUOTED.findall(document) + [each.line for each in steps(document) if isinstance(each, Command)]
+    named = [line for line in lines if line.startswith("holdfast ")]
+    assert [line for line in named if unknown_in(line)] == []
+
+
+def test_what_needs_more_is_in_a_guide() -> None:
+    lines = {each.line for guide in GUIDES for each in steps(guide.read_text()) if isinstance(each, Command)}
+    assert lines >= NEEDS_MORE
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel of this project: `pip install holdfast` finds it there."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, timeout=LIMIT_S)
+    return folder
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(LIMIT_S)
+@pytest.mark.parametrize("guide", [each for each in GUIDES if any(steps(each.read_text()))], ids=lambda path: path.stem)
+def test_a_guide_is_followed_in_a_fresh_environment(guide: Path, wheel: Path, tmp_path: Path) -> None:
+    """Nothing of this environment: its own Python packages, in a folder of its own."""
+    home, files = tmp_path / "home", tmp_path / "files"
+    home.mkdir()
+    files.mkdir()
+    base = os.path.realpath(sys.executable)
+    subprocess.run([base, "-m", "venv", str(tmp_path / "fresh")], check=True, timeout=LIMIT_S)
+    own = ("VIRTUAL_ENV", "PYTHON")
+    present = os.environ.items()  # noqa: TID251 - those of the user
+    environment = {key: value for key, value in present if not key.startswith(own)}
+    environment |= {
+        "PATH": f"{tmp_path / 'fresh/bin'}:{Path(base).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PIP_FIND_LINKS": str(wheel),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    done = subprocess.run(
+        ["bash", "-c", script(guide.read_text(), files)],
+        cwd=home, env=environment, capture_output=True, text=True, timeout=LIMIT_S,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
