@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.fixtures.host.process_stat import ProcessStat, process_stat
+from holdfast.harness.adapter.process_stat import ProcessStat, process_stat
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 

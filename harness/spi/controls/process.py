@@ -50,3 +50,17 @@ class SuccessionControl(Protocol):
 
     def coordinates(self) -> bool:
         """Whether the present coordinator lives and is not paused."""
+
+
+class MembershipControl(ProcessControl, Protocol):
+    """Workers that share their work: it moves to the others when one leaves, and back when it joins."""
+
+    def leave(self, target: Target) -> None:
+        """Let a worker end in good order. Its environment does not start it again before `come_back`.
+
+        Raises:
+            OSError: it is dead, or does not end.
+        """
+
+    def come_back(self, target: Target) -> None:
+        """Let its environment start it again; does nothing for one that has not left."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from holdfast.fixtures.reference.drivers.processes.leash import Leash
-from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.recorder import Recorder
+from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.model.events import NodeStarted, TriggerSent
 
 PACKAGE = __name__

@@ -27,14 +27,14 @@ from holdfast.fixtures.reference.drivers.processes.framing import (
 )
 from holdfast.fixtures.reference.drivers.processes.hosted_task import HostedTask
 from holdfast.fixtures.reference.drivers.processes.local_channel import LocalChannel
-from holdfast.fixtures.reference.drivers.processes.loop import Loop
-from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.operators.batches import Batch, from_arrow, size_bytes, to_arrow
 from holdfast.fixtures.reference.operators.partial_sums import PartialSums
 from holdfast.fixtures.reference.protocol.channels.input_buffers import InputBuffers
 from holdfast.fixtures.reference.protocol.channels.output_buffers import OutputBuffers
 from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Barrier, Element, Records
+from holdfast.harness.adapter.network.loop import Loop
+from holdfast.harness.adapter.network.sockets import address_of, listen
 from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldColumns, IdentityColumns

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.fixtures.reference.drivers.processes.connection import Connection, OnClose
 from holdfast.fixtures.reference.drivers.processes.framing import FrameKind
-from holdfast.fixtures.reference.drivers.processes.loop import Loop
+from holdfast.harness.adapter.network.loop import Loop
 
 
 @pytest.fixture

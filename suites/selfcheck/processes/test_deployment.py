@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes.deployment import ProcessDeployment
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess, end_leftovers
-from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.adapter.network.sockets import address_of, listen
+from holdfast.harness.adapter.process import Process
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import (

@@ -12,7 +12,6 @@ import pytest
 from holdfast.fixtures.reference.drivers.message_faults import MessageFaults
 from holdfast.fixtures.reference.drivers.outbox import Message, Outbox
 from holdfast.fixtures.reference.drivers.processes.connection import Connection
-from holdfast.fixtures.reference.drivers.processes.loop import Loop
 from holdfast.fixtures.reference.drivers.processes.message_orders import (
     DISTURB_MESSAGES,
     RESTORE_MESSAGES,
@@ -27,6 +26,7 @@ from holdfast.fixtures.reference.protocol.messages import (
     ToWorker,
     TriggerCheckpoint,
 )
+from holdfast.harness.adapter.network.loop import Loop
 from holdfast.harness.model.events import Event, MessageDisturbed
 from holdfast.harness.model.message_contract import ALL_KINDS, Disturbance, MessageKind, Way
 from holdfast.harness.sim.streams import Stream

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from contextlib import closing
 
-from holdfast.fixtures.host.process import Process
-from holdfast.fixtures.host.process_stat import process_stat
+from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process_stat import process_stat
 
 LIMIT_S = 30.0
 ODD_NAME = "x) Z 1 (y"

@@ -15,8 +15,8 @@ from holdfast.fixtures.reference.drivers.processes import relay
 from holdfast.fixtures.reference.drivers.processes.control import Direction, Impair, Reset, Route
 from holdfast.fixtures.reference.drivers.processes.life import Program
 from holdfast.fixtures.reference.drivers.processes.relay import RelaySettings
-from holdfast.fixtures.reference.drivers.processes.sockets import address_of, listen
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
+from holdfast.harness.adapter.network.sockets import address_of, listen
 
 LIMIT_S = 30.0
 SILENCE_S = 0.05

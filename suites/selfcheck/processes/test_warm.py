@@ -21,7 +21,7 @@ from holdfast.fixtures.reference.operators.batches import from_arrow, to_arrow
 from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
-from holdfast.fixtures.reference.drivers.processes.sockets import Address
+from holdfast.harness.adapter.network.sockets import Address
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec

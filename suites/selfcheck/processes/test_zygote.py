@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host.process import Process
-from holdfast.fixtures.host.process_stat import process_stat
 from holdfast.fixtures.reference.drivers.processes.spawner import Spawner, open_zygote
 from holdfast.fixtures.reference.drivers.processes.zygote import Ended
+from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.processes import children
 from holdfast.suites.selfcheck.processes.conftest import PRELOAD
 
@@ -97,8 +97,8 @@ def test_a_dead_zygote_is_said_so(tmp_path: Path) -> None:
 HARNESS = """
 import signal
 from pathlib import Path
-from holdfast.fixtures.host.process import Process
-from holdfast.fixtures.host.process_stat import process_stat
+from holdfast.harness.adapter.process import Process
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.fixtures.reference.drivers.processes.spawner import open_zygote
 spawner, zygote = open_zygote(["holdfast.suites.selfcheck.processes.children"], Path("/dev/null"))
 entry = "holdfast.suites.selfcheck.processes.children:wait"

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host.process_stat import process_stat
 from holdfast.fixtures.services.database import USER
 from holdfast.fixtures.services.processes import database, unprivileged
 from holdfast.fixtures.services.processes.database import DatabaseProcess, missing_database
 from holdfast.fixtures.services.processes.family import Family
 from holdfast.fixtures.services.processes.session import Session
 from holdfast.fixtures.services.processes.unprivileged import Unprivileged
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
 
 pytestmark = pytest.mark.tier("process")

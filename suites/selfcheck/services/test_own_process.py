@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.host.process_stat import process_stat
 from holdfast.fixtures.services.ports import free_port
 from holdfast.fixtures.services.processes import session as sessions
 from holdfast.fixtures.services.processes.own_process import OwnProcess
 from holdfast.fixtures.services.processes.session import Session
 from holdfast.fixtures.services.provider import Provider
+from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
 
 pytestmark = pytest.mark.tier("process")

@@ -9,10 +9,10 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.sockets import Address
 from holdfast.fixtures.services.impairment import BLACK_HOLE, CUT, LIMIT, SLOW
 from holdfast.fixtures.services.processes.relayed_links import RelayedLinks
 from holdfast.fixtures.services.processes.session import Session
+from holdfast.harness.adapter.network.sockets import Address
 from holdfast.harness.spi.controls.link import BACKWARD, FORWARD
 from holdfast.suites.selfcheck.services.listener import answers, listening
 

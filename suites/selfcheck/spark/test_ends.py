@@ -18,9 +18,7 @@ from holdfast.harness.spi.controls.process import ProcessControl
 
 pytest.importorskip("pyspark")
 
-from holdfast.fixtures.host.process import Process
 from holdfast.fixtures.reference.drivers.processes.leftovers import StartedProcess
-from holdfast.fixtures.reference.drivers.processes.sockets import address_of
 from holdfast.fixtures.reference.drivers.spark.arrival import arrive
 from holdfast.fixtures.reference.drivers.spark.cluster import LocalCluster
 from holdfast.fixtures.reference.drivers.spark.deployment import SparkDeployment
@@ -29,6 +27,8 @@ from holdfast.fixtures.reference.drivers.spark.session import Session, local_ses
 from holdfast.fixtures.reference.protocol.configuration.submission import configure
 from holdfast.fixtures.services.spark_jobs import python_error
 from holdfast.fixtures.workloads.synthetic import Synthetic
+from holdfast.harness.adapter.network.sockets import address_of
+from holdfast.harness.adapter.process import Process
 from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.suites.selfcheck.spark.plans import WORKER, plan
 

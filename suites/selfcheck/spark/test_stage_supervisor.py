@@ -8,9 +8,9 @@ from socket import create_connection
 import pytest
 
 from holdfast.fixtures.reference.drivers.processes.life import Signalled
-from holdfast.fixtures.reference.drivers.processes.sockets import LOOPBACK, Address
 from holdfast.fixtures.reference.drivers.spark.session import Session
 from holdfast.fixtures.reference.drivers.spark.stage_supervisor import StageSupervisor
+from holdfast.harness.adapter.network.sockets import LOOPBACK, Address
 
 pytestmark = pytest.mark.tier("process")
 LIMIT_S = 30.0

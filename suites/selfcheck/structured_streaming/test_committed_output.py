@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from holdfast.fixtures.reference.connectors.polled_output import Watch
-from holdfast.fixtures.systems.recorder import READER, Recorder
 from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
 from holdfast.fixtures.systems.structured_streaming.files import LocalFiles, name_in
 from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
@@ -19,6 +18,7 @@ from holdfast.fixtures.systems.structured_streaming.locations import DiskFolder
 from holdfast.fixtures.systems.structured_streaming.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
 from holdfast.fixtures.systems.structured_streaming.reader import InFolder
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
+from holdfast.harness.adapter.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log
 

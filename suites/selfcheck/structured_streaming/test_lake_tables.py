@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
 from holdfast.fixtures.systems.structured_streaming.delta_table import DeltaTable
 from holdfast.fixtures.systems.structured_streaming.iceberg_table import IcebergTable
@@ -24,6 +23,7 @@ from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput,
 from holdfast.fixtures.systems.structured_streaming.reader import InLake
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.failures import FAILURES_IN_A_ROW
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Start, Started
 from holdfast.fixtures.systems.structured_streaming.query import Query, Stage
+from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import Event, JobStatus, JobSwitched, RecoveryFailed
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.json_lines.child import Child, wait_for
 from holdfast.fixtures.systems.structured_streaming import gates
+from holdfast.harness.adapter.child import Child, wait_for
 
 HOST = "127.0.0.1"
 LIMIT_S = 30.0

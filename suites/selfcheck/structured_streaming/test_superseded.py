@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.declaration import Declaration
 from holdfast.fixtures.systems.structured_streaming.expectation import UNORDERED, Expectation
 from holdfast.fixtures.systems.structured_streaming.messages import Ended, Stop
@@ -21,6 +20,7 @@ from holdfast.fixtures.systems.structured_streaming.outgoing import (
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.suited import bears_late_writes
 from holdfast.fixtures.systems.structured_streaming.superseded import QUIET_MS, Formers, Superseded
+from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import AT_LEAST_ONCE, Guarantee
 from holdfast.harness.model.events import Event, JobStatus, JobSwitched, NodeDied
 from holdfast.harness.model.job import Contract

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.recorder import Recorder
 from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
 from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
 from holdfast.fixtures.systems.structured_streaming.outgoing import TableOutput
@@ -17,6 +16,7 @@ from holdfast.fixtures.systems.structured_streaming.reader import InTable
 from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
 from holdfast.fixtures.tables.sqlite_table import SqliteTable
+from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 

@@ -9,10 +9,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.fixtures.systems.json_lines.child import wait_for
-from holdfast.fixtures.systems.json_lines.committed_output import CommittedOutput
-from holdfast.fixtures.systems.json_lines.table_reader import Finished, TableReader, Version
-from holdfast.fixtures.systems.recorder import READER, Recorder
+from holdfast.fixtures.systems.json_lines.stored_table import TableFile
+from holdfast.harness.adapter.child import wait_for
+from holdfast.harness.adapter.committed_output import CommittedOutput
+from holdfast.harness.adapter.reader import Reader
+from holdfast.harness.adapter.reader_process import (
+    Altered,
+    Change,
+    Finished,
+    LogWatch,
+    OutputReader,
+    TableWatch,
+    Version,
+)
+from holdfast.harness.adapter.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible
 from holdfast.harness.model.records import FoldRow
 from holdfast.suites.selfcheck.systems.driving import LIMIT_MS
@@ -28,19 +38,24 @@ def persist(table: Path, *rows: FoldRow) -> None:
     new.replace(table)
 
 
-def version(found: Version | None) -> tuple[int, tuple[FoldRow, ...], tuple[str, ...]]:
-    assert found is not None
+def table_reader(table: Path, interval_ms: int = 0) -> OutputReader:
+    return OutputReader(TableWatch(TableFile(str(table))), interval_ms)
+
+
+def version(changes: list[Change]) -> tuple[int, tuple[FoldRow, ...], tuple[str, ...]]:
+    [found] = changes
+    assert isinstance(found, Version)
     return found.poll, found.rows, found.vanished
 
 
 class TestTableReader:
     def test_only_rows_that_are_new_or_differ_are_seen(self, tmp_path: Path) -> None:
         table = tmp_path / "table.json"
-        reader = TableReader(table)
-        assert reader.poll(final=False) is None
+        reader = table_reader(table)
+        assert reader.poll(final=False) == []
         persist(table, EVEN, ODD)
         assert version(reader.poll(final=False)) == (1, (EVEN, ODD), ())
-        assert reader.poll(final=False) is None
+        assert reader.poll(final=False) == []
         persist(table, EVEN, MORE_ODD)
         assert version(reader.poll(final=False)) == (3, (MORE_ODD,), ())
         assert reader.polls == 4
@@ -48,14 +63,14 @@ class TestTableReader:
     def test_how_often_it_looked_is_measured(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         times = iter([100, 110, 170, 180])
         monkeypatch.setattr("time.monotonic_ns", lambda: next(times) * 1_000_000)
-        reader = TableReader(tmp_path / "table.json", 20)
+        reader = table_reader(tmp_path / "table.json", 20)
         for _ in range(4):
             reader.poll(final=False)
         assert reader.finished() == Finished(4, 80_000_000 // 3, ((110_000_000, 170_000_000),))
 
     def test_rows_that_vanish_are_seen(self, tmp_path: Path) -> None:
         table = tmp_path / "table.json"
-        reader = TableReader(table)
+        reader = table_reader(table)
         persist(table, EVEN, ODD)
         reader.poll(final=False)
         persist(table, EVEN)
@@ -67,7 +82,45 @@ class TestTableReader:
         table = tmp_path / "table.json"
         table.write_text('{"rows": [')
         with pytest.raises(ValueError, match="Input data was truncated"):
-            TableReader(table).poll(final=False)
+            table_reader(table).poll(final=False)
+
+
+class Log:
+    """A log of rows, which grows and may lose what it held."""
+
+    def __init__(self, rows: list[FoldRow]) -> None:
+        self.rows = rows
+        self.read = 0
+
+    def new_rows(self) -> list[tuple[str, FoldRow]]:
+        new = [(str(place), row) for place, row in enumerate(self.rows)][self.read :]
+        self.read = len(self.rows)
+        return new
+
+
+class TestLogWatch:
+    def test_rows_are_seen_once_and_read_again_in_the_end(self) -> None:
+        rows = [EVEN]
+        reader = OutputReader(LogWatch(Log(rows), lambda: Log(rows)))
+        assert version(reader.poll(final=False)) == (0, (EVEN,), ())
+        assert reader.poll(final=False) == []
+        rows.append(ODD)
+        assert version(reader.poll(final=True)) == (2, (ODD,), ())
+
+    def test_rows_that_are_others_at_the_last_look_are_told(self) -> None:
+        rows = [EVEN, ODD]
+        reader = OutputReader(LogWatch(Log(rows), lambda: Log([EVEN, MORE_ODD])))
+        reader.poll(final=False)
+        [altered] = reader.poll(final=True)
+        assert isinstance(altered, Altered)
+        assert (altered.version, altered.vanished) == (0, False)
+
+    def test_rows_that_are_gone_at_the_last_look_are_told(self) -> None:
+        reader = OutputReader(LogWatch(Log([EVEN]), lambda: Log([])))
+        reader.poll(final=False)
+        [altered] = reader.poll(final=True)
+        assert isinstance(altered, Altered)
+        assert altered.vanished
 
 
 class TestCommittedOutput:
@@ -83,7 +136,8 @@ class TestCommittedOutput:
 
     @pytest.fixture
     def committed(self, table: Path, recorder: Recorder) -> Iterator[CommittedOutput]:
-        with closing(CommittedOutput(table, 2, recorder, table.with_name("reader.log"))) as output:
+        reader, log = Reader.of(TableFile, str(table)), table.with_name("reader.log")
+        with closing(CommittedOutput(reader, str(table), 2, recorder, table.parent, log)) as output:
             yield output
 
     def seen(self, committed: CommittedOutput, recorder: Recorder, kind: type[Event], count: int = 1) -> list[Event]:

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE, Feeder
+from holdfast.fixtures.systems.json_lines.feeder import BATCH_RECORDS, Feeder
 from holdfast.fixtures.systems.json_lines.messages import Ack
+from holdfast.harness.adapter.arrival import PATIENCE_MS, WINDOW_RECORDS, WINDOW_SHARE
 from holdfast.harness.model.records import InputLog, Partition
 
 

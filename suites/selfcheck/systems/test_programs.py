@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.fixtures.systems.json_lines.committed_output import POLL_INTERVAL_MS
 from holdfast.fixtures.systems.json_lines.deployment import STATE, JsonLinesDeployment
 from holdfast.fixtures.systems.json_lines.program import TABLE
 from holdfast.fixtures.systems.json_lines.stored_table import records_held
 from holdfast.fixtures.systems.json_lines.system import JsonLines, acknowledges_first, persists_first
 from holdfast.fixtures.workloads.worked_example import WorkedExample
+from holdfast.harness.adapter.committed_output import POLL_INTERVAL_MS
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import Event, InputAcknowledged, NodeDied, NodeStarted, ProgramReady, ReaderPolled
 from holdfast.harness.model.evidence import Evidence

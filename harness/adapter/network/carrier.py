@@ -1,0 +1,116 @@
+"""A relayed link: whoever connects to its listening socket is connected to its target, through pipes that can be cut,
+slowed, narrowed and emptied."""
+
+from __future__ import annotations
+
+import socket
+import struct
+
+from holdfast.harness.adapter.network.loop import Loop
+from holdfast.harness.adapter.network.pipe import Pipe, Wire
+from holdfast.harness.adapter.network.sockets import Address, accept_on, connect
+from holdfast.harness.spi.controls.link import BACKWARD, BOTH, FORWARD
+
+_TO_BYTES = 1_000
+_TO_NS = 1_000_000
+
+
+class Carrier:
+    """One link with all its connections.
+
+    Args:
+        loop: of the process.
+        listener: where clients connect.
+        target: where they are led to; None: not known yet, and connections are closed at once.
+
+    Attributes:
+        target: of connections that are made from now on.
+    """
+
+    def __init__(self, loop: Loop, listener: socket.socket, target: Address | None) -> None:
+        self.target = target
+        self._wires = {FORWARD: Wire(), BACKWARD: Wire()}
+        self._loop = loop
+        self._connections: list[_Connection] = []
+        accept_on(loop, listener, self._carry)
+
+    def impair(
+        self, direction: str, *, cut: bool, delay_ms: int = 0, kilobytes_per_second: int = 0, swallow: bool = False
+    ) -> None:
+        """Set what the link does from now on, also to what is under way.
+
+        Args:
+            direction: FORWARD (from who connects), BACKWARD or BOTH.
+            cut: take nothing and pass nothing.
+            delay_ms: pass everything so much later.
+            kilobytes_per_second: pass no more than that; 0: as much as comes.
+            swallow: take everything and pass nothing, ever.
+        """
+        for each, wire in self._wires.items():
+            if direction in (each, BOTH):
+                wire.change(
+                    cut=cut,
+                    delay_ns=delay_ms * _TO_NS,
+                    bytes_per_second=kilobytes_per_second * _TO_BYTES,
+                    swallow=swallow,
+                )
+
+    def reset(self) -> None:
+        """Break all connections with a reset at both ends, and forget what they carried."""
+        connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.reset()
+
+    def _carry(self, stream: socket.socket) -> None:
+        self._connections = [each for each in self._connections if not each.closed]
+        if self.target is None:
+            stream.close()
+        else:
+            self._connections.append(_Connection(self._loop, stream, self.target, self._wires))
+
+
+class _Connection:
+    """Two sockets, two pipes."""
+
+    def __init__(self, loop: Loop, near: socket.socket, target: Address, wires: dict[str, Wire]) -> None:
+        far = connect(target)
+        for stream in (near, far):
+            stream.setblocking(False)
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.closed = False
+        self._loop = loop
+        self._near, self._far = near, far
+        self._forward = Pipe(loop, wires[FORWARD], near, far, self._watch)
+        self._backward = Pipe(loop, wires[BACKWARD], far, near, self._watch)
+        self._watch()
+
+    def reset(self) -> None:
+        """Close so that both ends see a reset."""
+        for stream in (self._near, self._far):
+            if stream.fileno() >= 0:
+                stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._close()
+
+    def _watch(self) -> None:
+        if self.closed:
+            return
+        if self._forward.finished and self._backward.finished:
+            self._close()
+            return
+        for stream, inward, outward in (
+            (self._near, self._forward, self._backward),
+            (self._far, self._backward, self._forward),
+        ):
+            self._loop.watch(
+                stream,
+                inward.read if inward.wants_to_read else None,
+                outward.pump if outward.wants_to_write else None,
+            )
+
+    def _close(self) -> None:
+        self.closed = True
+        for pipe in (self._forward, self._backward):
+            pipe.close()
+        for stream in (self._near, self._far):
+            self._loop.forget(stream)
+            stream.close()

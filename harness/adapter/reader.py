@@ -1,0 +1,52 @@
+"""What an engine says about its committed output: how a process of the harness that only reads can see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
+
+import msgspec
+
+from holdfast.harness.model.records import FoldRow
+
+
+@runtime_checkable
+class CommittedTable(Protocol):
+    """Output whose rows are replaced in place: a table, a file, a key-value store."""
+
+    def rows(self) -> Sequence[FoldRow] | None:
+        """All rows that a reader sees now; None: the same as at the last call.
+
+        Raises:
+            ValueError: what is there is no output of this form; the text says why.
+            OSError: it cannot be read at the moment; it is asked again.
+        """
+
+
+class CommittedLog(Protocol):
+    """Output that only grows: a topic, a folder of files. A second one, made anew, reads it from its beginning."""
+
+    def new_rows(self) -> Sequence[tuple[str, FoldRow]]:
+        """The rows that became visible since the last call, in order, each with its place (such as a partition and an
+        offset), which no other row has.
+
+        Raises:
+            As CommittedTable.rows.
+        """
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """How the process makes a CommittedTable or a CommittedLog.
+
+    Attributes:
+        factory: as `module:name`, called there with the arguments.
+        arguments: texts, such as a path or an address.
+    """
+
+    factory: str
+    arguments: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(factory: Callable[..., CommittedTable | CommittedLog], *arguments: str) -> Reader:
+        """That of a class, or of a function at the top of a module."""
+        return Reader(f"{factory.__module__}:{factory.__qualname__}", arguments)

@@ -1,0 +1,221 @@
+"""A process of an engine through all its lives: it dies, or is killed, and is started again by its environment."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from holdfast.harness.adapter.child import Child
+from holdfast.harness.adapter.deaths import Deaths
+from holdfast.harness.adapter.recorder import HARNESS, Recorder
+from holdfast.harness.model.events import NodeDied, NodeStarted, StateFound
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.own_deaths import OwnDeaths
+from holdfast.harness.model.topology import node_name
+
+RESTART_DELAY_MS = 100
+"""How long its environment takes to start it again."""
+KILLED = "kill"
+LEFT = "leave"
+_LEAVE_LIMIT_S = 10.0
+
+
+class Worker:
+    """Subclasses say what is started, what it begins from, and what to do with its words.
+
+    Args:
+        process: its name in the history; a life of it is a node.
+        what: it is, as the beginning of a sentence: `program /path/to/program`.
+        folder: where it works; also the label of all that it starts.
+        logs: folder of what it writes to its standard error, one file for each life.
+        recorder: takes what is seen of it.
+
+    Attributes:
+        child: the process; None between two lives.
+        ready: this life can do its work.
+        lives: how many have begun.
+        away: it has left, and is not started again before it is to come back.
+        heard_ms: when it last said something.
+        deaths: those that nobody of us caused.
+        problem: why the run says nothing; empty while all is well.
+        died_at_once: the deaths that are the problem, if it never did anything.
+    """
+
+    evidence = Evidence.BOUNDARY
+    """How it is known what a life begins from."""
+
+    def __init__(self, process: str, what: str, folder: Path, logs: Path, recorder: Recorder) -> None:
+        self._process = process
+        self._what = what
+        self._folder = folder
+        self._logs = logs
+        self._recorder = recorder
+        self._restart_ms = 0.0
+        self.child: Child | None = None
+        self.ready = False
+        self.lives = 0
+        self.away = False
+        self.heard_ms = 0.0
+        self.deaths = Deaths()
+        self.problem = ""
+        self.died_at_once: OwnDeaths | None = None
+
+    def command(self) -> Sequence[str]:
+        """The program as an absolute path, with its arguments."""
+        raise NotImplementedError
+
+    def environment(self) -> Mapping[str, str]:
+        """More variables for it."""
+        return {}
+
+    def found(self) -> tuple[int, ...]:
+        """By partition, how many records are persisted already: what the next life begins from."""
+        raise NotImplementedError
+
+    def started(self, child: Child) -> None:
+        """A life began."""
+
+    def heard(self, line: bytes) -> None:
+        """It said something."""
+
+    def silence(self) -> str:
+        """Why it cannot be waited for any longer, in words; empty: it can."""
+        return ""
+
+    def useless(self, cause: str) -> str:
+        """Why it is not started again after such a death, in words; empty: it is."""
+        return ""
+
+    def died(self) -> None:
+        """A life died, and the next one is to come."""
+
+    def ended(self) -> None:
+        """There is no life any more. Idempotent."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is ready, and not paused."""
+        return self.ready and self.child is not None and not self.child.paused
+
+    @property
+    def node(self) -> str:
+        """The present life, or the last one."""
+        return node_name(self._process, self.lives - 1)
+
+    @property
+    def next_ms(self) -> float:
+        """When it is started again; infinity: it lives, or has left."""
+        return self._restart_ms if self.child is None and not self.away else float("inf")
+
+    def tend(self) -> None:
+        """Start it if that is due."""
+        if self._recorder.now_ms >= self.next_ms:
+            self._begin()
+
+    def hear(self) -> None:
+        """Take what it says, and notice if it died or fell silent."""
+        child = self.child
+        if child is None:
+            return
+        dead = child.dead  # Asked first: what it said before it died is there now.
+        self.listen(child)
+        if self.child is not child:
+            return
+        child.flush()
+        if dead:
+            self._bury(child, "")
+        elif complaint := self.silence():
+            self.give_up(complaint)
+
+    def kill(self) -> None:
+        """End it from outside, as SIGKILL does.
+
+        Raises:
+            OSError: it is dead already.
+        """
+        self._end(self._living(), KILLED)
+
+    def leave(self) -> None:
+        """End it in good order, by SIGTERM, and do not start it again before `come_back`.
+
+        Raises:
+            OSError: it is dead already, or does not end.
+        """
+        child = self._living()
+        if not child.terminate(_LEAVE_LIMIT_S):
+            raise OSError(f"{self._process} did not end within {_LEAVE_LIMIT_S:.0f} s of SIGTERM.")
+        self.away = True
+        self._end(child, LEFT)
+
+    def come_back(self) -> None:
+        """Start it again, if it has left. Idempotent."""
+        self.away = False
+
+    def pause(self) -> None:
+        """Stop it.
+
+        Raises:
+            OSError: it is dead.
+        """
+        self._living().pause()
+
+    def resume(self) -> None:
+        """Let it go on. Idempotent."""
+        if self.child is not None and self.child.paused:
+            self.child.resume()
+
+    def give_up(self, complaint: str, died_at_once: OwnDeaths | None = None) -> None:
+        """The run says nothing, because of what this sentence goes on with."""
+        if not self.problem:
+            self.problem, self.died_at_once = f"{self._what} {complaint}.", died_at_once
+        self.close()
+
+    def close(self) -> None:
+        """End it. Idempotent."""
+        if self.child is not None:
+            self.child.close()
+        self.child = None
+        self.ready = False
+        self.ended()
+
+    def listen(self, child: Child) -> None:
+        """Take all that it has said since the last time."""
+        for line in child.lines():
+            self.heard_ms = self._recorder.now_ms
+            self.heard(line)
+            if self.child is not child:
+                return
+
+    def _begin(self) -> None:
+        self.lives += 1
+        self._recorder.record(HARNESS, StateFound(positions=self.found(), attempt=self.lives), self.evidence)
+        self.child = Child(self.command(), self._folder, self._logs / f"{self.node}.log", self.environment())
+        self._recorder.record(self.node, NodeStarted(attempt=self.lives))
+        self.started(self.child)
+
+    def _end(self, child: Child, cause: str) -> None:
+        child.end()
+        self.listen(child)
+        if self.child is child:
+            self._bury(child, cause)
+
+    def _bury(self, child: Child, cause: str) -> None:
+        """It is dead: its environment starts it again, unless it is of no use."""
+        if not cause:
+            cause = self.deaths.add(_ended(child.end()), child.last_words()).cause
+        self._recorder.record(HARNESS, NodeDied(dead_node=self.node, cause=cause))
+        if complaint := self.useless(cause) or self.deaths.complaint():
+            self.give_up(complaint, self.deaths.at_once)
+        self.close()
+        self.died()
+        self._restart_ms = self._recorder.now_ms + RESTART_DELAY_MS
+
+    def _living(self) -> Child:
+        if self.child is None or self.child.dead:
+            raise OSError(f"{self._process} is dead already.")
+        return self.child
+
+
+def _ended(exit_code: int) -> str:
+    return f"exit code {exit_code}" if exit_code >= 0 else signal.Signals(-exit_code).name
