@@ -37,6 +37,18 @@ class VertexKind(StrEnum):
     """Running sum by key of the first input, to which the sum over all keys of the second, a broadcast one, is added:
     each subtask keeps a copy of that. Emits one row per touched key and batch, and one per key that it holds for each
     batch of the second input. Every record of a broadcast partition counts for every key."""
+    INTERVAL_JOIN = "interval-join"
+    """Inner join, by key and event time, of two inputs: its first edge in the order of the job is the left one. Emits a
+    row for each pair of records whose right one is `lower_ms` to `upper_ms` behind the left one in event time, either
+    way round if negative, as soon as both are there. A record is kept until the watermark, which is that of
+    SLIDING_SUM, has passed all that it can meet. `value` is the left one minus the right one, and in `digest` the right
+    hash counts RIGHT_WEIGHT times."""
+    RULED_SUM = "ruled-sum"
+    """Running sum by key of the records of its first input, each times the factor of its key at its event time. The
+    second input, a broadcast one, brings the factors: a record there with value v sets that of its key, from its own
+    event time on, to 1 plus v modulo RULED_FACTORS, of several at one time the one of the greatest partition and
+    offset; without any it is 1. A record waits until the watermark, which is that of SLIDING_SUM, has passed its time,
+    or its input ends. Emits one row per key that has waited; `counts` and `digest` are those of the first input."""
     WINDOW_SUM = "window-sum"
     """Sum of `value` by key and tumbling window of event time; emits a window once, when the watermark passed it."""
     SLIDING_SUM = "sliding-sum"
@@ -89,7 +101,9 @@ class Contract(StrEnum):
     one row when the watermark has reached its end. Of SLIDING_SUM, a window is numbered by its start divided by
     `slide_ms`; the watermark of a split is the latest event time of its records, as far as they were read, minus
     `disorder_ms` of its source, and the window must have one row when those of all splits have passed its end by
-    `lateness_ms`. Of SESSION_SUM, the number of a session is the event time of its first record.
+    `lateness_ms`. Of SESSION_SUM, the number of a session is the event time of its first record. Of INTERVAL_JOIN, a
+    row is of a pair, whose number has 7 bits for the partition of the left record, 24 for its offset, then as many for
+    the right one.
     A record must be in a window unless the watermark of its own split had passed it before the record came.
     """
 
@@ -111,6 +125,8 @@ class ListState(StrEnum):
 
 RIGHT_WEIGHT = 3
 """See JOIN."""
+RULED_FACTORS = 5
+"""See RULED_SUM."""
 WINDOW_MS = 1_000
 """Length of the windows of WINDOW_SUM."""
 WATERMARK_DELAY_MS = 2_000
@@ -122,6 +138,8 @@ STATEFUL = (
     VertexKind.DELAYED_SUM,
     VertexKind.JOIN,
     VertexKind.BROADCAST_SUM,
+    VertexKind.INTERVAL_JOIN,
+    VertexKind.RULED_SUM,
     VertexKind.WINDOW_SUM,
     VertexKind.SLIDING_SUM,
     VertexKind.SESSION_SUM,
@@ -133,11 +151,13 @@ FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
 """Of these, those whose state is not the sum of everything that they have taken."""
 VERSIONED = (VertexKind.DELAYED_SUM, VertexKind.SESSION_SUM, VertexKind.TOP_SUM, VertexKind.DEDUPLICATE)
 """Kinds of whose state there are two formats."""
-EVENT_TIMED = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.DEDUPLICATE)
+WATERMARKED = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.INTERVAL_JOIN, VertexKind.RULED_SUM)
+"""Kinds that wait for watermarks."""
+EVENT_TIMED = (*WATERMARKED, VertexKind.DEDUPLICATE)
 """Kinds that ask for the event time of records."""
 DELAYING = (VertexKind.MINI_BATCH, VertexKind.DELAYED_SUM)
 """Kinds that hold back what they have for `latency_ms`."""
-TIMED = (VertexKind.DELAYED_SUM, VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM)
+TIMED = (VertexKind.DELAYED_SUM, *WATERMARKED)
 """Kinds whose state has timers."""
 
 
@@ -152,6 +172,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         latency_ms: of MINI_BATCH and DELAYED_SUM, how long it holds back what it has.
         window_ms, slide_ms: of SLIDING_SUM, how long a window is, and how far one begins behind the last.
         lateness_ms: of SLIDING_SUM, for how long behind its end a window takes records.
+        lower_ms, upper_ms: of INTERVAL_JOIN, from when to when, counted from a left record, it meets right ones.
         gap_ms: of SESSION_SUM, how long nothing comes behind a session.
         top: of TOP_SUM, how many values it sums.
         ttl_ms: of DEDUPLICATE, for how long others are dropped.
@@ -176,6 +197,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     window_ms: int = 0
     slide_ms: int = 0
     lateness_ms: int = 0
+    lower_ms: int = 0
+    upper_ms: int = 0
     gap_ms: int = 0
     top: int = 0
     ttl_ms: int = 0

@@ -139,6 +139,33 @@ BROADCAST = Job(
 )
 """Keyed state beside broadcast state, of which every subtask has the same."""
 
+INTERVAL_JOIN = Job(
+    name="interval-join",
+    vertices=(
+        Vertex("left", VertexKind.SOURCE),
+        Vertex("right", VertexKind.SOURCE),
+        Vertex("join", VertexKind.INTERVAL_JOIN, lower_ms=-30, upper_ms=50),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=JOIN.edges,
+    contract=Contract.WINDOW,
+)
+"""Two inputs whose records meet for a while: each side keeps its own until the watermark is past all that can meet."""
+
+RULED_SUM = Job(
+    name="ruled-sum",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE),
+        Vertex("rules", VertexKind.SOURCE, union_state=True),
+        Vertex("sum", VertexKind.RULED_SUM),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=BROADCAST.edges,
+    contract=Contract.FOLD,
+)
+"""Rules in broadcast state, and records in lists that wait for the rules of their time. Positions of the rules are
+union list state."""
+
 PIPELINE = Job(
     name="pipeline",
     vertices=(

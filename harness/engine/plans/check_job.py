@@ -20,6 +20,8 @@ from holdfast.harness.model.job import (
 _INPUTS = {
     VertexKind.JOIN: (Partitioning.HASH, Partitioning.HASH),
     VertexKind.BROADCAST_SUM: (Partitioning.HASH, Partitioning.BROADCAST),
+    VertexKind.INTERVAL_JOIN: (Partitioning.HASH, Partitioning.HASH),
+    VertexKind.RULED_SUM: (Partitioning.HASH, Partitioning.BROADCAST),
 }
 """Operators whose inputs differ: how each of them must come."""
 
@@ -56,6 +58,7 @@ _PARAMETERS = (
     (("latency_ms",), DELAYING),
     (("window_ms", "slide_ms", "lateness_ms"), (VertexKind.SLIDING_SUM,)),
     (("state_version",), VERSIONED),
+    (("lower_ms", "upper_ms"), (VertexKind.INTERVAL_JOIN,)),
     (("gap_ms",), (VertexKind.SESSION_SUM,)),
     (("top",), (VertexKind.TOP_SUM,)),
     (("ttl_ms",), (VertexKind.DEDUPLICATE,)),
@@ -68,12 +71,22 @@ _CONTRACTS = {
     VertexKind.DELAYED_SUM: Contract.FOLD,
     VertexKind.SLIDING_SUM: Contract.WINDOW,
     VertexKind.SESSION_SUM: Contract.WINDOW,
+    VertexKind.INTERVAL_JOIN: Contract.WINDOW,
+    VertexKind.RULED_SUM: Contract.FOLD,
     VertexKind.TOP_SUM: Contract.FOLD,
     VertexKind.DEDUPLICATE: Contract.RECORDS,
 }
 """What the rows of such an operator are judged by."""
-_BEHIND_SOURCE = (VertexKind.SLIDING_SUM, VertexKind.SESSION_SUM, VertexKind.TOP_SUM, VertexKind.DEDUPLICATE)
-"""Operators whose input is interpreted as a source has read it."""
+_BEHIND_SOURCES = {
+    VertexKind.SLIDING_SUM: 1,
+    VertexKind.SESSION_SUM: 1,
+    VertexKind.TOP_SUM: 1,
+    VertexKind.DEDUPLICATE: 1,
+    VertexKind.INTERVAL_JOIN: 2,
+    VertexKind.RULED_SUM: 2,
+}
+"""Operators whose inputs are interpreted as so many sources have read them."""
+_COPIED = [kind for kind, ways in _INPUTS.items() if Partitioning.BROADCAST in ways]
 _POSITIVE = {"gap_ms": VertexKind.SESSION_SUM, "top": VertexKind.TOP_SUM, "ttl_ms": VertexKind.DEDUPLICATE}
 
 
@@ -99,6 +112,10 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
     _require(
         vertex.kind is not VertexKind.SLIDING_SUM or 0 < vertex.slide_ms <= vertex.window_ms,
         f"{place}.slide_ms is {vertex.slide_ms}: use 1 to window_ms, which is {vertex.window_ms}.",
+    )
+    _require(
+        vertex.lower_ms <= vertex.upper_ms,
+        f"{place}.lower_ms is {vertex.lower_ms}: use at most upper_ms, which is {vertex.upper_ms}.",
     )
     _require(vertex.state_version in (1, 2), f"{place}.state_version is {vertex.state_version}: use 1 or 2.")
     for name, kind in _POSITIVE.items():
@@ -128,8 +145,8 @@ def _check_edge(place: str, edge: Edge, job: Job, names: list[str]) -> None:
     )
     if edge.partitioning is Partitioning.BROADCAST:
         _require(
-            job.vertex(edge.downstream).kind is VertexKind.BROADCAST_SUM,
-            f"{place}.partitioning is {edge.partitioning}, but only a {VertexKind.BROADCAST_SUM} takes copies.",
+            job.vertex(edge.downstream).kind in _COPIED,
+            f"{place}.partitioning is {edge.partitioning}, but only a {' or a '.join(_COPIED)} takes copies.",
         )
 
 
@@ -182,11 +199,12 @@ def _check_keyed(job: Job, vertex: Vertex, inputs: tuple[Edge, ...]) -> None:
         f"job.contract is {job.contract}, but {vertex.name!r} is a {vertex.kind}: use {contract}.",
     )
     sources = [job.vertex(edge.upstream) for edge in inputs]
-    if vertex.kind in _BEHIND_SOURCE:
+    if wanted := _BEHIND_SOURCES.get(vertex.kind):
         _require(
-            [source.kind for source in sources] == [VertexKind.SOURCE] and len(job.of_kind(VertexKind.SOURCE)) == 1,
-            f"job.edges give {vertex.name!r}, a {vertex.kind}, something else than one source: join the only source to "
-            "it.",
+            {source.name for source in sources} == {source.name for source in job.of_kind(VertexKind.SOURCE)}
+            and len(sources) == wanted,
+            f"job.edges give {vertex.name!r}, a {vertex.kind}, something else than {wanted} sources of its own: join "
+            "every source of the job to it, and nothing else.",
         )
     straggling = [source.name for source in sources if source.straggling]
     _require(

@@ -277,7 +277,8 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
                 if in_flight is None:
                     continue
                 if fold is None:
-                    lanes = () if is_plain(job) else keyed_input(job, history.inputs).lanes
+                    keyed = None if is_plain(job) else keyed_input(job, history.inputs)
+                    lanes = () if keyed is None else (*keyed.lanes, *keyed.copied)
                     fold = StateFold(history.inputs, history.plan.digest_key, lanes)
                 left_out = skipped.get(number, [])
                 if left_out:

@@ -20,6 +20,7 @@ from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, 
 from holdfast.harness.oracles.output.visibility import reordered, sighting
 from holdfast.harness.oracles.shared.fold_model import MASK, FoldModel
 from holdfast.harness.oracles.shared.lineage import is_plain, keyed_input
+from holdfast.harness.oracles.shared.ruled_model import ruled_model
 from holdfast.harness.oracles.shared.top_model import TopModel
 
 NAMED = 3
@@ -88,6 +89,8 @@ def judged(history: History) -> tuple[FoldModel, Scan]:
 
 def _model(history: History) -> FoldModel:
     job, inputs, digest_key = history.plan.job, history.inputs, history.plan.digest_key
+    if job.of_kind(VertexKind.RULED_SUM):
+        return ruled_model(history.plan, inputs)
     if not is_plain(job):
         return FoldModel(inputs, digest_key, keyed_input(job, inputs))
     for vertex in job.of_kind(VertexKind.TOP_SUM):

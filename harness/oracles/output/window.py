@@ -89,7 +89,7 @@ def _judge_missing(history: History, findings: Findings, expected: Expected, see
     everywhere, behind = ruling(history, marked=False), ruling(history, marked=True)
     decided = due
     if any(window not in seen for window in due) and everywhere.fate is not Fate.LOST:
-        latest = latest_window(history) if behind.fate is Fate.LOST else -1
+        latest = latest_window(history) if behind.fate is Fate.LOST and expected.in_order else -1
         decided = [window for window in due if window[1] < latest]
     findings.check("window-missing", len(decided))
     for window in islice((window for window in decided if window not in seen), ANOMALIES_PER_CLAUSE):

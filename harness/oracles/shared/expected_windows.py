@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
+from holdfast.harness.oracles.shared.joined_pairs import JoinedPairs
 from holdfast.harness.oracles.shared.session_windows import SessionWindows
 from holdfast.harness.oracles.shared.split_windows import SplitWindows
 from holdfast.harness.oracles.shared.windows import JobWindows
 
-Expected = JobWindows | SplitWindows | SessionWindows
+Expected = JobWindows | SplitWindows | SessionWindows | JoinedPairs
 
 
-def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | None:
+def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | JoinedPairs | None:
     """Those of a job in which each split has a watermark; None: it is none."""
     job = history.plan.job
     if job.of_kind(VertexKind.SLIDING_SUM):
         return SplitWindows(history.plan, history.inputs)
     if job.of_kind(VertexKind.SESSION_SUM):
         return SessionWindows(history.plan, history.inputs)
+    if job.of_kind(VertexKind.INTERVAL_JOIN):
+        return JoinedPairs(history.plan, history.inputs)
     return None
 
 

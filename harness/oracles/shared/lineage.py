@@ -65,10 +65,12 @@ class KeyedInput(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         lanes: one for each place of `counts` in its rows.
         sides: lanes of which one at least must have a record of a key before the key has a row.
+        copied: lanes besides these, which count in no row, and in every copy of broadcast state.
     """
 
     lanes: list[Lane]
     sides: tuple[tuple[int, ...], ...] = ()
+    copied: tuple[Lane, ...] = ()
 
 
 def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
@@ -85,6 +87,10 @@ def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
         data, shared = arrivals
         lanes = [_lane({**shared, **data}, each, everywhere=each in shared) for each in partitions]
         return KeyedInput(lanes, (tuple(data),))
+    if vertex.kind is VertexKind.RULED_SUM:
+        data, shared = arrivals
+        copied = tuple(_lane(shared, each, everywhere=True) for each in partitions)
+        return KeyedInput([_lane(data, each) for each in partitions], copied=copied)
     merged = {partition: lane for arrival in arrivals for partition, lane in arrival.items()}
     return KeyedInput([_lane(merged, each) for each in partitions])
 

@@ -27,6 +27,8 @@ class SessionWindows:
         must: by session, which is named by its key and the time of its first record, its sums.
     """
 
+    in_order = True
+
     def __init__(self, plan: Plan, inputs: InputLog) -> None:
         [vertex] = plan.job.of_kind(VertexKind.SESSION_SUM)
         self._gap_ms = vertex.gap_ms

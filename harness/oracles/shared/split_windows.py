@@ -45,6 +45,8 @@ class SplitWindows:
         may: by window, for each split that has any, the sums of the records that it may hold or not, in their order.
     """
 
+    in_order = True
+
     def __init__(self, plan: Plan, inputs: InputLog) -> None:
         self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
         [self._vertex] = plan.job.of_kind(VertexKind.SLIDING_SUM)

@@ -84,6 +84,8 @@ class JobWindows:
         digest_key: of the plan.
     """
 
+    in_order = True
+
     def __init__(self, inputs: InputLog, digest_key: int) -> None:
         self.must = window_sums(inputs, digest_key)
         self._over = windows_over(latest_watermark_ms(inputs, inputs.lengths()))
