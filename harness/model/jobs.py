@@ -144,7 +144,7 @@ INTERVAL_JOIN = Job(
     vertices=(
         Vertex("left", VertexKind.SOURCE),
         Vertex("right", VertexKind.SOURCE),
-        Vertex("join", VertexKind.INTERVAL_JOIN, lower_ms=-30, upper_ms=50),
+        Vertex("join", VertexKind.INTERVAL_JOIN, lower_ms=-60, upper_ms=90),
         Vertex("sink", VertexKind.SINK),
     ),
     edges=JOIN.edges,
@@ -332,7 +332,12 @@ ENDLESS_JOBS = JOBS | {WINDOW_SUM.name: WINDOW_SUM}
 """By name, these and those that cannot be drawn to finish."""
 BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)}
 """By name, all that can be drawn to finish."""
-KEYED_JOBS = {job.name: job for job in (DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, SESSION_SUM, TOP_SUM, DEDUPLICATE)}
-"""By name, those with more state by key than a sum: timers, windows, lists, times to live."""
+KEYED_JOBS = {
+    job.name: job
+    for job in (
+        DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, SESSION_SUM, TOP_SUM, DEDUPLICATE, INTERVAL_JOIN, RULED_SUM,
+    )
+}  # fmt: skip
+"""By name, those with more state by key than a sum: timers, windows, lists, times to live, a second input in time."""
 REGIONAL_JOBS = {job.name: job for job in (FORWARD, TWO_PIPELINES)}
 """By name, those with several regions, of which one can restart alone."""

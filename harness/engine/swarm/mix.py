@@ -217,6 +217,8 @@ SWARM = Mix(
         "session-sum": 2,
         "top-sum": 2,
         "deduplicate": 2,
+        "interval-join": 2,
+        "ruled-sum": 2,
     },
     user_end_percent=8,
     retention_percent=30,
