@@ -156,15 +156,14 @@ RULED_SUM = Job(
     name="ruled-sum",
     vertices=(
         Vertex("source", VertexKind.SOURCE),
-        Vertex("rules", VertexKind.SOURCE, union_state=True),
+        Vertex("rules", VertexKind.SOURCE),
         Vertex("sum", VertexKind.RULED_SUM),
         Vertex("sink", VertexKind.SINK),
     ),
     edges=BROADCAST.edges,
     contract=Contract.FOLD,
 )
-"""Rules in broadcast state, and records in lists that wait for the rules of their time. Positions of the rules are
-union list state."""
+"""Rules in broadcast state, and records in lists that wait for the rules of their time."""
 
 PIPELINE = Job(
     name="pipeline",

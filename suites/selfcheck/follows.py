@@ -94,7 +94,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "assigns-once": ("WINDOW/window-missing",),
     "forgets-rules": ("NOLOSS/extra-not-a-repeat",),
     "applies-newest-rule": ("NOLOSS/extra-not-a-repeat",),
-    "forgets-waiting": ("EXACT/row-repeated", *LOST),
+    "forgets-waiting": ("EXACT/row-repeated", "FINAL/record-not-committed", *LOST),
     "takes-timers-before-chain": LOST,
     "takes-timers-twice": ("EXACT/row-repeated",),
     "wakes-every-key": ("EXACT/row-repeated",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
+from holdfast.fixtures.reference.operators.list_table import ListTable
 from holdfast.fixtures.reference.operators.map_table import MapTable, from_order, in_order
 from holdfast.fixtures.reference.operators.operator_timers import OperatorTimers
 from holdfast.fixtures.reference.operators.plain import NO_WATERMARK_MS
@@ -105,3 +106,28 @@ class TestWatermarks:
         assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (30, 80)
         again.advance(0, 90)
         assert again.reached_ms(0) == again.reached_ms(GROUPS - 1) == 90
+
+
+class TestLists:
+    LIST = StateDescriptor(name="list", kind=StateKind.LIST)
+
+    def made(self, kept: HashMapBackend) -> ListTable[str]:
+        return ListTable(kept, self.LIST, str, GROUPS)
+
+    def test_elements_are_in_the_order_in_which_they_came(self) -> None:
+        lists = self.made(backend())
+        lists.add({"a": ["x", ""], "b": ["y"]})
+        lists.add({"a": ["x"]})
+        assert (lists.get("a"), lists.get("b"), lists.get("c")) == (["x", "", "x"], ["y"], [])
+
+    def test_an_update_takes_the_place_of_all_and_an_empty_one_removes(self) -> None:
+        lists = self.made(backend())
+        lists.add({"a": ["x"], "b": ["y"]})
+        lists.update("a", ["z", "z"])
+        lists.update("b", [])
+        assert (lists.get("a"), lists.get("b")) == (["z", "z"], [])
+
+    def test_the_next_life_finds_them(self) -> None:
+        first = backend()
+        self.made(first).add({"a": ["x", "y"]})
+        assert self.made(restored(uploaded(first))).get("a") == ["x", "y"]
