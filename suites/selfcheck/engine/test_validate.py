@@ -119,7 +119,7 @@ BAD = [
     (lambda tree: tree["job"]["vertices"][0].update(straggling=2), "has records that come late, and only a sliding"),
     (vertex(kind="join"), "job.edges give 'sum', a join, 1 inputs: give it 2."),
     (lambda tree: tree["job"]["edges"].append(tree["job"]["edges"][0]), "joins two vertices twice: put a map on one"),
-    (lambda tree: tree["job"]["edges"][1].update(partitioning="broadcast"), "but only a broadcast-sum or a ruled-sum takes"),
+    (lambda tree: tree["job"]["edges"][1].update(partitioning="broadcast"), "a broadcast-sum or a ruled-sum takes"),
     (vertex(kind="interval-join", lower_ms=3, upper_ms=2), "job.vertices[1].lower_ms is 3: use at most upper_ms"),
     (
         lambda tree: tree["job"]["vertices"][1].update(kind="ruled-sum"),
