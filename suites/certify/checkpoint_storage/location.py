@@ -185,6 +185,10 @@ def location_below(uri: str, options: Mapping[str, str]) -> Location:
         return Folder(Path(unquote(urlsplit(uri).path)))
     if scheme in ("s3", "oss"):
         return Bucket(uri, options)
+    if scheme == "hdfs":
+        from holdfast.suites.certify.checkpoint_storage.hdfs_location import HdfsFolder
+
+        return HdfsFolder(uri)
     return Elsewhere(uri)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 import msgspec
@@ -37,6 +38,8 @@ _OURS = frozenset({"posix", "_io", "_socket", "_ssl", "socket"})
 _DATABASES = frozenset({"sqlite3", "_sqlite3"})
 _IN_MEMORY = frozenset({"BytesIO", "StringIO"})
 _NOTHING_OUTSIDE = frozenset({"msgspec", "numpy", "pyarrow"})
+_HEAP_TYPE = 1 << 9
+"""Flag of a type that an interpreter did not come with."""
 
 
 def leaves_python(function: Any) -> bool:
@@ -51,21 +54,25 @@ def leaves_python(function: Any) -> bool:
         return function.__name__ in _CALLS
     if top in _DATABASES:
         return True
-    return top not in sys.stdlib_module_names and top not in _NOTHING_OUTSIDE and top != "builtins"
+    if top == "builtins":  # An extension in Rust may not say of which module it is.
+        return of_type is not None and bool(of_type.__flags__ & _HEAP_TYPE)
+    return top not in sys.stdlib_module_names and top not in _NOTHING_OUTSIDE
 
 
 class Stops:
-    """Counts points, and stops at one."""
+    """Counts points, and stops at one. Threads that begin meanwhile are watched, too."""
 
     def __init__(self, command: Command) -> None:
         self._command = command
         self.points = 0
 
     def begin(self) -> None:
+        threading.setprofile(self._see)
         sys.setprofile(self._see)
 
     def end(self) -> None:
         sys.setprofile(None)
+        threading.setprofile(None)
 
     def _see(self, frame: Any, event: str, argument: Any) -> None:
         if event in ("c_call", "c_return", "c_exception") and leaves_python(argument):

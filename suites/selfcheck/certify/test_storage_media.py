@@ -10,12 +10,12 @@ import pytest
 
 from holdfast.fixtures.storages.file_system import file_storage
 from holdfast.fixtures.storages.layout import job_folder
-from holdfast.fixtures.storages.medium import MediumDescription, Upload
 from holdfast.fixtures.storages.memory import MemoryMedium, Place, memory_storage
 from holdfast.fixtures.storages.on_medium import MediumStorage
 from holdfast.fixtures.storages.options import INLINE_THRESHOLD
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Full, Transient
+from holdfast.harness.spi.file_system import FileSystemDescription, Upload
 from holdfast.harness.spi.storage import CheckpointStorage, Scope, StorageContext
 
 CONTEXT = StorageContext(uri="memory://media", job="job", options={INLINE_THRESHOLD: "0"})
@@ -39,7 +39,7 @@ class Failing:
             raise Transient("the answer is lost.")
         return result
 
-    def describe(self) -> MediumDescription:
+    def describe(self) -> FileSystemDescription:
         return self.medium.describe()
 
     def begin(self, path: str) -> Upload:

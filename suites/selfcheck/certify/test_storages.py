@@ -53,7 +53,7 @@ def test_every_must_rule_of_storages_has_a_check() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("nothing://place", "has no known scheme; known: file://, memory://, oss://, s3://"),
+        ("nothing://place", "has no known scheme; known: file://, hdfs://, memory://, oss://, s3://"),
         ("no.such.module:Storage", "cannot be loaded"),
         (f"{Rows.__module__}:_LONGEST", "is a int"),
     ],

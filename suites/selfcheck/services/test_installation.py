@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.fixtures.services.processes import installation
 from holdfast.fixtures.services.provider import SiteServices
+from holdfast.fixtures.services.site import HDFS
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness import cli
@@ -28,7 +29,7 @@ from holdfast.suites.selfcheck.services.listener import becomes
 KAFKA, OBJECT_STORE, SPARK, TABLES = (
     "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
 )  # fmt: skip
-PARTS = (KAFKA, OBJECT_STORE, SPARK, TABLES, installation.DATABASE_DRIVER)
+PARTS = (KAFKA, OBJECT_STORE, HDFS, SPARK, TABLES, installation.DATABASE_DRIVER)
 MAVEN = """#!/bin/sh
 for option; do case $option in -DoutputDirectory=*) out=${option#*=}; esac; done
 echo "Copying a.jar"
