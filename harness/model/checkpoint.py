@@ -71,6 +71,7 @@ class FailureReason(StrEnum):
     INPUT_OUTPUT = "input or output error"
     FINALIZATION = "metadata was not stored"
     REJECTED_STATE = "shared state was rejected"
+    COORDINATOR_MEMORY = "no room in the coordinator's memory"
     TASK_FAILURE = "task failure"
     SUSPENDED = "coordinator suspended"
 

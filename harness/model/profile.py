@@ -137,6 +137,7 @@ LOCAL_DIRECTORIES = _option(
     f"{_CHECKPOINTING}.local-backup.dirs", Kind.TEXT, "", "LOC-01", ("taskmanager.state.local.root-dirs",)
 )
 MEMORY_LIMIT = _option("holdfast.storage.memory-limit", Kind.SIZE, "5 mb", "SBK-07")
+MEMORY_BUDGET = _option("holdfast.storage.memory-budget", Kind.SIZE, "256 mb", "SBK-10")
 RECOVERY_PATH = _option("execution.state-recovery.path", Kind.TEXT, "", "RET-03", ("execution.savepoint.path",))
 CLAIM_MODE = _option(
     "execution.state-recovery.claim-mode",

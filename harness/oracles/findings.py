@@ -41,6 +41,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.MetadataPublished: "metadata of checkpoint {0.checkpoint} published as {0.path}",
     events.SharedStateRegistered: "shared files of checkpoint {0.checkpoint} registered",
     events.SharedStateReleased: "shared files of checkpoint {0.checkpoint} released",
+    events.StateOverBudget: "state of {0.subtask} in checkpoint {0.checkpoint} has no room: {0.reason}",
     events.SharedStateRejected: "state of {0.subtask} in checkpoint {0.checkpoint} rejected: {0.reason}",
     events.CheckpointCompleted: "checkpoint {0.checkpoint} completed",
     events.CheckpointAborted: "checkpoint {0.checkpoint} aborted: {0.reason}",

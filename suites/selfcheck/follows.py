@@ -43,6 +43,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "stops-silently": STUCK,
     "commits-savepoints": ("SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored"),
     "invents-target": ("SAVEPOINT/savepoint-deleted",),
+    "never-frees": ("COORD/over-budget-unnamed", *STUCK),
     "never-releases": ("MERGES/uses", "SHARED/left-behind"),
     "counts-one-use": ("SHARED/uses-misreported",),
     "deletes-with-dropped": ("COUNT/refused-by-store", "RETAIN/deleted-in-use", *STUCK, *FILE_GONE),

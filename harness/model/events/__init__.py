@@ -52,6 +52,7 @@ from holdfast.harness.model.events.checkpoint import (
     SharedStateRegistered,
     SharedStateRejected,
     SharedStateReleased,
+    StateOverBudget,
     TriggerSent,
 )
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
@@ -155,7 +156,7 @@ AnyEvent = (
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
     | CheckpointRetained | SavepointTriggered | SavepointCompleted | NotificationSent
     | CheckpointRetained | NotificationSent
-    | SharedStateRegistered | SharedStateReleased | SharedStateRejected
+    | SharedStateRegistered | SharedStateReleased | SharedStateRejected | StateOverBudget
     | SplitsAssigned | SplitsReceived | SplitsLeft | SplitsListed
     | TaskStarted | InputRead | SourceEmitted | RecordFailed
     | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
@@ -213,8 +214,8 @@ __all__ = [
     "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
     "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle", "SharedStateRegistered",
     "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken", "SourceEmitted",
-    "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound", "StateSummary",
-    "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited", "SubtaskFinished",
-    "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet", "TransactionAborted",
-    "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
+    "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound", "StateOverBudget",
+    "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited",
+    "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet",
+    "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

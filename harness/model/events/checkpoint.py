@@ -109,6 +109,15 @@ class SharedStateRejected(Event, tag="shared_state_rejected"):
     reason: str
 
 
+class StateOverBudget(Event, tag="state_over_budget"):
+    """With the state of a subtask more would be in the coordinator's memory than is allowed: the checkpoint is
+    aborted."""
+
+    checkpoint: int
+    subtask: str
+    reason: str
+
+
 class CheckpointCompleted(Event, tag="checkpoint_completed"):
     """Terminal. From now on it is a recovery point and may be told. `positions` are the recorded next offsets.
     `watermark_ms` is the event time up to which its state has done with windows; None where nobody says."""

@@ -130,6 +130,8 @@ class ConfigurationModel:
         kept = self._value(profile.RETENTION)
         if self._value(profile.RECOVERY_PATH) and kept == "NO_EXTERNALIZED_CHECKPOINTS":
             self.notes.add((_LINT, "nothing-retained"))
+        if self._value(profile.INCREMENTAL) == "true" and self._value(profile.BACKEND) == "hashmap":
+            self.notes.add((_LINT, "incremental-without-effect"))
         if self._value(profile.ASYNCHRONOUS) == "false":
             self.notes.add((_LINT, "synchronous-snapshots"))
 

@@ -11,6 +11,8 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.coordinator_model import CoordinatorModel
 from holdfast.harness.oracles.coordinator.lifecycle import judge_lifecycle
+from holdfast.harness.oracles.coordinator.memory import CLAUSES as OF_MEMORY
+from holdfast.harness.oracles.coordinator.memory import judge_memory
 from holdfast.harness.oracles.coordinator.observed_storage import PUBLISHED, judge_published
 from holdfast.harness.oracles.coordinator.splits import CLAUSES as OF_SPLITS
 from holdfast.harness.oracles.coordinator.splits import judge_assignments, judge_splits
@@ -57,6 +59,7 @@ class CoordOracle:
         "restored-not-latest": "an attempt restores another checkpoint than the latest completed one",
         "tasks-restored-differently": "a task restores another checkpoint than its attempt",
         **OF_SPLITS,
+        **OF_MEMORY,
         "started-late-attempt": "an attempt starts under a number that is not above all earlier ones",
     }
     evidence: tuple[type[events.Event], ...] = (
@@ -82,6 +85,7 @@ class CoordOracle:
         judge_splits(history, findings)
         judge_assignments(history, findings)
         judge_published(history, exempt, findings)
+        judge_memory(history, findings)
         return findings.verdict(history)
 
 

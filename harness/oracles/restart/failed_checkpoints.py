@@ -15,6 +15,7 @@ COUNTED = frozenset(
         FailureReason.ASYNCHRONOUS_PART,
         FailureReason.EXPIRED,
         FailureReason.INPUT_OUTPUT,
+        FailureReason.COORDINATOR_MEMORY,
     }
 )
 ONLY_SINCE_1_15 = frozenset({FailureReason.FINALIZATION, FailureReason.REJECTED_STATE})

@@ -38,6 +38,7 @@ from holdfast.harness.model.events import (
     ReaderPolled,
     RowsChanged,
     RowsVisible,
+    StateOverBudget,
     StorageListed,
     StorageObserved,
     SubtaskAudited,
@@ -68,6 +69,7 @@ _RECEIVER_RECORDS = (
 )
 _COORDINATOR_RECORDS = (
     TriggerSent, FinishReceived, AckReceived, DeclineReceived, NotificationSent, SubtaskStatistics, FailureCounted,
+    StateOverBudget,
 )  # fmt: skip
 _HARNESS_RECORDS = (
     InputRead, NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
