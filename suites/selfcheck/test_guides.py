@@ -30,7 +30,7 @@ NEEDS_MORE = frozenset(
     }
 )
 """What needs Docker, or fills the cache of the user. `.ci/nightly` runs the first, suites/chaos such pipelines."""
-LIMIT_S = 3600
+LIMIT_S = 1_400
 
 
 class Command(NamedTuple):
