@@ -46,7 +46,8 @@ def _panel(panel: Panel, left: float) -> Markup:
     highest = max((value for values in panel.values.values() for value in values), default=1.0) or 1.0
     slot = _WIDTH / len(panel.groups)
     wide = slot * 0.8 / len(panel.values)
-    parts = [_text(left, 16, panel.title), _text(left, 32, f"highest: {highest:,.3g}", size=10)]
+    written = f"{highest:,.0f}" if highest >= 100 else f"{highest:.3g}"
+    parts = [_text(left, 16, panel.title), _text(left, 32, f"highest: {written}", size=10)]
     for at, group in enumerate(panel.groups):
         parts.append(_text(left + at * slot, _TOP + _HEIGHT + 16, group))
         for index, values in enumerate(panel.values.values()):
