@@ -14,19 +14,31 @@ from holdfast.suites.chaos import in_chaos
 
 REFERENCE, SPARK = "reference", "spark"
 BESIDE = ("chaos/fixed-delay", "chaos/zombie")
+BY_NIGHT = ("chaos/at-least-once", "chaos/fixed-delay", "chaos/worked-example-aligned")
+"""The longest, of which there are cases on the simulator and on processes, too."""
 beside_structured_streaming = pytest.mark.xdist_group("containers-of-structured-streaming")
 
 
 def elsewhere(case: Case) -> bool:
-    return in_chaos(case) and not case.id.startswith(BESIDE)
+    return in_chaos(case) and not case.id.startswith((*BESIDE, *BY_NIGHT))
 
 
 def beside(case: Case) -> bool:
-    return in_chaos(case) and case.id.startswith(BESIDE)
+    return in_chaos(case) and case.id.startswith(BESIDE) and not case.id.startswith(BY_NIGHT)
+
+
+def by_night(case: Case) -> bool:
+    return in_chaos(case) and case.id.startswith(BY_NIGHT)
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere))
 def test_the_reference(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, by_night))
+def test_the_reference_by_night(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 
 

@@ -14,7 +14,7 @@ from holdfast.harness.engine.cases.case import is_control
 from holdfast.harness.engine.executor.judge import judge
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
-from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.spi.system import declared
@@ -27,8 +27,11 @@ SYSTEM = "system:"
 
 
 def _marks(case: Case, decision: Decision) -> list[pytest.MarkDecorator]:
-    """A wrong system runs where the case does; mutants run on the simulator."""
-    return [pytest.mark.tier(case.tiers[0].value)] if decision.mutant.startswith(SYSTEM) else []
+    """A wrong system runs where the case does, those of Spark by night; mutants run on the simulator."""
+    if not decision.mutant.startswith(SYSTEM):
+        return []
+    tier = case.tiers[0]
+    return [pytest.mark.tier(tier.value), *([pytest.mark.nightly] if tier is Tier.SPARK else [])]
 
 
 PAIRS = [

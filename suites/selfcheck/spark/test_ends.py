@@ -69,6 +69,7 @@ def becomes_true(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
+@pytest.mark.nightly
 def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tmp_path: Path) -> None:
     with closing(deploy(tmp_path / "first")) as first:
         advance_to_a_checkpoint(first)

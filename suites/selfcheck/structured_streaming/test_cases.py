@@ -1,5 +1,5 @@
 """The cases of Structured Streaming on this machine: its guarantees, and the pipelines that must be refuted. What a
-pipeline does wrong after a restart is tried each time, the rest in the night."""
+pipeline loses after a restart is tried each time, the rest in the night."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CASES = {case.id: case for case in registry.cases() if case.id.startswith(f"{ARE
 
 
 def by_day(case: Case) -> bool:
-    return case.id in (TWIN, *WRONG)
+    return case.id in (TWIN, WRONG[0])
 
 
 def by_night(case: Case) -> bool:
