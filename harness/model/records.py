@@ -184,6 +184,10 @@ class IdentityColumns(msgspec.Struct, frozen=True, eq=False):
         return map(IdentityRow, self.partition.tolist(), self.offset.tolist())
 
 
+ManyRows = FoldColumns | IdentityColumns | Sequence[WindowRow]
+"""Rows of one contract, as columns if there are any."""
+
+
 class CommittedRows(msgspec.Struct, frozen=True):
     """What the committed reader saw become visible at once: one committed file, transaction or table version.
 

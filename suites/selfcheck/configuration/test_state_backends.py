@@ -40,7 +40,8 @@ def test_rocksdb_is_accounted_for_as_what_takes_its_part() -> None:
     ("backend", "tier", "said"),
     [
         ("nowhere:Backend", Tier.SIM, "cannot be loaded"),
-        ("rocksdb", Tier.PROCESS, "on tier process state is kept in columns"),
+        ("rocksdb", Tier.CONTAINERS, "the images of workers have not"),
+        ("rocksdb", Tier.PROCESS, ""),
         ("rocksdb", Tier.SIM, ""),
         ("hashmap", Tier.PROCESS, ""),
     ],

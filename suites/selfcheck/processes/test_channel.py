@@ -98,7 +98,7 @@ class Receiver:
     def __init__(self, connection: Connection, on_lost: Callable[[str], None]) -> None:
         self.input = InputBuffers(CAPACITY)
         self.announced: list[Barrier] = []
-        self.channel = InputChannel(connection, OPENING, KEYS, on_lost)
+        self.channel = InputChannel(connection, OPENING, lambda arrived: from_arrow(arrived, KEYS), on_lost)
         self.channel.open(self.input, self._arrive)
 
     def _arrive(self, element: Element) -> None:
@@ -125,7 +125,9 @@ class Ends:
         self.lost: list[str] = []
         self.receiver: Receiver
         self._listener = listen()
-        self.sender = OutputChannel(self.loop, address_of(self._listener), OPENING, CAPACITY, self.lost.append)
+        self.sender = OutputChannel(
+            self.loop, address_of(self._listener), OPENING, CAPACITY, to_arrow, self.lost.append
+        )
         stream, _ = self._listener.accept()
         self._connection = Connection(self.loop, stream, self._on_open, self.lost.append)
 
@@ -323,7 +325,7 @@ def test_what_is_sent_on_a_local_channel_waits_for_its_receiver() -> None:
 def unattached(*, announces: bool = True) -> tuple[HostedTask, list[str], OutputBuffers]:
     """A task with two inputs that are not there yet, and room for one batch below."""
     graph = execution_graph(REBALANCE, Topology(parallelism=2), chaining=False)
-    task = HostedTask(graph.tasks["map[0]"], attempt=2, capacity=lambda name: CAPACITY, announces=announces)
+    task = HostedTask(graph.tasks["map[0]"], 2, lambda name: CAPACITY, size_bytes, announces=announces)
     (edge,) = graph.tasks["map[0]"].outputs
     output = task.outputs[edge.channels[0]] = LocalChannel(1)
     return task, list(graph.tasks["map[0]"].inputs), output.output
