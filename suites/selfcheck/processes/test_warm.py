@@ -17,34 +17,39 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.fixtures.reference.operators.batches import from_arrow, to_arrow
 from holdfast.fixtures.reference.drivers.processes.deployment import PRELOAD
 from holdfast.fixtures.reference.drivers.processes.file_log import write_log
 from holdfast.fixtures.reference.drivers.processes.run_context import RunContext, RunSettings
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.fixtures.workloads.synthetic import Synthetic
-from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM, SLIDING_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
-from holdfast.harness.model.records import IdentityColumns
 
 for module in PRELOAD:
     importlib.import_module(module)
-imported = set(sys.modules)
-plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
+job = KEYED_SUM if sys.argv[2] == KEYED_SUM.name else SLIDING_SUM
+plan = Plan(job=job, workload=WorkloadSpec("synthetic"), options={"state.backend.type": sys.argv[3]})
 folder = Path(sys.argv[1])
 (folder / "log").mkdir()
 write_log(folder / "log", Synthetic().generate({}, 1))
-run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}))
+run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}, event_steps_ms=(10, 10)))
+imported = set(sys.modules)
 offset, key, value = run.log.read(0, 0, 10)
-from_arrow(to_arrow(IdentityColumns(key, value)), run.keys)
-for descriptor in run.graph.tasks.values():
-    run.operator(descriptor, 1)
+operators = {name: run.operator(descriptor, 1) for name, descriptor in run.graph.tasks.items()}
+batch = operators["source[0]"].process(run.representation.read(0, offset, key, value))
+run.representation.from_arrow(run.representation.to_arrow(batch))
+for operator in operators.values():
+    operator.open()
+    operator.state.close()
 print(sorted(set(sys.modules) - imported))
 """
 
 
-def test_whatever_a_node_needs_is_imported_before_it_is_forked(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", NODE, str(tmp_path)]
+@pytest.mark.parametrize(
+    ("job", "backend"), [("keyed-sum", "hashmap"), ("keyed-sum", "rocksdb"), ("sliding-sum", "hashmap")]
+)
+def test_whatever_a_node_needs_is_imported_before_it_is_forked(job: str, backend: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", NODE, str(tmp_path), job, backend]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
