@@ -173,7 +173,8 @@ def test_all_times_of_a_run_count_from_its_start(tmp_path: Path) -> None:
     (healed,) = history.of(FaultHealed)
     checkpoints = [event.time_ns for event in history.of(CheckpointCompleted)]
     assert healed.time_ns <= history.end.healed_ns <= history.end.ended_ns <= times["audit"]
-    assert checkpoints[0] < history.end.healed_ns < checkpoints[-1] < history.end.ended_ns
+    assert checkpoints[0] < history.end.healed_ns
+    assert any(history.end.healed_ns < each < history.end.ended_ns for each in checkpoints)
 
 
 def test_a_mutant_is_refuted_on_real_processes_too(tmp_path: Path) -> None:
