@@ -5,9 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.reference.operators.plain import InFlightRows, InputBatch, decode_rows_in_flight
+from holdfast.fixtures.reference.operators.plain import (
+    InFlightRows,
+    InputBatch,
+    PlainPassThrough,
+    decode_rows_in_flight,
+)
 from holdfast.fixtures.reference.operators.row_batches import Batch, from_arrow, to_arrow
+from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.fixtures.reference.protocol.messages import Records
+from holdfast.harness.model.jobs import SLIDING_SUM
+from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldRow, WindowRow
 
 DIGEST = (1 << 64) - 1
@@ -24,6 +32,20 @@ BATCHES: tuple[Batch, ...] = (
 @pytest.mark.parametrize("batch", BATCHES)
 def test_a_batch_travels_as_it_is(batch: Batch) -> None:
     assert from_arrow(to_arrow(batch)) == batch
+
+
+def test_parts_that_meet_tell_event_time_when_all_of_them_are_taken() -> None:
+    """Both halves of a batch of split 0 were in flight, to two subtasks that are one from now on."""
+    graph = execution_graph(SLIDING_SUM, Topology(parallelism=2), chaining=False)
+    operator = PlainPassThrough(graph.tasks["sum[0]"], graph)
+    first, second, third = (
+        InputBatch(0, [key], [1], [at], [2], [at], at) for key, at in (("a", 5), ("b", 5), ("a", 9))
+    )
+    other = InputBatch(1, ["c"], [1], [7], [2], [7], 7)
+    silent = InputBatch(0, ["a"], [1], [5], [2], [5])
+    assert operator.in_order([first, third, second, other]) == [silent, second, other, third]
+    rows = [[FoldRow("a", value, (1,), 1)] for value in (3, 1, 2)]
+    assert operator.in_order(rows) == rows
 
 
 def test_what_is_no_batch_of_ours_is_refused() -> None:
