@@ -66,6 +66,9 @@ class VertexKind(StrEnum):
     DEDUPLICATE = "deduplicate"
     """Hands on a record unless it has handed on another one of the same key and split less than `ttl_ms` of event time
     before."""
+    THROTTLE = "throttle"
+    """Hands on a record unless state of its key lives: that is written when a record is handed on, by `ttl_update` also
+    when one is not, and lives `ttl_ms` of processing time behind its last write. What has expired is never found."""
     ITERATION = "iteration"
     """What comes by its first input goes round, along a feedback edge that ends here again, and what comes back goes on
     along the other edges; stateless."""
@@ -112,6 +115,13 @@ class Contract(StrEnum):
     WINDOW = "window"
 
 
+class TtlUpdate(StrEnum):
+    """What begins a time to live anew: Flink's StateTtlConfig.UpdateType."""
+
+    ON_CREATE_AND_WRITE = "on-create-and-write"
+    ON_READ_AND_WRITE = "on-read-and-write"
+
+
 class ListState(StrEnum):
     """How what one subtask keeps in list state is shared out at a restore (RULES RSC-03)."""
 
@@ -145,9 +155,10 @@ STATEFUL = (
     VertexKind.SESSION_SUM,
     VertexKind.TOP_SUM,
     VertexKind.DEDUPLICATE,
+    VertexKind.THROTTLE,
 )
 """Kinds that keep state by key: their inputs come by key."""
-FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE)
+FORGETTING = (VertexKind.SLIDING_SUM, VertexKind.DEDUPLICATE, VertexKind.THROTTLE)
 """Of these, those whose state is not the sum of everything that they have taken."""
 VERSIONED = (VertexKind.DELAYED_SUM, VertexKind.SESSION_SUM, VertexKind.TOP_SUM, VertexKind.DEDUPLICATE)
 """Kinds of whose state there are two formats."""
@@ -175,7 +186,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         lower_ms, upper_ms: of INTERVAL_JOIN, from when to when, counted from a left record, it meets right ones.
         gap_ms: of SESSION_SUM, how long nothing comes behind a session.
         top: of TOP_SUM, how many values it sums.
-        ttl_ms: of DEDUPLICATE, for how long others are dropped.
+        ttl_ms: of DEDUPLICATE and THROTTLE, for how long others are dropped.
+        ttl_update: of THROTTLE, what begins that time anew.
         state_version: of the kinds in VERSIONED, of the format in which they store their sums: 1 or 2. What was stored
             as an older version is converted; what was stored as a newer one is refused.
         straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
@@ -202,6 +214,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     gap_ms: int = 0
     top: int = 0
     ttl_ms: int = 0
+    ttl_update: TtlUpdate = TtlUpdate.ON_CREATE_AND_WRITE
     state_version: int = 1
     straggling: int = 0
     straggling_ms: int = 0

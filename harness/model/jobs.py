@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from holdfast.harness.model.job import Contract, Edge, Job, ListState, Partitioning, Vertex, VertexKind
+from holdfast.harness.model.job import Contract, Edge, Job, ListState, Partitioning, TtlUpdate, Vertex, VertexKind
 
 KEYED_SUM = Job(
     name="keyed-sum",
@@ -244,6 +244,16 @@ TOP_SUM = _keyed("top-sum", Vertex("sum", VertexKind.TOP_SUM, top=3), Contract.F
 DEDUPLICATE = _keyed("deduplicate", Vertex("sum", VertexKind.DEDUPLICATE, ttl_ms=200), Contract.RECORDS)
 """State with a time to live, by event time: who is handed on depends on what is still remembered."""
 
+THROTTLE = _keyed("throttle", Vertex("sum", VertexKind.THROTTLE, ttl_ms=60), Contract.RECORDS)
+"""State with a time to live, by processing time: who is handed on depends on when a record comes."""
+
+DEBOUNCE = _keyed(
+    "debounce",
+    Vertex("sum", VertexKind.THROTTLE, ttl_ms=60, ttl_update=TtlUpdate.ON_READ_AND_WRITE),
+    Contract.RECORDS,
+)
+"""As THROTTLE, but repeats begin the time anew."""
+
 TUMBLING_SUM = _keyed("tumbling-sum", Vertex("sum", VertexKind.SLIDING_SUM, window_ms=40, slide_ms=40), Contract.WINDOW)
 """Windows that do not overlap, and no record that is late: each window has one right answer."""
 
@@ -334,7 +344,8 @@ BOUNDED_JOBS = {job.name: job for job in (*map(bounded, JOBS.values()), REDUCED)
 KEYED_JOBS = {
     job.name: job
     for job in (
-        DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, SESSION_SUM, TOP_SUM, DEDUPLICATE, INTERVAL_JOIN, RULED_SUM,
+        DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, SESSION_SUM, TOP_SUM, DEDUPLICATE, INTERVAL_JOIN, RULED_SUM, THROTTLE,
+        DEBOUNCE,
     )
 }  # fmt: skip
 """By name, those with more state by key than a sum: timers, windows, lists, times to live, a second input in time."""

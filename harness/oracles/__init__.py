@@ -53,6 +53,7 @@ from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
 from holdfast.harness.oracles.recovery.restore import RestoreOracle
 from holdfast.harness.oracles.recovery.time import TimeOracle
+from holdfast.harness.oracles.recovery.ttl import TtlOracle
 from holdfast.harness.oracles.restart.count import CountOracle
 from holdfast.harness.oracles.retention.retain import RetainOracle
 from holdfast.harness.oracles.savepoints.savepoint import SavepointOracle
@@ -75,6 +76,7 @@ ORACLES = (
     RestoreOracle(),
     StateOracle(),
     TimeOracle(),
+    TtlOracle(),
     TxnOracle(),
     LoudOracle(),
     ConfigOracle(),

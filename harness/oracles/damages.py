@@ -88,6 +88,7 @@ DAMAGES: Mapping[str, Damage] = {
     "STABLE": Damage.UNSTABLE_OUTPUT,
     "STATE": Damage.WRONG_STATE,
     "TIME": Damage.WRONG_STATE,
+    "TTL": Damage.WRONG_STATE,
     "TXN": Damage.BROKEN_TRANSACTION,
     "TXN/aborted-data-lost": Damage.LOSS,
     "WINDOW": Damage.WRONG_OUTPUT,

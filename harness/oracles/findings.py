@@ -54,6 +54,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.TaskStopped: "{0.subtask} stopped: {0.reason}",
     events.TimersSet: "{0.subtask} sets timers {0.timers}",
     events.TimersFired: "{0.subtask} takes timers {0.timers} at {0.time_ms} ms",
+    events.KeysLookedUp: "{0.subtask} looks up at {0.now_ms} ms (key, partition, offset, found) {0.found}",
     events.RecordsDropped: "{0.subtask} drops (partition, offset, window, watermark) {0.records}",
     events.OperatorFinished: "finish() of {0.subtask} called",
     events.SubtaskFinished: "{0.subtask} ended",

@@ -1,13 +1,15 @@
-"""Durations are measured by a clock that nobody sets, whatever the wall clock of the machine does (RULES TRG, RST,
-UNA)."""
+"""Durations are measured by a clock that nobody sets, whatever the wall clock of the machine does (RULES REC, RST,
+TRG, UNA)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from holdfast.faults.clock import jump_clock, skew_clock
+from holdfast.faults.process import kill
 from holdfast.faults.storage import slow_storage
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.jobs import THROTTLE
 from holdfast.harness.model.plan import Plan, Schedule
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -42,7 +44,22 @@ def _alignments(timeout: str, ahead_ms: int) -> Plan:
     return switching(timeout, *(jump_clock(worker, ahead_ms, FIRST, 1_500) for worker in WORKERS))
 
 
+EXPIRING = plan(
+    jump_clock(WORKERS[0], HOUR_MS, Schedule(after_checkpoint=1), 60),
+    kill(WORKERS[1], after_checkpoint=3),
+    job=THROTTLE,
+)
+
 CASES = with_needs(
+    Case(
+        id="clocks/time-to-live",
+        purpose="Does state live as long as it is to while the wall clock of a worker jumps?",
+        method="State lives for 60 ms of processing time; the clock is set an hour ahead, and back, and a worker dies.",
+        passes="Every lookup is by the time that the steady clock shows, and finds what has not expired then.",
+        decides=(Decision("REC-03", "TTL", ("clock-wrong",), "worker-by-wall-clock"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=EXPIRING,
+    ),
     Case(
         id="clocks/min-pause",
         purpose="Is the pause after a checkpoint kept while the wall clock of the coordinator jumps?",

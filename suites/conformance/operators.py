@@ -13,6 +13,7 @@ from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.jobs import (
     BROADCAST,
+    DEBOUNCE,
     DEDUPLICATE,
     DIAMOND,
     JOIN,
@@ -20,6 +21,7 @@ from holdfast.harness.model.jobs import (
     SELF_JOIN,
     SESSION_SUM,
     STEPS,
+    THROTTLE,
     TOP_SUM,
     UNION,
 )
@@ -61,6 +63,23 @@ KEYED = tuple(
         rescaled(3, 2, job=job),
     )
 )
+
+EXPIRING = tuple(
+    made
+    for job in (THROTTLE, DEBOUNCE)
+    for made in (
+        plan(*CRASHES, job=job),
+        plan(kill(WORKERS[1], after_checkpoint=2), job=job, options=STATE_IN_FILES),
+        plan(
+            kill(WORKERS[0], after_checkpoint=2),
+            job=job,
+            options={**STATE_IN_FILES, "execution.checkpointing.incremental": "true", "state.backend.type": "rocksdb"},
+        ),
+        rescaled(2, 3, job=job),
+        rescaled(3, 2, job=job, faults=(kill(WORKERS[0], after_checkpoint=5),)),
+    )
+)
+"""A downtime is longer than the time to live in some of them, shorter in others."""
 
 
 def versioned(first: int, second: int, *faults: FaultSpec, **fields: Any) -> Plan:
@@ -147,6 +166,24 @@ CASES = with_needs(
         windows=RESTORED,
         plan=each_of(KEYED),
         runs=len(KEYED),
+    ),
+    Case(
+        id="operators/time-to-live",
+        purpose="Does state expire when its time is over, and not before, if it was restored in between?",
+        method="State lives for a while of processing time behind its last write, or behind its last read as well; "
+        "workers and the coordinator are killed, and the job is rescaled.",
+        passes="State is found until it expires by the clock of its subtask, and never behind that; and exactly the "
+        "records are in the output for which none was found.",
+        decides=(
+            Decision("REC-03", "TTL", ("expired-returned",), "lives-again"),
+            Decision("REC-03", "TTL", ("expired-returned",), "returns-expired"),
+            Decision("REC-03", "TTL", ("forgotten-early",), "forgets-the-living"),
+            Decision("REC-03", "TTL", ("expired-returned",), "renews-on-read"),
+            Decision("REC-03", "TTL", ("forgotten-early",), "renews-on-write-alone"),
+        ),
+        windows=RESTORED,
+        plan=each_of(EXPIRING),
+        runs=len(EXPIRING),
     ),
     Case(
         id="operators/newer-format",

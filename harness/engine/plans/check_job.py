@@ -61,7 +61,8 @@ _PARAMETERS = (
     (("lower_ms", "upper_ms"), (VertexKind.INTERVAL_JOIN,)),
     (("gap_ms",), (VertexKind.SESSION_SUM,)),
     (("top",), (VertexKind.TOP_SUM,)),
-    (("ttl_ms",), (VertexKind.DEDUPLICATE,)),
+    (("ttl_ms",), (VertexKind.DEDUPLICATE, VertexKind.THROTTLE)),
+    (("ttl_update",), (VertexKind.THROTTLE,)),
     (("held",), (VertexKind.REDUCE,)),
     (("bounded", "union_state", "socket", "straggling", "straggling_ms", "disorder_ms"), (VertexKind.SOURCE,)),
     (("list_state",), (VertexKind.MAP,)),
@@ -75,6 +76,7 @@ _CONTRACTS = {
     VertexKind.RULED_SUM: Contract.FOLD,
     VertexKind.TOP_SUM: Contract.FOLD,
     VertexKind.DEDUPLICATE: Contract.RECORDS,
+    VertexKind.THROTTLE: Contract.RECORDS,
 }
 """What the rows of such an operator are judged by."""
 _BEHIND_SOURCES = {
@@ -82,12 +84,18 @@ _BEHIND_SOURCES = {
     VertexKind.SESSION_SUM: 1,
     VertexKind.TOP_SUM: 1,
     VertexKind.DEDUPLICATE: 1,
+    VertexKind.THROTTLE: 1,
     VertexKind.INTERVAL_JOIN: 2,
     VertexKind.RULED_SUM: 2,
 }
 """Operators whose inputs are interpreted as so many sources have read them."""
 _COPIED = [kind for kind, ways in _INPUTS.items() if Partitioning.BROADCAST in ways]
-_POSITIVE = {"gap_ms": VertexKind.SESSION_SUM, "top": VertexKind.TOP_SUM, "ttl_ms": VertexKind.DEDUPLICATE}
+_POSITIVE = {
+    VertexKind.SESSION_SUM: "gap_ms",
+    VertexKind.TOP_SUM: "top",
+    VertexKind.DEDUPLICATE: "ttl_ms",
+    VertexKind.THROTTLE: "ttl_ms",
+}
 
 
 def _check_parameters(place: str, vertex: Vertex) -> None:
@@ -118,7 +126,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
         f"{place}.lower_ms is {vertex.lower_ms}: use at most upper_ms, which is {vertex.upper_ms}.",
     )
     _require(vertex.state_version in (1, 2), f"{place}.state_version is {vertex.state_version}: use 1 or 2.")
-    for name, kind in _POSITIVE.items():
+    for kind, name in _POSITIVE.items():
         value = getattr(vertex, name)
         _require(vertex.kind is not kind or value >= 1, f"{place}.{name} is {value}: use at least 1.")
     _require(vertex.held >= 0, f"{place}.held is {vertex.held}: use at least 0.")

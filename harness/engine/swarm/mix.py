@@ -219,6 +219,8 @@ SWARM = Mix(
         "deduplicate": 2,
         "interval-join": 2,
         "ruled-sum": 2,
+        "throttle": 1,
+        "debounce": 1,
     },
     user_end_percent=8,
     retention_percent=30,

@@ -139,7 +139,15 @@ from holdfast.harness.model.events.task import (
     TaskStarted,
     TaskStopped,
 )
-from holdfast.harness.model.events.timers import LateRecords, NamedTimers, RecordsDropped, TimersFired, TimersSet
+from holdfast.harness.model.events.timers import (
+    KeysLookedUp,
+    LateRecords,
+    LookedUp,
+    NamedTimers,
+    RecordsDropped,
+    TimersFired,
+    TimersSet,
+)
 from holdfast.harness.model.events.transaction import (
     CommitFailed,
     CommitTried,
@@ -160,7 +168,7 @@ AnyEvent = (
     | SplitsAssigned | SplitsReceived | SplitsLeft | SplitsListed
     | TaskStarted | InputRead | SourceEmitted | RecordFailed
     | OperatorFinished | SubtaskFinished | FinishReceived | TaskStopped
-    | TimersSet | TimersFired | RecordsDropped
+    | TimersSet | TimersFired | RecordsDropped | KeysLookedUp
     | BatchSent | BatchProcessed | BarrierSent | BarrierReceived | CancellationSent | CancellationReceived
     | EndOfDataSent | EndOfDataReceived | EndOfPartitionReceived | ChannelBlocked | ChannelUnblocked | BuffersResized
     | TriggerReceived | AlignmentTimedOut | SnapshotTaken | SnapshotReleased | ChannelStateTaken | ChannelStateRestored
@@ -202,20 +210,20 @@ __all__ = [
     "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored", "ChannelStateTaken",
     "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts",
     "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested", "CheckpointRetained",
-    "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed",
-    "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
-    "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
-    "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged",
-    "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
+    "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried",
+    "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived",
+    "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected",
+    "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead",
+    "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "KeysLookedUp",
     "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed",
-    "LocalCopyWritten", "LocalDiskListed", "MachineStalled", "MessageDisturbed", "MetadataPublished", "NamedTimers",
-    "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged", "ObjectMended",
-    "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped", "RecoveryFailed",
-    "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged", "RowsVisible",
-    "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle", "SharedStateRegistered",
-    "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken", "SourceEmitted",
-    "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound", "StateOverBudget",
-    "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed", "SubtaskAudited",
-    "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet",
+    "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed", "MetadataPublished",
+    "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
+    "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped",
+    "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
+    "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",
+    "SharedStateRegistered", "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken",
+    "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound",
+    "StateOverBudget", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed",
+    "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet",
     "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

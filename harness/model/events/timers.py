@@ -1,4 +1,4 @@
-"""Timers of keyed operators, and what came too late for them."""
+"""The time of keyed operators: their timers, what came too late for them, and what had expired."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ NamedTimers = tuple[tuple[str, int], ...]
 
 LateRecords = tuple[tuple[int, int, int, int], ...]
 """Of each partition, offset, the window that did not take it, and the watermark of the operator in milliseconds."""
+
+
+LookedUp = tuple[tuple[str, int, int, bool], ...]
+"""Of each record its key, partition and offset, and whether state of its key was found that lives."""
 
 
 class TimersSet(Event, tag="timers_set"):
@@ -37,3 +41,14 @@ class RecordsDropped(Event, tag="records_dropped"):
 
     subtask: str
     records: LateRecords
+
+
+class KeysLookedUp(Event, tag="keys_looked_up"):
+    """A subtask looked for state with a time to live, by the processing time that it tells, for each record in turn.
+
+    Of a job with a THROTTLE: a record for which nothing was found is handed on.
+    """
+
+    subtask: str
+    now_ms: int
+    found: LookedUp

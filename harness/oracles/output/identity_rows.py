@@ -11,6 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
 from holdfast.harness.oracles.output.delivery import Delivery, DeliveryCounter, Identity
 from holdfast.harness.oracles.output.missing import answer_is_due
@@ -18,6 +19,7 @@ from holdfast.harness.oracles.output.stored_identities import StoredIdentities
 from holdfast.harness.oracles.output.two_bit_counters import NAMED
 from holdfast.harness.oracles.output.visibility import reordered, sighting
 from holdfast.harness.oracles.shared.lineage import expected_rows, is_plain
+from holdfast.harness.oracles.shared.throttled import without_dropped
 
 
 def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
@@ -29,9 +31,15 @@ def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
         if found.unknown and not answer_is_due(history):
             found = replace(found, unknown=0, first_unknown=())
         return found, inputs.total_records - sum(inputs.first_offsets)
-    expected = expected_rows(job, inputs)
+    expected = due_rows(history)
     found = _count_expected(expected, output, ordered)
     return _count_expected(expected, reordered(output), ordered) if found.disordered else found, expected.total()
+
+
+def due_rows(history: History) -> Counter[Identity]:
+    """How many rows of each record a job must show whose operators make other records of the input."""
+    rows = expected_rows(history.plan.job, history.inputs)
+    return without_dropped(history, rows) if history.plan.job.of_kind(VertexKind.THROTTLE) else rows
 
 
 def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:

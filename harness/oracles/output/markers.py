@@ -12,6 +12,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import FoldRow, IdentityRow, WindowRow
 from holdfast.harness.oracles.output.culprit import explain_row
 from holdfast.harness.oracles.output.delivery import Delivery
@@ -19,11 +20,14 @@ from holdfast.harness.oracles.output.fold_rows import Scan
 from holdfast.harness.oracles.output.identity_rows import counted
 from holdfast.harness.oracles.shared.fold_model import FoldModel
 from holdfast.harness.oracles.shared.lineage import marker_rows
+from holdfast.harness.oracles.shared.throttled import without_dropped
 
 
 def marked_partitions(history: History) -> list[bool]:
     """By partition, whether every row of its markers is in an output of contract RECORDS."""
     due = marker_rows(history.plan.job, history.inputs)
+    if history.plan.job.of_kind(VertexKind.THROTTLE):
+        due = without_dropped(history, due)
     first = dict[int, int]()
     for partition, offset in due:
         first[partition] = min(offset, first.get(partition, offset))
