@@ -136,6 +136,7 @@ IN_FLIGHT = (
     in_flight(3, 2, job=JOIN, busy="join[1]"),
 )
 """An operator is slow, so that its inputs are full at every barrier."""
+ON_TWO_EDGES = (in_flight(3, 2, job=JOIN, busy="join[1]"), in_flight(2, 3, job=JOIN, busy="join[0]"))
 
 FEWER_GROUPS = (
     rescaled(2, 2, key_groups=64, expected_end=ExpectedEnd.FAILED),
@@ -340,6 +341,16 @@ CASES = with_needs(
         plan=each_of(IN_FLIGHT),
         runs=len(IN_FLIGHT),
         mutant_plan=IN_FLIGHT[0],
+    ),
+    Case(
+        id="rescaling/in-flight-on-two-edges",
+        purpose="Does what was in flight on two edges that end at one operator stay on its edge?",
+        method="A join is cancelled that leaves an unaligned checkpoint, and another, narrower or wider, restores it.",
+        passes="Every batch is put back on the edge on which it was, and the output is the right one, once.",
+        decides=(Decision("UNA-07", "EXACT", ("input-missing",), "L1"),),
+        windows=(Window.RESTORED_IN_FLIGHT,),
+        plan=each_of(ON_TWO_EDGES),
+        runs=len(ON_TWO_EDGES),
     ),
     Case(
         id="rescaling/in-flight-on-processes",

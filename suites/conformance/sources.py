@@ -102,6 +102,7 @@ CASES = with_needs(
         decides=(
             Decision("E2E-05", "COORD", ("split-not-listed",), "lists-once"),
             Decision("E2E-05", "EXACT", ("row-repeated",), "drops-missing-splits"),
+            Decision("E2E-05", "EXACT", ("row-repeated",), "L4"),
         ),
         windows=(Window.RESTORED_STATE,),
         plan=each_of((FIRST_LISTINGS, LATER_LISTINGS)),

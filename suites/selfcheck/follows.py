@@ -249,6 +249,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "puts-file-over-code": ("LIVE/end-not-reached", *OTHER_OPTIONS),
     "records-old-position": ("CUT/state-extra", "STATE/state-extra"),
     "frees-at-once": ("RESTORE/audit-differs", "STATE/state-extra"),
+    "L1": ("RESTORE/rescaled-in-flight", *EXTRA, *LOST),
+    "L4": ("COORD/split-twice", *EXTRA),
     "H7": ("TXN/committed-not-visible",),
     "refuses-limits": ("LIVE/end-not-reached",),
     "takes-any-worker": ("LIVE/end-not-reached",),
