@@ -12,7 +12,17 @@ from holdfast.faults.user import command
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Case, Decision
 from holdfast.harness.model.checkpoint import SavepointFormat
-from holdfast.harness.model.jobs import DELAYED_SUM, FORWARD, JOIN, MINI_BATCH, PIPELINE, REBALANCE, SLIDING_SUM
+from holdfast.harness.model.jobs import (
+    DELAYED_SUM,
+    FORWARD,
+    JOIN,
+    MINI_BATCH,
+    PIPELINE,
+    REBALANCE,
+    SESSION_SUM,
+    SLIDING_SUM,
+    TUMBLING_SUM,
+)
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Plan
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -114,6 +124,13 @@ COMPLETE = (
     _resumed(MOVE, options=INCREMENTAL, how=SavepointFormat.NATIVE),
 )
 """The checkpoints of the first job, and what they share, are deleted when it has finished."""
+ENDED = tuple(
+    _plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
+    for job in (TUMBLING_SUM, SESSION_SUM)
+    for drain in (True, False)
+    for faults in ((), (kill(WORKERS[0], after_checkpoint=2),))
+)
+"""No job goes on from there."""
 TIMED = (_resumed(job=DELAYED_SUM), _resumed(job=SLIDING_SUM), _resumed(job=SLIDING_SUM, options=UNALIGNED))
 IN_FLIGHT = tuple(
     backlog(savepoint(after_checkpoint=1), options={ALIGNMENT_TIMEOUT: timeout}) for timeout in ("0 ms", "30 ms")
@@ -234,6 +251,19 @@ CASES = with_needs(
         windows=(Window.RESTORED_STATE,),
         plan=each_of(TIMED),
         runs=len(TIMED),
+    ),
+    Case(
+        id="savepoints/drained-windows",
+        purpose="Does a stop emit the windows that are open if it drains, and leave them if it does not?",
+        method="Jobs with tumbling windows and with sessions are stopped for good, with --drain and without.",
+        passes="Drained, every window has a row with what was read in front of the savepoint; else those do that the "
+        "watermark had passed.",
+        decides=(
+            Decision("SAV-04", "WINDOW", ("window-missing",), "finishes-without-timers"),
+            Decision("SAV-04", "SAVEPOINT", ("drained-unasked",), "drains-always"),
+        ),
+        plan=each_of(ENDED),
+        runs=len(ENDED),
     ),
     Case(
         id="savepoints/edited",

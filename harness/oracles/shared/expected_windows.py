@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
+from holdfast.harness.oracles.shared.ended_input import ended_input
 from holdfast.harness.oracles.shared.joined_pairs import JoinedPairs
 from holdfast.harness.oracles.shared.session_windows import SessionWindows
 from holdfast.harness.oracles.shared.split_windows import SplitWindows
@@ -14,13 +15,13 @@ Expected = JobWindows | SplitWindows | SessionWindows | JoinedPairs
 
 def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | JoinedPairs | None:
     """Those of a job in which each split has a watermark; None: it is none."""
-    job = history.plan.job
+    job, (inputs, over) = history.plan.job, ended_input(history)
     if job.of_kind(VertexKind.SLIDING_SUM):
-        return SplitWindows(history.plan, history.inputs)
+        return SplitWindows(history.plan, inputs, over=over)
     if job.of_kind(VertexKind.SESSION_SUM):
-        return SessionWindows(history.plan, history.inputs)
+        return SessionWindows(history.plan, inputs, over=over)
     if job.of_kind(VertexKind.INTERVAL_JOIN):
-        return JoinedPairs(history.plan, history.inputs)
+        return JoinedPairs(history.plan, inputs)
     return None
 
 

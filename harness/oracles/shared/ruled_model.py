@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from holdfast.harness.model.job import RULED_FACTORS, VertexKind
-from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.plan import ExpectedEnd, Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.fold_model import FoldModel
 from holdfast.harness.oracles.shared.lineage import KeyedInput, Lane, keyed_input
@@ -32,7 +32,10 @@ def ruled_model(plan: Plan, inputs: InputLog) -> FoldModel:
     splits = [records_of(plan, inputs, split) for split in range(len(inputs.partitions))]
     sources = [source_of(plan.job, split).name for split in range(len(splits))]
     rules = _rules([records if source == ruling else [] for records, source in zip(splits, sources, strict=True)])
-    keyed, passed = keyed_input(plan.job, inputs), passed_ms(plan, splits)
+    keyed, passed = (
+        keyed_input(plan.job, inputs),
+        passed_ms(plan.job, splits, over=plan.expected_end is ExpectedEnd.FINISHED),
+    )
     partitions, lanes = list(inputs.partitions), list[Lane]()
     for lane, records, source in zip(keyed.lanes, splits, sources, strict=True):
         if source != data:

@@ -21,7 +21,8 @@ class SessionWindows:
 
     Args:
         plan: whose job sums sessions.
-        inputs: what the system under test was fed.
+        inputs: what the system under test has read.
+        over: nothing more can come.
 
     Attributes:
         must: by session, which is named by its key and the time of its first record, its sums.
@@ -29,12 +30,12 @@ class SessionWindows:
 
     in_order = True
 
-    def __init__(self, plan: Plan, inputs: InputLog) -> None:
+    def __init__(self, plan: Plan, inputs: InputLog, *, over: bool) -> None:
         [vertex] = plan.job.of_kind(VertexKind.SESSION_SUM)
         self._gap_ms = vertex.gap_ms
         self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
         self._splits = [records_of(plan, inputs, split) for split in range(len(inputs.partitions))]
-        self._passed_ms = passed_ms(plan, self._splits)
+        self._passed_ms = passed_ms(plan.job, self._splits, over=over)
         self.must: dict[Window, Sums] = {}
         self._last_ms: dict[Window, int] = {}
         by_key: dict[str, list[Record]] = {}

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.harness.model.job import Job, Vertex, VertexKind
-from holdfast.harness.model.plan import ExpectedEnd, Plan
+from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.fold_model import MASK, identity_hashes
 from holdfast.harness.oracles.shared.windows import Sums, Window
@@ -38,7 +38,8 @@ class SplitWindows:
 
     Args:
         plan: whose job sums windows by a SLIDING_SUM.
-        inputs: what the system under test was fed.
+        inputs: what the system under test has read.
+        over: nothing more can come.
 
     Attributes:
         must: by window, the sums of the records that it must hold; zero where it may hold some, and must hold none.
@@ -47,7 +48,7 @@ class SplitWindows:
 
     in_order = True
 
-    def __init__(self, plan: Plan, inputs: InputLog) -> None:
+    def __init__(self, plan: Plan, inputs: InputLog, *, over: bool) -> None:
         self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
         [self._vertex] = plan.job.of_kind(VertexKind.SLIDING_SUM)
         self._splits = [records_of(plan, inputs, split) for split in range(len(inputs.partitions))]
@@ -55,7 +56,7 @@ class SplitWindows:
         self.may: dict[Window, list[list[Sums]]] = {}
         for records in self._splits:
             self._sort_in(records)
-        self._passed_ms = passed_ms(plan, self._splits)
+        self._passed_ms = passed_ms(plan.job, self._splits, over=over)
 
     def __contains__(self, window: Window) -> bool:
         return window in self.must
@@ -108,12 +109,12 @@ class SplitWindows:
         return window * self._vertex.slide_ms + self._vertex.window_ms + self._vertex.lateness_ms
 
 
-def passed_ms(plan: Plan, splits: Sequence[Sequence[Record]]) -> float:
-    """The watermark of an operator in the end, from the records of all splits."""
-    if plan.expected_end is ExpectedEnd.FINISHED:
+def passed_ms(job: Job, splits: Sequence[Sequence[Record]], *, over: bool) -> float:
+    """The watermark of an operator in the end, from the records of all splits; `over`: there can be no more."""
+    if over:
         return float("inf")
     latest = (
-        max((record.event_ms for record in records), default=float("-inf")) - source_of(plan.job, split).disorder_ms
+        max((record.event_ms for record in records), default=float("-inf")) - source_of(job, split).disorder_ms
         for split, records in enumerate(splits)
     )
     return min(latest, default=0)

@@ -7,8 +7,10 @@ to 30 ms before it, and to 70 ms behind them all, so that the windows up to numb
 from __future__ import annotations
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
+from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.events import SavepointCompleted, SavepointTriggered
 from holdfast.harness.model.history import History
-from holdfast.harness.model.jobs import SLIDING_SUM
+from holdfast.harness.model.jobs import SLIDING_SUM, TUMBLING_SUM
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.records import CommittedRows, WindowRow
 from holdfast.suites.selfcheck.oracles.builder import exhibits, input_log, story
@@ -65,3 +67,45 @@ def a_late_record_opens_a_window_again() -> History:
 @near("window-missing")
 def records_may_take_effect_twice() -> History:
     return told(row("a", -1, 0, 0, 2, 6), OTHER, claimed=AT_LEAST_ONCE)
+
+
+# --- a stop for good behind six of ten records; windows of 40 ms do not overlap --------------------------------------
+
+
+def stopped(mode: StopMode, *rows: WindowRow) -> History:
+    """A job is stopped with a savepoint, and none goes on from it."""
+    lines = (
+        SavepointTriggered(checkpoint=3, folder="savepoint/", stop=mode),
+        SavepointCompleted(checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True),
+    )
+    units = tuple(CommittedRows(f"unit-{poll}", poll, (each,)) for poll, each in enumerate(rows))
+    return story(*lines, job=TUMBLING_SUM, inputs=input_log(10), units=units, expected=ExpectedEnd.FINISHED)
+
+
+PASSED = (row("a", 0, 0, 2), row("b", 0, 1, 3))
+OPEN = (row("a", 1, 4), row("b", 1, 5))
+
+
+@near("window-missing")
+def a_stop_that_drains_emits_what_was_read_of_open_windows() -> History:
+    return stopped(StopMode.DRAIN, *PASSED, *OPEN)
+
+
+@near("window-missing")
+def a_stop_leaves_open_windows_alone() -> History:
+    return stopped(StopMode.SUSPEND, *PASSED)
+
+
+@bad("window-missing")
+def a_stop_that_drains_leaves_a_window_open() -> History:
+    return stopped(StopMode.DRAIN, *PASSED, OPEN[0])
+
+
+@bad("window-missing")
+def a_stop_loses_a_window_that_was_over() -> History:
+    return stopped(StopMode.SUSPEND, PASSED[0])
+
+
+@bad("window-wrong")
+def a_drained_window_holds_a_record_behind_the_savepoint() -> History:
+    return stopped(StopMode.DRAIN, *PASSED, row("a", 1, 4, 6), OPEN[1])
