@@ -7,7 +7,7 @@ to 30 ms before it, and to 70 ms behind them all, so that the windows up to numb
 from __future__ import annotations
 
 from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
-from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.checkpoint import SavepointFormat, StopMode
 from holdfast.harness.model.events import SavepointCompleted, SavepointTriggered
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import SLIDING_SUM, TUMBLING_SUM
@@ -75,7 +75,7 @@ def records_may_take_effect_twice() -> History:
 def stopped(mode: StopMode, *rows: WindowRow) -> History:
     """A job is stopped with a savepoint, and none goes on from it."""
     lines = (
-        SavepointTriggered(checkpoint=3, folder="savepoint/", stop=mode),
+        SavepointTriggered(checkpoint=3, folder="savepoint/", format=SavepointFormat.CANONICAL, stop=mode),
         SavepointCompleted(checkpoint=3, path="savepoint/_metadata", files=(), positions=(6,), recovery_point=True),
     )
     units = tuple(CommittedRows(f"unit-{poll}", poll, (each,)) for poll, each in enumerate(rows))
