@@ -14,6 +14,7 @@ from holdfast.faults.forge import Forge
 from holdfast.faults.input import Poison, Surge
 from holdfast.faults.listing import ListPart
 from holdfast.faults.local_copy import SpoilLocalCopy
+from holdfast.faults.membership import Leave
 from holdfast.faults.messages import DelayMessages, DoubleMessages, LoseMessages
 from holdfast.faults.network import BlackHole, Cut, Limit, Reset, Slow
 from holdfast.faults.notices import LoseNotices
@@ -70,6 +71,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     StopWithSavepoint,
     MoveSavepoint,
     SpoilLocalCopy,
+    Leave,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

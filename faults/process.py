@@ -17,6 +17,7 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     BY_HARNESS,
+    LEFT,
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
@@ -36,7 +37,7 @@ from holdfast.harness.spi.controls.process import PARTS, ProcessControl
 _PROCESSES = frozenset({Role.WORKER, Role.COORDINATOR})
 _PART = "/"
 """Between the name of a process and that of a part of it which has lives of its own."""
-_KILLED = BY_HARNESS | {"SIGKILL"}
+_KILLED = BY_HARNESS - {LEFT} | {"SIGKILL"}
 """The causes of death by which systems say that it came from outside."""
 _RESTARTS = "restarts"
 """Label of the random stream of strikes."""

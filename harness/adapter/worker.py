@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.harness.adapter.child import Child
 from holdfast.harness.adapter.deaths import Deaths
 from holdfast.harness.adapter.recorder import HARNESS, Recorder
-from holdfast.harness.model.events import NodeDied, NodeStarted, StateFound
+from holdfast.harness.model.events import LEFT, NodeDied, NodeStarted, StateFound
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.own_deaths import OwnDeaths
 from holdfast.harness.model.topology import node_name
@@ -17,7 +17,6 @@ from holdfast.harness.model.topology import node_name
 RESTART_DELAY_MS = 100
 """How long its environment takes to start it again."""
 KILLED = "kill"
-LEFT = "leave"
 _LEAVE_LIMIT_S = 10.0
 
 

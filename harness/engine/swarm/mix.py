@@ -171,7 +171,7 @@ WIDTHS = (1, 2, 3)
 
 SWARM = Mix(
     system="reference",
-    able=frozenset(Capability) - {Capability.MICRO_BATCHES},
+    able=frozenset(Capability) - {Capability.MEMBERSHIP, Capability.MICRO_BATCHES},
     jobs={
         "keyed-sum": 6,
         "forward": 2,

@@ -58,6 +58,7 @@ from holdfast.harness.model.events.checkpoint import (
 from holdfast.harness.model.events.event import SCHEMA_VERSION, Event
 from holdfast.harness.model.events.fault import (
     BY_HARNESS,
+    LEFT,
     FaultHealed,
     FaultInjected,
     InputTruncated,
@@ -204,7 +205,8 @@ MESSAGE_EDGES: tuple[tuple[type[Event], type[Event], tuple[str, ...]], ...] = (
 the first orders; a reception whose send was not recorded (its sender died first) is not ordered by it."""
 
 __all__ = [
-    "BY_HARNESS", "EVENT_KINDS", "KIND_NAMES", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome", "AckReceived",
+    "BY_HARNESS", "EVENT_KINDS", "KIND_NAMES", "LEFT", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome",
+    "AckReceived",
     "AckSent", "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived",
     "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized", "CancellationReceived",
     "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored", "ChannelStateTaken",

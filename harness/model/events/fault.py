@@ -5,7 +5,9 @@ from __future__ import annotations
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events.event import Event
 
-BY_HARNESS = frozenset({"kill", "killed"})
+LEFT = "leave"
+"""The cause of a death in good order, which was asked for."""
+BY_HARNESS = frozenset({"kill", "killed", LEFT})
 """The causes of a death that a fault brought about."""
 
 

@@ -1,0 +1,178 @@
+"""An engine that runs as processes, as a system under test: the base that an adapter inherits."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from holdfast.harness.adapter.arrival import PATIENCE_MS
+from holdfast.harness.adapter.engine_deployment import EngineDeployment
+from holdfast.harness.adapter.label import end_labelled
+from holdfast.harness.adapter.place import Place
+from holdfast.harness.adapter.reader import Reader
+from holdfast.harness.model.capability import EXACTLY_ONCE, Capability, Claims, Guarantee, OutputMode
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.job import Contract
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.records import InputLog
+from holdfast.harness.model.target import Role, Target
+from holdfast.harness.spi.code import SystemCode
+from holdfast.harness.spi.controls import Controls
+from holdfast.harness.spi.fault import UndoRecord
+from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse
+
+STATE = "state"
+"""The folder of a run in which an engine works."""
+_BOUNDARY = (
+    "node_started", "node_died", "fault_injected", "fault_healed", "source_emitted", "program_ready",
+    "rows_visible", "rows_changed", "reader_polled",
+)  # fmt: skip
+_DERIVED = ("state_found", "input_acknowledged")
+_ABLE = (
+    Capability.KILL_WORKER, Capability.PAUSE_WORKER, Capability.ACKNOWLEDGES_INPUT, Capability.READS_LOG,
+)  # fmt: skip
+_OF_LINKS = {
+    Role.BROKER: Capability.IMPAIR_BROKER,
+    Role.STORAGE: Capability.IMPAIR_STORAGE,
+    Role.SINK_SYSTEM: Capability.IMPAIR_SINK,
+}
+
+
+class Engine(ABC):
+    """spi.system.System. The four abstract methods are all that an engine must have; each run works on a copy of the
+    object, so what `begin` puts there belongs to one run.
+
+    Args:
+        variant: what stands behind the plus sign of its name; an engine that has variants takes it in `__init__`.
+
+    Attributes:
+        name: as the user types it; `module:Class` where it is not registered.
+        workers: most processes that a plan may ask for, by `topology.parallelism`.
+        claimed: what it claims of its committed output.
+        mode: how that changes, see OutputMode. Each row of a table that is new or differs is a row of its own: APPEND.
+        ready_line: what a line on the standard output of a worker contains once it can do its work; empty: it can at
+            once.
+        patience_ms: how long it may persist nothing before it gets more input; longer where a restart takes long.
+        look_interval_ms: how often its output is looked at.
+        links: services that it connects to, `host:port`; a fault can act on what goes through such a link. Set in
+            `begin` where it is known there only; then at least the targets must be here.
+        applied: options of a plan, by Flink's key, that it is started with.
+        offers: more capabilities, of what `controls` offers.
+        place: the run; set before `begin`.
+    """
+
+    name = ""
+    workers = 1
+    claimed: frozenset[Guarantee] = EXACTLY_ONCE
+    mode = OutputMode.APPEND
+    ready_line = ""
+    patience_ms: float = PATIENCE_MS
+    look_interval_ms = 20
+    links: Mapping[Target, str] = {}
+    applied: frozenset[str] = frozenset()
+    offers: frozenset[str] = frozenset()
+    place: Place
+
+    subject = "RT"
+    gates: frozenset[str] = frozenset()
+    profile = "none"
+    supplied_by_author: tuple[str, ...] = ("committed reader", "positions")
+    strict = False
+
+    def __init__(self, variant: str = "") -> None:
+        self.name = self.name or f"{type(self).__module__}:{type(self).__qualname__}"
+        if variant:
+            raise ValueError(f"{self.name} has no variants: remove '+{variant}'.")
+
+    def begin(self) -> None:  # noqa: B027 - it may be left as it is.
+        """Get ready for a run, before its clock starts: make folders, tables, topics.
+
+        Raises:
+            OSError: it cannot stand here (a missing program, a port in use); one sentence that says what to do.
+        """
+
+    @abstractmethod
+    def command(self, worker: int) -> Sequence[str]:
+        """How a worker is started: a program as an absolute path, with its arguments. It dies by SIGKILL, leaves by
+        SIGTERM, and is started again by the same command."""
+
+    def environment(self, worker: int) -> Mapping[str, str]:
+        """Variables that it gets beside those that every program needs."""
+        return {}
+
+    @abstractmethod
+    def append(self, partition: int, offset: int, records: Sequence[tuple[str, int]]) -> None:
+        """Append records to the log that the engine reads: the first has this offset in its partition, and a record is
+        a key and a value. Offsets are dense from 0."""
+
+    @abstractmethod
+    def positions(self) -> Sequence[int]:
+        """By partition, the next offset whose effect is not persisted: where a worker that is started now goes on. Read
+        from what the engine has stored, from outside.
+
+        Raises:
+            OSError: nobody can say at the moment.
+        """
+
+    @abstractmethod
+    def reader(self) -> Reader:
+        """How its committed output is read."""
+
+    def idle(self) -> bool:
+        """Whether nothing is under way between input and output, as far as the engine tells; positions that cover all
+        input may be ahead of the output."""
+        return True
+
+    def controls(self, controls: Controls) -> None:  # noqa: B027 - it may be left as it is.
+        """Offer more mechanisms than those of processes and links."""
+
+    def end(self) -> None:  # noqa: B027 - it may be left as it is.
+        """Free what `begin` took. Called once, also after a failure of `begin`."""
+
+    @property
+    def capabilities(self) -> Mapping[Tier, frozenset[str]]:
+        """See spi.system.System."""
+        able: set[str] = {*_ABLE, *self.offers}
+        able |= {_OF_LINKS[link.role] for link in self.links}
+        if self.workers > 1:
+            able.add(Capability.MEMBERSHIP)
+        return {Tier.PROCESS: frozenset(able)}
+
+    def claims(self, plan: Plan) -> Claims:
+        return Claims(output=self.claimed, mode=self.mode)
+
+    def code(self) -> SystemCode:
+        """See spi.code.ShowsCode."""
+        return SystemCode(variant=(Path(inspect.getfile(type(self))),))
+
+    def evidence(self) -> Mapping[str, Evidence]:
+        return {**dict.fromkeys(_BOUNDARY, Evidence.BOUNDARY), **dict.fromkeys(_DERIVED, Evidence.DERIVED)}
+
+    def account(self, plan: Plan) -> Sequence[OptionAccount]:
+        if plan.job.contract is not Contract.FOLD:
+            raise ValueError(f"job.contract is {plan.job.contract}: this engine sums by key, use {Contract.FOLD}.")
+        if not 1 <= plan.topology.parallelism <= self.workers:
+            raise ValueError(f"topology.parallelism is {plan.topology.parallelism}: use 1 to {self.workers}.")
+        return [
+            OptionAccount(key, OptionUse.APPLIED if key in self.applied else OptionUse.UNSUPPORTED)
+            for key in plan.options
+        ]
+
+    def sweep(self, folder: Path, undos: Sequence[UndoRecord]) -> Sequence[str]:
+        """See spi.system.Sweeper. What was paused is gone like the rest."""
+        ended = end_labelled(folder.resolve() / STATE)
+        return [f"ended {ended} {'process' if ended == 1 else 'processes'} of {self.name}."] if ended else []
+
+    def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
+        if folder is None:
+            raise OSError(f"system {self.name!r} needs a folder: run it on tier {Tier.PROCESS}.")
+        state, logs = folder.resolve() / STATE, folder / "logs"
+        state.mkdir()
+        logs.mkdir()
+        engine = copy.copy(self)
+        engine.place = Place(state, plan.topology.parallelism, len(inputs.partitions), plan.digest_key, plan)
+        return EngineDeployment(engine, inputs, logs)

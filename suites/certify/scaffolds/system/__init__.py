@@ -1,0 +1,1 @@
+"""Engines that run as processes: one that is right, and its twin."""

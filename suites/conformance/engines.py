@@ -1,0 +1,95 @@
+"""Engines that read their input from a log: what is left of it after kills, pauses and rebalances (RULES E2E).
+
+Each fault is placed by what the engine has persisted, in lives that began from it, so that it makes no difference how
+often an engine persists, or how long it takes to start.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.faults.membership import leave
+from holdfast.faults.process import kill, pause
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology, WorkloadSpec
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.plans import WORKERS, with_needs
+
+FIRST, SECOND = WORKERS[0], WORKERS[1]
+NEEDS = frozenset({Capability.READS_LOG})
+WRONG = "system:holdfast.suites.certify.scaffolds.system.wrong:WrongEngine"
+
+
+def engines(*faults: FaultSpec, workers: int = 1, system: str = "") -> Plan:
+    """A keyed sum of 4,000 records; they come in as fast as the engine persists what they do."""
+    return Plan(
+        system=system or "holdfast.suites.certify.scaffolds.system.right:Engine",
+        job=KEYED_SUM,
+        topology=Topology(parallelism=workers),
+        workload=WorkloadSpec(
+            "synthetic",
+            {"records": 4_000, "keys": 8, "partitions": 2, "preloaded_percent": 5, "records_per_second": 500},
+        ),
+        faults=faults,
+        bounds=Bounds(safety_ms=90_000, liveness_ms=90_000, settle_ms=500),
+    )
+
+
+def killed(restored: int, **when: Any) -> FaultSpec:
+    """A kill once so many lives have begun from what was persisted, and something more is."""
+    return kill(FIRST, after_restored=restored, after_acknowledged=2, **when)
+
+
+KILLED = engines(killed(0), killed(1), killed(2))
+PAUSED = engines(
+    pause(FIRST, 1_500, after_acknowledged=2), killed(0), pause(FIRST, 1_500, after_restored=1, after_acknowledged=2)
+)
+REBALANCED = engines(
+    leave(SECOND, 2_000, after_acknowledged=2),
+    kill(FIRST, after_restored=1, after_acknowledged=2),
+    leave(SECOND, 2_000, after_restored=2, after_acknowledged=2),
+    workers=2,
+)
+
+CASES = with_needs(
+    Case(
+        id="engines/killed",
+        purpose="Does every record count once in the output of an engine that is killed?",
+        method="SIGKILL hits its first process once it has persisted something, and again in each life that begins so.",
+        passes="Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
+        decides=(
+            Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), WRONG),
+            Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), WRONG),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=KILLED,
+        runs=2,
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+        mutant_plan=KILLED,
+    ),
+    Case(
+        id="engines/paused",
+        purpose="Does every record count once in the output of an engine whose process stands still?",
+        method="SIGSTOP for a while, before and after a kill.",
+        passes="As for engines/killed.",
+        decides=(),
+        windows=(Window.RESTORED_STATE,),
+        plan=PAUSED,
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+    ),
+    Case(
+        id="engines/rebalanced",
+        purpose="Does every record count once where workers leave and join?",
+        method="The second of two workers leaves in good order and joins again, twice; meanwhile the first is killed.",
+        passes="As for engines/killed.",
+        decides=(),
+        windows=(Window.RESTORED_STATE,),
+        plan=REBALANCED,
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+    ),
+)
