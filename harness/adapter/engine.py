@@ -131,7 +131,7 @@ class Engine(ABC):
         """Offer more mechanisms than those of processes and links."""
 
     def end(self) -> None:  # noqa: B027 - it may be left as it is.
-        """Free what `begin` took. Called once, also after a failure of `begin`."""
+        """Free what `begin` took. Called once, unless that failed."""
 
     @property
     def capabilities(self) -> Mapping[Tier, frozenset[str]]:

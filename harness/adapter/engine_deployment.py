@@ -128,8 +128,8 @@ class EngineDeployment(ProcessDeployment):
         self._noted = [0] * len(inputs.partitions)
         self._ask_ms = self._progressed_ms = 0.0
         with ExitStack() as begun:
-            begun.callback(engine.end)
             engine.begin()
+            begun.callback(engine.end)
             recorder = Recorder()
             links = Links(engine.links, folder, logs / "links.log") if engine.links else None
             if links is not None:

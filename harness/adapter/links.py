@@ -36,10 +36,14 @@ class Links:
     def __init__(self, targets: Mapping[Target, str], folder: Path, log: Path) -> None:
         self._held: Holds[Detail] = Holds()
         self._names = {target: str(target) for target in targets}
-        self._child = Child([sys.executable, "-P", "-m", relay.__name__], folder, log)
         led = Targets({self._names[target]: _address(text) for target, text in targets.items()})
+        self._child = Child([sys.executable, "-P", "-m", relay.__name__], folder, log)
         self._child.send(msgspec.json.encode(led))
-        self._listening = msgspec.json.decode(self._answer(), type=Targets).links
+        try:
+            self._listening = msgspec.json.decode(self._answer(), type=Targets).links
+        except OSError:
+            self.close()
+            raise
 
     def address(self, link: Target) -> str:
         """`host:port` that leads through a link."""

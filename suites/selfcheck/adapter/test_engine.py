@@ -1,0 +1,170 @@
+"""The base of engines: what is wrong is one sentence, what happens is recorded, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.fixtures.host.notes import read_note
+from holdfast.harness.adapter.engine_deployment import EngineDeployment
+from holdfast.harness.adapter.label import end_labelled
+from holdfast.harness.adapter.process_stat import children_by_parent
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import InputAcknowledged, NodeDied, NodeStarted, ProgramReady, StateFound
+from holdfast.harness.model.evidence import Evidence
+from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.plan import Topology
+from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.target import STORAGE, Role, Target
+from holdfast.harness.spi.controls.link import LinkImpairment
+from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
+from holdfast.harness.spi.system import DiedAtOnce, OptionUse, Recording
+from holdfast.suites.certify.scaffolds.system.right import Engine
+from holdfast.suites.selfcheck.adapter.engines import (
+    LIMIT_MS,
+    PLAN,
+    TWO,
+    CannotBegin,
+    DiesAtOnce,
+    Gives3Positions,
+    NeverReady,
+    SaysReady,
+    deployed,
+    driven,
+    records,
+)
+
+pytestmark = pytest.mark.tier("process")
+FIRST, SECOND = Target(Role.WORKER, 0), Target(Role.WORKER, 1)
+
+
+def counted(recording: Recording) -> tuple[int, ...]:
+    """By partition, how many records the newest rows count."""
+    newest = {row.key: row for row in recording.output.rows() if isinstance(row, FoldRow)}
+    return tuple(map(sum, zip(*(row.counts for row in newest.values()), strict=True)))
+
+
+def advanced(deployment: EngineDeployment) -> None:
+    """Let a deployment run until something is wrong, or for a minute."""
+    while deployment.now_ms < LIMIT_MS:
+        deployment.advance(deployment.now_ms + 100)
+
+
+def test_an_engine_is_fed_read_and_ended(tmp_path: Path) -> None:
+    before = children_by_parent()[os.getpid()]
+    recording = driven(Engine(), tmp_path / "run", TWO)
+    assert recording.problem == ""
+    assert counted(recording) == records().lengths()
+    events = [event for node in recording.nodes for event in node]
+    acknowledged = [event for event in events if isinstance(event, InputAcknowledged)]
+    assert {event.evidence for event in acknowledged} == {Evidence.DERIVED}
+    assert {event.node for event in acknowledged} == {"engine.0"}
+    assert len([event for event in events if isinstance(event, NodeStarted)]) == 3, "two workers and the reader"
+    assert children_by_parent()[os.getpid()] == before
+
+
+def test_a_life_begins_from_what_is_persisted(tmp_path: Path) -> None:
+    with closing(deployed(Engine(), tmp_path / "run")) as deployment:
+        processes = deployment.controls[ProcessControl]
+        while not any(isinstance(each, InputAcknowledged) for each in deployment.advance(deployment.now_ms + 20)):
+            pass
+        processes.kill(FIRST)
+        assert not processes.alive(FIRST)
+        while not processes.alive(FIRST):
+            deployment.advance(deployment.now_ms + 20)
+        recording = deployment.stop(audit=False)
+    events = [event for node in recording.nodes for event in node]
+    first, second = (event for event in events if isinstance(event, StateFound))
+    assert not any(first.positions)
+    assert any(second.positions)
+    assert [event.cause for event in events if isinstance(event, NodeDied)] == ["kill"]
+
+
+def test_a_worker_that_leaves_stays_away_until_it_comes_back(tmp_path: Path) -> None:
+    with closing(deployed(Engine(), tmp_path / "run", TWO)) as deployment:
+        members = deployment.controls[MembershipControl]
+        while not members.alive(SECOND):
+            deployment.advance(deployment.now_ms + 20)
+        members.leave(SECOND)
+        deployment.advance(deployment.now_ms + 500)
+        assert members.alive(FIRST)
+        assert not members.alive(SECOND)
+        with pytest.raises(OSError, match="worker-1 is dead already"):
+            members.leave(SECOND)
+        members.come_back(SECOND)
+        while not members.alive(SECOND):
+            deployment.advance(deployment.now_ms + 20)
+        recording = deployment.stop(audit=False)
+    died = [event for node in recording.nodes for event in node if isinstance(event, NodeDied)]
+    assert [(event.dead_node, event.cause) for event in died] == [("worker-1.0", "leave")]
+
+
+def test_an_engine_says_when_it_is_ready(tmp_path: Path) -> None:
+    recording = driven(SaysReady(), tmp_path / "run")
+    assert counted(recording) == records().lengths()
+    log = tmp_path / "never" / "logs" / "worker-0.0.out.log"
+    with closing(deployed(NeverReady(), tmp_path / "never")) as deployment:
+        while not read_note(log):
+            deployment.advance(deployment.now_ms + 20)
+        assert not deployment.controls[ProcessControl].alive(FIRST)
+        found = deployment.stop(audit=False)
+    assert not any(isinstance(event, ProgramReady) for node in found.nodes for event in node)
+    assert read_note(log) == b"now in state RUNNING\n"
+
+
+def test_one_that_dies_at_once_is_not_started_for_ever(tmp_path: Path) -> None:
+    died = pytest.raises(DiedAtOnce, match=r"worker-0 of .*DiesAtOnce died by itself 5 times .* no room")
+    with closing(deployed(DiesAtOnce(), tmp_path / "run")) as deployment, died:
+        advanced(deployment)
+
+
+def test_wrong_positions_are_named(tmp_path: Path) -> None:
+    wrong = pytest.raises(OSError, match="gave 3 positions for 2 partitions")
+    with closing(deployed(Gives3Positions(), tmp_path / "run")) as deployment, wrong:
+        advanced(deployment)
+
+
+def test_what_cannot_begin_says_why(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="port 80 is taken: free it"):
+        deployed(CannotBegin(), tmp_path / "run")
+
+
+def test_links_are_offered_and_led_through(tmp_path: Path) -> None:
+    class Linked(Engine):
+        links = {STORAGE: "127.0.0.1:9"}
+
+    linked = Linked()
+    assert Capability.IMPAIR_STORAGE in linked.capabilities[Tier.PROCESS]
+    with closing(deployed(linked, tmp_path / "run")) as deployment:
+        assert LinkImpairment in deployment.controls
+        assert deployment._engine.place.links[STORAGE] not in ("", "127.0.0.1:9")
+
+
+def test_plans_that_do_not_fit_are_refused_in_one_sentence() -> None:
+    engine = Engine()
+    with pytest.raises(ValueError, match=r"topology\.parallelism is 3: use 1 to 2"):
+        engine.account(replace(PLAN, topology=Topology(parallelism=3)))
+    with pytest.raises(ValueError, match="this engine sums by key"):
+        engine.account(replace(PLAN, job=FORWARD))
+    [option] = engine.account(replace(PLAN, options={"taskmanager.memory": "1g"}))
+    assert option.use is OptionUse.UNSUPPORTED
+    with pytest.raises(ValueError, match=r"has no variants: remove '\+fast'"):
+        Engine("fast")
+
+
+def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:
+    deployment = deployed(Engine(), tmp_path / "run", TWO)
+    partitions = set()
+    while len(partitions) < 2:  # Each worker has come to its work.
+        happened = deployment.advance(deployment.now_ms + 20)
+        partitions |= {event.partition for event in happened if isinstance(event, InputAcknowledged)}
+    [said] = Engine().sweep(tmp_path / "run", [])
+    assert re.search(r"ended [23] processes", said), "the reader may not have begun"
+    assert end_labelled((tmp_path / "run" / "state").resolve()) == 0
+    deployment.close()
