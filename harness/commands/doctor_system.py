@@ -14,9 +14,9 @@ import typer
 from msgspec.structs import replace
 
 from holdfast.harness.commands.console import EXIT_CODES
-from holdfast.harness.engine.errors import NotApplicable, UsageError
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run, run_plan
-from holdfast.harness.engine.plans.validate import check_options, check_plan
+from holdfast.harness.engine.plans.fitted import fitted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import lacking
@@ -27,7 +27,6 @@ from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.system import Rehearsed, System
 
 _PLAN = Plan(
     job=KEYED_SUM,
@@ -56,7 +55,7 @@ def examine_system(name: str) -> int:
     if tier is None:
         raise UsageError(f"system {name!r} runs on {', '.join(system.capabilities)}, and this machine on none of them.")
     _say("loads", f"{type(system).__name__}, on tier {tier}")
-    plan = _plan_for(system, tier)
+    plan = fitted(_PLAN, system, tier)
     with listening() as interruption, TemporaryDirectory(prefix="holdfast-doctor-") as place:
 
         def run(what: str, planned: Plan) -> Run:
@@ -75,19 +74,6 @@ def examine_system(name: str) -> int:
             return EXIT_CODES[Outcome.INCONCLUSIVE]
         _say("progress", first)
         return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, Path(place)).outcome]
-
-
-def _plan_for(system: System, tier: Tier) -> Plan:
-    """A short plan without faults that applies to a system."""
-    if isinstance(system, Rehearsed) and (own := system.rehearsals(tier)):
-        return own[0]
-    plan = replace(_PLAN, system=system.name)
-    try:
-        check_options(plan, system)
-    except NotApplicable:
-        plan = replace(plan, options={})  # A program takes none, and acknowledges when it likes.
-    check_plan(plan, system, tier, registry.toolbox())
-    return plan
 
 
 def _step(name: str, plan: Plan, run: Callable[[str, Plan], Run], place: Path) -> Run:

@@ -90,6 +90,19 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
     return ""
 
 
+def not_applicable(case: Case, system: System, tier: Tier) -> str:
+    """The same, also of a negative control of another system; without the name of the system.
+
+    Raises:
+        UsageError: the case's own plan is wrong.
+    """
+    try:
+        system_under_test(case, system, first_seed=1)
+    except NotApplicable:
+        return "a negative control of another system"
+    return why_not_applicable(case, system, tier, registry.toolbox())
+
+
 def chosen(cases: Iterable[Case], rules: frozenset[str], areas: frozenset[str]) -> tuple[Case, ...]:
     """The cases that decide one of the rules or a rule of one of the areas, behind the rehearsals; all if none is
     named."""

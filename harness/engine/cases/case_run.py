@@ -127,17 +127,40 @@ def _runs(case_run: CaseRun, demanded: int, jobs: int) -> Iterator[FinishedRun]:
         yield from _run_written(case_run, numbers, first, alone=demanded == 1)
 
 
-def run_case(system: str, case: Case, tier: Tier, *, first_seed: int = 1, folder: Path | None = None) -> CaseResult:
+def run_case(
+    system: str,
+    case: Case,
+    tier: Tier,
+    *,
+    first_seed: int = 1,
+    folder: Path | None = None,
+    seen: Callable[[FinishedRun, CaseRun], None] = lambda finished, case_run: None,
+) -> CaseResult:
     """Run one case on a system, from beginning to end.
+
+    Args:
+        system: registered, or `module:name`; with a variant behind a plus sign.
+        case: what is run.
+        tier: one of the case's.
+        first_seed: draw seed of run 0.
+        folder: where runs on real tiers get their folders.
+        seen: is called with each run.
 
     Raises:
         ForeignError: the system tried to end this process outside a run.
     """
     with foreign(f"system {system!r}"):
-        return _run_case(system, case, tier, first_seed, folder)
+        return _run_case(system, case, tier, first_seed, folder, seen)
 
 
-def _run_case(system: str, case: Case, tier: Tier, first_seed: int, folder: Path | None) -> CaseResult:
+def _run_case(
+    system: str,
+    case: Case,
+    tier: Tier,
+    first_seed: int,
+    folder: Path | None,
+    seen: Callable[[FinishedRun, CaseRun], None],
+) -> CaseResult:
     tools = registry.toolbox()
     try:
         under_test = system_under_test(case, registry.system(system), first_seed)
@@ -151,6 +174,7 @@ def _run_case(system: str, case: Case, tier: Tier, first_seed: int, folder: Path
         stalled = tally.stalled
         for finished in run_until(case_run, case.runs):
             tally.add(finished.result)
+            seen(finished, case_run)
         result, rounds = case_result(case, tier, case.runs, tally, tools.oracles, under_test.evidence()), rounds + 1
         over = not is_open(result) or tally.deaths_at_once.reason or tally.lacks
         if over or rounds > MOST_AGAIN or tally.stalled == stalled:

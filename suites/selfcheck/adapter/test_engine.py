@@ -160,7 +160,7 @@ def test_plans_that_do_not_fit_are_refused_in_one_sentence() -> None:
 
 def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:
     deployment = deployed(Engine(), tmp_path / "run", TWO)
-    partitions = set()
+    partitions: set[int] = set()
     while len(partitions) < 2:  # Each worker has come to its work.
         happened = deployment.advance(deployment.now_ms + 20)
         partitions |= {event.partition for event in happened if isinstance(event, InputAcknowledged)}

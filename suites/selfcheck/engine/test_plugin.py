@@ -21,6 +21,47 @@ def test_elsewhere():
     raise AssertionError("must not run")
 """
 
+CASES = """
+import pytest
+from holdfast.harness.plugin import case_parameters
+
+@pytest.mark.parametrize(("case", "tier"), case_parameters("persists-first"))
+def test_case(case, tier, run_case):
+    pass
+"""
+MARKED = """
+import pytest
+from holdfast.harness.faults import kill
+
+KILL = kill("worker", after_checkpoint=2)
+
+@pytest.mark.holdfast(rules="E2E-02", faults=[KILL], runs=2)
+def test_right(holdfast):
+    holdfast.certify("reference")
+
+@pytest.mark.holdfast(rules=("BAR-03", "BAR-04"), tier="sim")
+def test_rules(holdfast):
+    holdfast.certify("reference")
+
+@pytest.mark.holdfast(faults=[KILL], runs=2)
+def test_wrong(holdfast):
+    holdfast.certify("reference+starts-empty")
+
+@pytest.mark.holdfast(faults=[KILL], rune=2)
+def test_misspelt(holdfast):
+    holdfast.certify("reference")
+
+@pytest.mark.holdfast(rules="E2E-99")
+def test_no_rule(holdfast):
+    holdfast.certify("reference")
+
+@pytest.mark.holdfast(faults=[kill("coordinator")])
+def test_not_applicable(holdfast):
+    holdfast.certify("persists-first")
+
+def test_none_of_ours(holdfast):
+    holdfast.certify("collections:OrderedDict")
+"""
 GROUPS = """
 import pytest
 
@@ -46,19 +87,55 @@ def run_pytest(folder: Path, *arguments: str, body: str = BODY) -> tuple[int, st
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_missing_tier_is_skipped_with_its_reason(tmp_path: Path) -> None:
-    code, text = run_pytest(tmp_path, "--holdfast-seed=7")
+@pytest.mark.parametrize("mode", [(), ("-n2",)])
+def test_what_needs_a_missing_tier_is_left_out_with_its_reason(tmp_path: Path, mode: tuple[str, ...]) -> None:
+    code, text = run_pytest(tmp_path, "--holdfast-seed=7", *mode)
     assert code == 0, text
-    assert "1 passed, 1 skipped" in text
-    assert "tier nonesuch is no tier" in text
+    assert "1 passed" in text
+    assert "skipped" not in text
+    assert "holdfast: left out 1 test of what does not apply (1 because tier nonesuch is no tier)." in text
     assert "holdfast: sim, " in text
 
 
+@pytest.mark.parametrize("option", ["--require-tier", "--holdfast-require-tier"])
 @pytest.mark.parametrize(("tier", "code"), [("sim", 0), ("nonesuch", 4)])
-def test_a_required_tier_must_be_one(tmp_path: Path, tier: str, code: int) -> None:
-    found, text = run_pytest(tmp_path, "--holdfast-seed=7", f"--require-tier={tier}")
+def test_a_required_tier_must_be_one(tmp_path: Path, option: str, tier: str, code: int) -> None:
+    found, text = run_pytest(tmp_path, "--holdfast-seed=7", f"{option}={tier}")
     assert found == code, text
     assert code == 0 or "--require-tier is 'nonesuch'; allowed are sim, process, spark, containers." in text
+
+
+def test_the_mark_and_the_fixture(tmp_path: Path) -> None:
+    code, text = run_pytest(tmp_path, "-v", body=MARKED)
+    assert code == 1, text
+    outcomes = dict(re.findall(r"::(test_\w+) (PASSED|FAILED|SKIPPED)", text))
+    assert outcomes == {
+        "test_right": "PASSED",
+        "test_rules": "PASSED",
+        "test_wrong": "FAILED",
+        "test_misspelt": "FAILED",
+        "test_no_rule": "FAILED",
+        "test_not_applicable": "SKIPPED",
+        "test_none_of_ours": "FAILED",
+    }
+    assert "harness/" not in text.replace("holdfast.harness", ""), "no frame of ours"
+    shown = dict(re.findall(r"^(what|when|why|next|run) +(.*)$", text, re.MULTILINE))
+    assert "EXACT/" in shown["why"]
+    assert re.fullmatch(r"holdfast replay holdfast-out/pytest/tests/test_tiers.py-test_wrong/runs/\S+", shown["next"])
+    assert (tmp_path / shown["run"] / "plan.json").is_file()
+    assert "unknown field `rune`; fields are rules, faults, runs, tier, records" in text
+    assert "unknown rule 'E2E-99'" in text
+    assert "system 'collections:OrderedDict' is a OrderedDict without name, subject" in text
+    assert "does not declare kill-coordinator" in text
+
+
+def test_cases_that_do_not_apply_are_left_out(tmp_path: Path) -> None:
+    code, text = run_pytest(tmp_path, body=CASES)
+    assert code == 0, text
+    assert "skipped" not in text
+    assert re.search(
+        r"holdfast: left out \d{3} tests of what does not apply \(\d+ because .*and \d+ more reasons\)", text
+    )
 
 
 @pytest.mark.parametrize("mode", [(), ("--dist=loadgroup",)])
