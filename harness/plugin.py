@@ -82,7 +82,7 @@ class Holdfast:
             reason = ""
         # Outside of the handlers: no frame of ours, and no other exception, stands above what is to be read.
         if reason:
-            pytest.skip(reason)
+            raise pytest.skip.Exception(reason, _use_item_location=True)
         if failure:
             pytest.fail(failure, pytrace=False)
 

@@ -25,7 +25,7 @@ from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology, Workl
 from holdfast.harness.model.target import Role
 from holdfast.harness.spi.system import System
 
-RECORDS = 3_000
+RECORDS, SIMULATED_RECORDS = 3_000, 600
 _REAL = Bounds(safety_ms=90_000, liveness_ms=90_000, settle_ms=500)
 _OPEN = (Status.PASS, Status.UNOBSERVED)
 
@@ -39,14 +39,14 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         faults: of the plan, see harness.faults. Without faults and rules: plans are drawn.
         runs: how many runs must count and pass.
         tier: where; empty: the first of the system that this machine can run.
-        records: of the input.
+        records: of the input; 0: RECORDS, or on the simulator SIMULATED_RECORDS.
     """
 
     rules: tuple[str, ...] | str = ()
     faults: tuple[FaultSpec, ...] = ()
     runs: int = 1
     tier: Tier | None = None
-    records: int = RECORDS
+    records: int = 0
 
     def rule_ids(self) -> tuple[str, ...]:
         return (self.rules,) if isinstance(self.rules, str) else self.rules
@@ -127,6 +127,7 @@ def _cases(system: System, tier: Tier, mark: Mark) -> Sequence[Case]:
 
 def _plan(system: System, tier: Tier, mark: Mark) -> Plan:
     """Input arrives for some seconds, or as long as the system takes to persist what it does."""
+    records = mark.records or (SIMULATED_RECORDS if tier is Tier.SIM else RECORDS)
     widest = max((spec.target.index + 1 for spec in mark.faults if spec.target.role is Role.WORKER), default=1)
     return Plan(
         system=system.name,
@@ -135,7 +136,7 @@ def _plan(system: System, tier: Tier, mark: Mark) -> Plan:
         options={profile.INTERVAL: "200 ms"},
         workload=WorkloadSpec(
             "synthetic",
-            {"records": mark.records, "keys": 8, "partitions": 2, "preloaded_percent": 5, "records_per_second": 500},
+            {"records": records, "keys": 8, "partitions": 2, "preloaded_percent": 5, "records_per_second": 500},
         ),
         faults=mark.faults,
         bounds=Bounds(safety_ms=20_000) if tier is Tier.SIM else _REAL,

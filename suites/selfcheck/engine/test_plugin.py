@@ -35,7 +35,7 @@ from holdfast.harness.faults import kill
 
 KILL = kill("worker", after_checkpoint=2)
 
-@pytest.mark.holdfast(rules="E2E-02", faults=[KILL], runs=2)
+@pytest.mark.holdfast(rules="E2E-02", faults=[KILL], runs=2, records=300)
 def test_right(holdfast):
     holdfast.certify("reference")
 
@@ -43,7 +43,7 @@ def test_right(holdfast):
 def test_rules(holdfast):
     holdfast.certify("reference")
 
-@pytest.mark.holdfast(faults=[KILL], runs=2)
+@pytest.mark.holdfast(faults=[KILL], records=300)
 def test_wrong(holdfast):
     holdfast.certify("reference+starts-empty")
 
@@ -129,6 +129,7 @@ def test_the_mark_and_the_fixture(tmp_path: Path) -> None:
     assert "does not declare kill-coordinator" in text
 
 
+@pytest.mark.nightly
 def test_cases_that_do_not_apply_are_left_out(tmp_path: Path) -> None:
     code, text = run_pytest(tmp_path, body=CASES)
     assert code == 0, text
