@@ -120,7 +120,7 @@ def test_the_mark_and_the_fixture(tmp_path: Path) -> None:
     }
     assert "harness/" not in text.replace("holdfast.harness", ""), "no frame of ours"
     shown = dict(re.findall(r"^(what|when|why|next|run) +(.*)$", text, re.MULTILINE))
-    assert "EXACT/" in shown["why"]
+    assert "COORD/restored-not-latest" in shown["why"]
     assert re.fullmatch(r"holdfast replay holdfast-out/pytest/tests/test_tiers.py-test_wrong/runs/\S+", shown["next"])
     assert (tmp_path / shown["run"] / "plan.json").is_file()
     assert "unknown field `rune`; fields are rules, faults, runs, tier, records" in text
