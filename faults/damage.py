@@ -12,6 +12,7 @@ from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
     ObjectDamaged,
+    ProgramReady,
     RecoveryFailed,
     TaskStarted,
     TaskStopped,
@@ -71,13 +72,15 @@ class DamageCheckpoint:
         return control.mended()
 
     def landed(self, history: History, fault: int) -> bool | None:
-        """After the injection a recovery failed, or a subtask ended before it had started. Nothing can come of it once
-        the job goes on from a newer checkpoint, or completes one before it begins again."""
+        """After the injection a recovery failed, a subtask ended before it had started, or a program began. Nothing can
+        come of it once the job goes on from a newer checkpoint, or completes one before it begins again."""
         if since(history, fault, RecoveryFailed):
             return True
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
         if any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped)):
             return True
+        if since(history, fault, ProgramReady):
+            return True  # A program is killed for this: whatever life is ready behind it has read what is left.
         damaged = since(history, fault, ObjectDamaged)[:1]
         begun = since(history, fault, AttemptStarted)[:1]
         if not damaged:

@@ -25,15 +25,16 @@ LAST_STEPS: dict[str, type[events.Event] | tuple[type[events.Event], ...]] = {
 }
 """By effect, the step, or one of those, that comes right before it. An intent is recorded before it is tried: an ack as
 sent before the message leaves. Of an effect that is not named here nothing more can be proved than that the process
-died."""
+died, unless a program said that it stood there."""
 
 
 def died_in_window(history: History, node: str, gate: Gate) -> bool:
     """Whether the last step of a dead node is the one that leads to the effect of a gate."""
     expected = LAST_STEPS.get(gate.effect)
-    if expected is None:
-        return True
     last = next((event for event in reversed(history.events) if event.node == node), None)
+    if expected is None:
+        named = history.of(events.ProgramHeld)
+        return not named or (isinstance(last, events.ProgramHeld) and last.gate == gate.effect)
     return last is not None and isinstance(last, expected) and _of_vertex(last, gate.vertex)
 
 

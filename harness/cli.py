@@ -19,6 +19,7 @@ from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageErr
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status
+from holdfast.harness.spi.system import UnusableSystem
 
 WRONG_USAGE = 3
 HARNESS_ERROR = 4
@@ -655,7 +656,7 @@ def execute(arguments: list[str]) -> int:
     try:
         with foreign("the system under test or a plug-in"):
             return int(app(arguments, standalone_mode=False) or 0)
-    except (UsageError, NotApplicable) as error:
+    except (UsageError, NotApplicable, UnusableSystem) as error:
         return _refuse(str(error))
     except ForeignError as error:
         return _give_up(str(error))

@@ -82,6 +82,14 @@ class Worker:
         """Why it cannot be waited for any longer, in words; empty: it can."""
         return ""
 
+    def over(self) -> bool:
+        """Whether it may end now by itself, and is not started again."""
+        return False
+
+    def excused(self, cause: str) -> bool:
+        """Whether it owes such a death, which then counts against nobody."""
+        return False
+
     def useless(self, cause: str) -> str:
         """Why it is not started again after such a death, in words; empty: it is."""
         return ""
@@ -101,6 +109,11 @@ class Worker:
     def node(self) -> str:
         """The present life, or the last one."""
         return node_name(self._process, self.lives - 1)
+
+    @property
+    def attempt(self) -> int:
+        """What events of the present life are stamped with."""
+        return self.lives
 
     @property
     def next_ms(self) -> float:
@@ -188,9 +201,9 @@ class Worker:
 
     def _begin(self) -> None:
         self.lives += 1
-        self._recorder.record(HARNESS, StateFound(positions=self.found(), attempt=self.lives), self.evidence)
+        self._recorder.record(HARNESS, StateFound(positions=self.found(), attempt=self.attempt), self.evidence)
         self.child = Child(self.command(), self._folder, self._logs / f"{self.node}.log", self.environment())
-        self._recorder.record(self.node, NodeStarted(attempt=self.lives))
+        self._recorder.record(self.node, NodeStarted(attempt=self.attempt))
         self.started(self.child)
 
     def _end(self, child: Child, cause: str) -> None:
@@ -201,10 +214,18 @@ class Worker:
 
     def _bury(self, child: Child, cause: str) -> None:
         """It is dead: its environment starts it again, unless it is of no use."""
+        if not cause and self.over():
+            self.away = True
+            self.close()
+            return
+        excused = False
         if not cause:
-            cause = self.deaths.add(_ended(child.end()), child.last_words()).cause
+            died = OwnDeaths(1, _ended(child.end()), child.last_words())
+            cause, excused = died.cause, self.excused(died.cause)
+            if not excused:
+                self.deaths.add(died.ended, died.last_words)
         self._recorder.record(HARNESS, NodeDied(dead_node=self.node, cause=cause))
-        if complaint := self.useless(cause) or self.deaths.complaint():
+        if not excused and (complaint := self.useless(cause) or self.deaths.complaint()):
             self.give_up(complaint, self.deaths.at_once)
         self.close()
         self.died()

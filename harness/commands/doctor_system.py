@@ -1,6 +1,7 @@
 """`holdfast doctor SYSTEM`: whether a system under test can be judged at all, in some seconds and a line for each step.
 
-It loads, it runs without a fault, it acknowledges something or completes a checkpoint, and it goes on behind one kill.
+It loads, says what it claims and offers where it can, runs without a fault, acknowledges something or completes a
+checkpoint, and goes on behind one kill.
 What is found here is no certificate: two short runs decide no rule.
 """
 
@@ -27,6 +28,7 @@ from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.system import Described
 
 _PLAN = Plan(
     job=KEYED_SUM,
@@ -55,6 +57,8 @@ def examine_system(name: str) -> int:
     if tier is None:
         raise UsageError(f"system {name!r} runs on {', '.join(system.capabilities)}, and this machine on none of them.")
     _say("loads", f"{type(system).__name__}, on tier {tier}")
+    for name, words in system.described() if isinstance(system, Described) else ():
+        _say(name, words)
     plan = fitted(_PLAN, system, tier)
     with listening() as interruption, TemporaryDirectory(prefix="holdfast-doctor-") as place:
 

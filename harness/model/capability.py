@@ -108,6 +108,10 @@ class Capability(StrEnum):
     """Input can be made to arrive faster than the workload says."""
     ACKNOWLEDGES_INPUT = "acknowledges-input"
     """It tells its feeder which input has taken effect; what it did not acknowledge is sent again after a restart."""
+    REPORTS_CHECKPOINTS = "reports-checkpoints"
+    """It says which checkpoints it has completed and restored, by numbers of its own, beside what it acknowledges."""
+    SEVERAL_WORKERS = "several-workers"
+    """Of what acknowledges its input: it may run as several processes, each with partitions of its own."""
 
 
 class Guarantee(StrEnum):

@@ -50,6 +50,7 @@ from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.harness.oracles.output.window import WindowOracle
 from holdfast.harness.oracles.recovery.local_copies import LocalOracle
 from holdfast.harness.oracles.recovery.region import RegionOracle
+from holdfast.harness.oracles.recovery.reported_checkpoints import ReportedCheckpointsOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
 from holdfast.harness.oracles.recovery.restore import RestoreOracle
 from holdfast.harness.oracles.recovery.time import TimeOracle
@@ -97,5 +98,6 @@ ORACLES = (
     StableOracle(),
     InvariantOracle(),
     LocalOracle(),
+    ReportedCheckpointsOracle(),
 )
 """The built-in oracles; the first to name an anomaly is the nearest to its cause."""

@@ -67,6 +67,7 @@ DAMAGES: Mapping[str, Damage] = {
     "RESTORE": Damage.WRONG_STATE,
     "RESTORE/audit-failed": Damage.MISSING_FILE,
     "RESTORE/recovery-not-repeated": Damage.WRONG_RESTART,
+    "RESUME": Damage.WRONG_RESTART,
     "RETAIN": Damage.MISSING_FILE,
     "RETAIN/failed-deletion-fails": Damage.BROKEN_CHECKPOINT,
     "RETAIN/kept-wrongly": Damage.LEAKED_FILE,

@@ -101,6 +101,8 @@ _WORDS: dict[type[events.Event], str] = {
     events.InputTruncated: "partition {0.partition} begins at offset {0.next_offset} from now on",
     events.MessageDisturbed: "{0.message} of or for {0.subtask}, checkpoint {0.checkpoint}, meets the fault {0.way}",
     events.StateFound: "the table holds records {0.positions} of the partitions when life {0.attempt} begins",
+    events.StateRestored: "life {0.attempt} reports that it restored checkpoint {0.checkpoint}",
+    events.ProgramHeld: "held at gate {0.gate}",
     events.ProgramReady: "ready at offsets {0.positions}",
     events.AcknowledgementHeld: "acknowledgement of partition {0.partition} before {0.next_offset} held at a gate",
     events.InputAcknowledged: "partition {0.partition} acknowledged before offset {0.next_offset}",

@@ -61,6 +61,7 @@ class Scene(Protocol):
         enumerated: an enumerator assigns splits to readers.
         regional: the job has several regions, each of which restarts alone.
         user_ends: a user ends the job, and perhaps submits another.
+        gates: names of effects in front of which a gate can be put; None: of all.
     """
 
     @property
@@ -91,6 +92,8 @@ class Scene(Protocol):
     def regional(self) -> bool: ...
     @property
     def user_ends(self) -> bool: ...
+    @property
+    def gates(self) -> Collection[str] | None: ...
 
     def worker(self) -> Target:
         """Any worker."""

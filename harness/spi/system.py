@@ -47,6 +47,11 @@ class GateReached(msgspec.Struct, frozen=True):
     precision: str = "exact"
 
 
+class UnusableSystem(Exception):
+    """The system under test says of itself what cannot be, so that no plan applies to it; one sentence that says what
+    to change. It may come from whatever is asked of a System."""
+
+
 class DiedAtOnce(OSError):
     """The system under test ended by itself before it did anything, however often it was started.
 
@@ -160,11 +165,14 @@ class System(Protocol):
 
     name: str
     subject: str
-    capabilities: Mapping[Tier, frozenset[str]]
-    gates: frozenset[str]
     profile: str
     supplied_by_author: tuple[str, ...]
     strict: bool
+
+    @property
+    def capabilities(self) -> Mapping[Tier, frozenset[str]]: ...
+    @property
+    def gates(self) -> frozenset[str]: ...
 
     def claims(self, plan: Plan) -> Claims:
         """What it claims under this plan."""
@@ -307,6 +315,14 @@ class SuitsPlans(Protocol):
 
 
 @runtime_checkable
+class Described(Protocol):
+    """What an adapter may have beside System, whose system says itself what it is and can do."""
+
+    def described(self) -> Sequence[tuple[str, str]]:
+        """What it says, in the order in which it is shown: a name, such as `claims`, and a few words."""
+
+
+@runtime_checkable
 class MessageContractAware(Protocol):
     """What an adapter has beside System whose control messages bear more, or less, than ORDERED_CONNECTION says.
 
@@ -348,6 +364,7 @@ WATCHED = (
     "finish_received",
     "rows_visible",
     "state_found",
+    "state_restored",
     "program_ready",
     "input_acknowledged",
     "node_died",

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
-from holdfast.harness.model.plan import Bounds, FaultSpec, Gate, Plan, Topology, WorkloadSpec
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Gate, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
@@ -34,18 +35,19 @@ def unheard(restored: int) -> FaultSpec:
     return in_life(restored, gate=Gate("acknowledge", PROGRAM))
 
 
-def programs(*faults: FaultSpec, system: str = "persists-first") -> Plan:
+def programs(*faults: FaultSpec, system: str = "persists-first", job: Job = KEYED_SUM, workers: int = 1) -> Plan:
     """A keyed sum of 6,000 records; they come in for three seconds, or for as long as it takes to acknowledge them."""
     return Plan(
         system=system,
-        job=KEYED_SUM,
-        topology=Topology(parallelism=1),
+        job=job,
+        topology=Topology(parallelism=workers),
         workload=WorkloadSpec(
             "synthetic",
             {"records": 6_000, "keys": 8, "partitions": 2, "preloaded_percent": 10, "records_per_second": 1_000},
         ),
         faults=faults,
         bounds=Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=500),
+        expected_end=ExpectedEnd.FINISHED if job.bounded else ExpectedEnd.RUNNING,
     )
 
 
@@ -88,6 +90,7 @@ CASES = with_needs(
         decides=(
             Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
             Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
+            Decision("E2E-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
         ),
         windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW),
         plan=each_of((UNHEARD, KILLED)),

@@ -31,7 +31,7 @@ def system_under_test(case: Case, system: System, first_seed: int) -> System:
         first_seed: from which the plan of a control is drawn, if it is.
 
     Raises:
-        NotApplicable: the control is of another system; one sentence.
+        NotApplicable: the control is of another system, or about what the given one does not do; one sentence.
         UsageError: there is no such wrong system.
     """
     if not is_control(case):
@@ -39,6 +39,8 @@ def system_under_test(case: Case, system: System, first_seed: int) -> System:
     wrong = case.plan_for(first_seed).system
     if _base(wrong) != _base(system.name):
         raise NotApplicable(f"{wrong} is a wrong {_base(wrong)}, and {system.name} is none")
+    if missing := sorted(case.needs - declared(system)):
+        raise NotApplicable(f"{wrong} is wrong in {', '.join(missing)}, which {system.name} does not declare")
     return registry.system(wrong)
 
 

@@ -29,7 +29,7 @@ from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability, Claims
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import CheckpointCompleted, Event, JobConfigured, RowsVisible
+from holdfast.harness.model.events import CheckpointCompleted, Event, InputAcknowledged, JobConfigured, RowsVisible
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.history import History, RunEnd, causal_order
 from holdfast.harness.model.own_deaths import OwnDeaths
@@ -46,6 +46,7 @@ REAL_SLICE_MS = 100
 SUBMIT = "submit"
 """The node of what is recorded before anything runs."""
 _COMPLETED = str(CheckpointCompleted.__struct_config__.tag)
+_ACKNOWLEDGED = str(InputAcknowledged.__struct_config__.tag)
 _VISIBLE = str(RowsVisible.__struct_config__.tag)
 _LATEST = "latest-offset"
 """Under this option the output need not hold what was there before the job."""
@@ -250,7 +251,9 @@ def _execute(setting: _Setting) -> _Execution:
     except OSError as error:
         return _Execution(RunEnd(reached=False, problem=f"the system under test cannot be started: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
-    tells_checkpoints = system.evidence().get(_COMPLETED, Evidence.NONE) is not Evidence.NONE
+    supplied = {kind for kind, evidence in system.evidence().items() if evidence is not Evidence.NONE}
+    # What a program calls a checkpoint comes and goes as it likes: it has taken all input that it has acknowledged.
+    tells_checkpoints = _COMPLETED in supplied and _ACKNOWLEDGED not in supplied
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
     drained = None if tells_checkpoints else deployment.drained
     micro_batches = Capability.MICRO_BATCHES in system.capabilities.get(setting.tier, ())

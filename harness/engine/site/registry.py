@@ -104,7 +104,8 @@ def system(name: str) -> System:
             made = factory(variant) if variant else factory()
         except ValueError as error:
             raise UsageError(f"system {name!r}: {error}") from error
-        missing = [member for member in _SYSTEM_MEMBERS if not hasattr(made, member)]
+        # A property is not asked for its value: it may have to start the system for that.
+        missing = [each for each in _SYSTEM_MEMBERS if not (hasattr(type(made), each) or hasattr(made, each))]
         if missing:
             raise UsageError(
                 f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "

@@ -34,6 +34,7 @@ from holdfast.harness.engine.swarm.options import (
 from holdfast.harness.engine.swarm.scene import Scene
 from holdfast.harness.engine.swarm.workload import draw_workload
 from holdfast.harness.model import profile
+from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.job import STATEFUL, Job
 from holdfast.harness.model.jobs import BOUNDED_JOBS, ENDLESS_JOBS, JOBS, KEYED_JOBS, REDUCED, REGIONAL_JOBS
 from holdfast.harness.model.lossy_jobs import ITERATION, over_sockets
@@ -160,7 +161,8 @@ def _job(stream: Stream, mix: Mix, *, ends: bool) -> Job:
     if not ends:
         return ENDLESS_JOBS[stream.weighted(mix.jobs)]
     name = stream.weighted({each: weight for each, weight in mix.jobs.items() if each in JOBS})
-    return BOUNDED_JOBS[stream.choice((f"bounded-{name}", f"bounded-{name}", REDUCED.name))]
+    chosen = stream.choice((f"bounded-{name}", f"bounded-{name}", REDUCED.name))
+    return BOUNDED_JOBS[chosen if Capability.OPERATORS in mix.able else f"bounded-{name}"]
 
 
 def _at_the_boundary(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:

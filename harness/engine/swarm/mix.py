@@ -243,6 +243,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
     """The part of a mix that a system declares itself able to take on a tier, with the jobs and widths that it accepts,
     and the events that it reports."""
     able = system.capabilities[tier]
+    acknowledges = Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able
     needs = {
         "boundary_percent": Capability.RESTART_STRATEGIES,
         "bounded_percent": Capability.BOUNDED_INPUT,
@@ -255,8 +256,9 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         "iteration_percent": Capability.ITERATION,
         "user_end_percent": Capability.JOB_CONTROL,
         "retention_percent": Capability.JOB_CONTROL,
-        "rescaled_percent": Capability.RESCALE,
-        "afresh_percent": Capability.JOB_CONTROL,
+        # What follows a program always goes on from it, as wide as its own attack says.
+        "rescaled_percent": Capability.CHECKPOINTS if acknowledges else Capability.RESCALE,
+        "afresh_percent": Capability.CHECKPOINTS if acknowledges else Capability.JOB_CONTROL,
         "socket_percent": Capability.SOCKET_INPUT,
         "unaligned_percent": Capability.UNALIGNED_CHECKPOINTS,
         "switching_percent": Capability.UNALIGNED_CHECKPOINTS,
@@ -282,7 +284,7 @@ def mix_for(system: System, mix: Mix = SWARM, tier: Tier = Tier.SIM) -> Mix:
         gates=system.gates if Capability.GATES in able else frozenset(),
         events=tuple(event for event in mix.events if event in _reported(system, tier)),
         checkpoints=Capability.CHECKPOINTS in able,
-        acknowledges=Capability.ACKNOWLEDGES_INPUT in able and Capability.CHECKPOINTS not in able,
+        acknowledges=acknowledges,
         options=Capability.OPTIONS in able,
         # Before the first micro-batch is over, nothing is under way that is told of; what dies with its driver cannot
         # be hit again until one is over.

@@ -64,6 +64,10 @@ class Scene(msgspec.Struct, frozen=True):
         return self.mix.able
 
     @property
+    def gates(self) -> frozenset[str] | None:
+        return self.mix.gates
+
+    @property
     def starts(self) -> int:
         """How many checkpoints every fault waits for at least."""
         return max(int(self.settled_start), self.mix.starts)

@@ -91,7 +91,14 @@ from holdfast.harness.model.events.local_copy import (
     StateFileRead,
 )
 from holdfast.harness.model.events.output import InvariantChecked, ReaderPolled, RowsChanged, RowsVisible
-from holdfast.harness.model.events.program import AcknowledgementHeld, InputAcknowledged, ProgramReady, StateFound
+from holdfast.harness.model.events.program import (
+    AcknowledgementHeld,
+    InputAcknowledged,
+    ProgramHeld,
+    ProgramReady,
+    StateFound,
+    StateRestored,
+)
 from holdfast.harness.model.events.snapshot import (
     AckSent,
     AlignmentTimedOut,
@@ -176,7 +183,7 @@ AnyEvent = (
     | AckSent | DeclineSent | NotificationReceived
     | TransactionPrecommitted | CommitTried | TransactionCommitted | CommitFailed | TransactionAborted
     | FileWritten | FileDeleted | StorageFailed | StorageSlowed | ObjectDamaged | ObjectMended
-    | StateFound | ProgramReady | AcknowledgementHeld | InputAcknowledged
+    | StateFound | StateRestored | ProgramReady | ProgramHeld | AcknowledgementHeld | InputAcknowledged
     | RowsVisible | RowsChanged | ReaderPolled | InvariantChecked
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
     | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
@@ -220,12 +227,13 @@ __all__ = [
     "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed",
     "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed", "MetadataPublished",
     "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
-    "ObjectMended", "OperatorFinished", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped",
+    "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped",
     "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
     "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",
     "SharedStateRegistered", "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken",
     "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound",
-    "StateOverBudget", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved", "StorageSlowed",
-    "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped", "TimersFired", "TimersSet",
-    "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted", "TriggerReceived", "TriggerSent",
+    "StateOverBudget", "StateRestored", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
+    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
+    "TimersFired", "TimersSet", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
+    "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

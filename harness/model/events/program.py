@@ -18,6 +18,18 @@ class ProgramReady(Event, tag="program_ready"):
     positions: tuple[int, ...]
 
 
+class StateRestored(Event, tag="state_restored"):
+    """The program begins this life from a checkpoint that it has reported, by its own word."""
+
+    checkpoint: int
+
+
+class ProgramHeld(Event, tag="program_held"):
+    """The program stands at a gate of its own, and does nothing until it is released."""
+
+    gate: str
+
+
 class AcknowledgementHeld(Event, tag="acknowledgement_held"):
     """An acknowledgement arrived and is held at a gate; it is lost if the program dies meanwhile."""
 

@@ -10,7 +10,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from holdfast.fixtures.systems.json_lines.messages import Ack, Init, Ready, Records, encode
+from holdfast.fixtures.systems.json_lines.introduction import init_of
+from holdfast.fixtures.systems.json_lines.messages import Ack, Ready, Records, encode
 from holdfast.harness import cli
 from holdfast.harness.engine.site import registry
 
@@ -73,9 +74,9 @@ def test_lines_of_a_history_are_valid(run: Path, capsys: pytest.CaptureFixture[s
 
 def test_messages_of_a_program_are_valid(capsys: pytest.CaptureFixture[str]) -> None:
     adapter = validator("adapter", capsys)
-    for message in (Init(1, "/run/state", 2, 1 << 63), Records(1, 0, [("odd", 1), ("even", -2)])):
+    for message in (init_of("/run/state", 2, 1 << 63), Records(1, 0, [("odd", 1), ("even", -2)])):
         adapter.validate(json.loads(encode(message)))
-    for said in (Ready(1, (0, 0)), Ack(1, 1)):
+    for said in (Ready((0, 0)), Ack(1, 1)):
         adapter.validate(json.loads(msgspec.json.encode(said)))
     assert not adapter.is_valid({"type": "ack", "partition": 1})
     assert not adapter.is_valid({"type": "ack", "partition": 1, "offset": "1"})

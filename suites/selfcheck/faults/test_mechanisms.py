@@ -57,7 +57,7 @@ def test_every_fault_is_given_the_mechanism_that_it_names() -> None:
         ("reference", Tier.SIM, _simulated),
         ("reference", Tier.PROCESS, _of_processes),
         ("reference", Tier.SPARK, _of_a_stage),
-        ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING)),
+        ("acknowledges-first", Tier.PROCESS, lambda: program_controls(NOTHING, NOTHING, frozenset())),
         ("spark", Tier.SPARK, lambda: streaming_controls(NOTHING, NOTHING, None, NOTHING, NOTHING)),
         ("spark", Tier.CONTAINERS, lambda: streaming_controls(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)),
     ],
@@ -76,7 +76,7 @@ def test_a_deployment_offers_the_mechanism_of_every_fault_that_its_system_declar
 
 
 def test_what_is_not_offered_is_named() -> None:
-    controls = program_controls(NOTHING)
+    controls = program_controls(NOTHING, NOTHING, frozenset())
     assert GateControl in controls
     with pytest.raises(NotImplementedError, match="This deployment offers no LinkImpairment, which a fault needs"):
         _ = controls[LinkImpairment]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.fixtures.systems.json_lines.stored_table import TableFile
+from holdfast.fixtures.systems.json_lines.stored_table import TableFiles
 from holdfast.harness.adapter.child import wait_for
 from holdfast.harness.adapter.committed_output import CommittedOutput
 from holdfast.harness.adapter.reader import Reader
@@ -39,7 +40,12 @@ def persist(table: Path, *rows: FoldRow) -> None:
 
 
 def table_reader(table: Path, interval_ms: int = 0) -> OutputReader:
-    return OutputReader(TableWatch(TableFile(str(table))), interval_ms)
+    return OutputReader(TableWatch(table_files(table)), interval_ms)
+
+
+def table_files(table: Path, pattern: str = "") -> TableFiles:
+    """One file, unless a pattern says which there may be; damages are named in `damages` beside it."""
+    return TableFiles(str(table.parent), pattern or table.name, str(table.with_name("damages")))
 
 
 def version(changes: list[Change]) -> tuple[int, tuple[FoldRow, ...], tuple[str, ...]]:
@@ -83,6 +89,31 @@ class TestTableReader:
         table.write_text('{"rows": [')
         with pytest.raises(ValueError, match="Input data was truncated"):
             table_reader(table).poll(final=False)
+
+    def test_rows_of_several_files_add_up(self, tmp_path: Path) -> None:
+        reader = OutputReader(TableWatch(table_files(tmp_path / "table.json", "table*.json")))
+        persist(tmp_path / "table-0.json", EVEN, ODD)
+        persist(tmp_path / "table-1.json", MORE_ODD)
+        both = FoldRow("odd", ODD.value + MORE_ODD.value, (3, 0), (ODD.digest + MORE_ODD.digest) % (1 << 64))
+        assert version(reader.poll(final=False)) == (0, (EVEN, both), ())
+        (tmp_path / "table-1.json").unlink()
+        assert version(reader.poll(final=False)) == (1, (ODD,), ())
+
+    def test_numbers_may_be_text(self, tmp_path: Path) -> None:
+        table = tmp_path / "table.json"
+        table.write_text('{"rows": [["even", "2", ["1", "0"], "18446744073709551615"]]}')
+        assert version(table_reader(table).poll(final=False))[1] == (FoldRow("even", 2, (1, 0), (1 << 64) - 1),)
+
+    def test_what_the_harness_puts_there_counts_as_unchanged(self, tmp_path: Path) -> None:
+        table = tmp_path / "table.json"
+        reader = table_reader(table)
+        persist(table, EVEN)
+        reader.poll(final=False)
+        (tmp_path / "damages").write_text(f"{zlib.crc32(b'torn')}\n")
+        table.write_bytes(b"torn")
+        assert reader.poll(final=False) == []
+        persist(table, EVEN, ODD)
+        assert version(reader.poll(final=False))[1] == (ODD,)
 
 
 class Log:
@@ -136,7 +167,8 @@ class TestCommittedOutput:
 
     @pytest.fixture
     def committed(self, table: Path, recorder: Recorder) -> Iterator[CommittedOutput]:
-        reader, log = Reader.of(TableFile, str(table)), table.with_name("reader.log")
+        reader = Reader.of(TableFiles, str(table.parent), table.name, str(table.with_name("damages")))
+        log = table.with_name("reader.log")
         with closing(CommittedOutput(reader, str(table), 2, recorder, table.parent, log)) as output:
             yield output
 

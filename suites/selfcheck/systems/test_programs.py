@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.systems.json_lines.deployment import STATE, JsonLinesDeployment
-from holdfast.fixtures.systems.json_lines.program import TABLE
-from holdfast.fixtures.systems.json_lines.stored_table import records_held
+from holdfast.fixtures.systems.json_lines.stored_table import TABLE, records_held
 from holdfast.fixtures.systems.json_lines.system import JsonLines, acknowledges_first, persists_first
 from holdfast.fixtures.workloads.worked_example import WorkedExample
 from holdfast.harness.adapter.committed_output import POLL_INTERVAL_MS
@@ -60,7 +59,7 @@ class Killer:
             deployment.controls[ProcessControl].kill(WORKER)
 
     def _persisted(self) -> bool:
-        return self._table is not None and sum(records_held(self._table, 2)) >= sum(self._acknowledged)
+        return self._table is not None and sum(records_held(self._table.parent, TABLE, 2)) >= sum(self._acknowledged)
 
 
 @BOTH

@@ -43,7 +43,10 @@ def sentence(program: str, folder: Path, silence_ms: int) -> str:
         with pytest.raises(OSError) as ended:
             advance_to_the_end(deployment)
         assert deployment.stop(audit=False).problem == str(ended.value)
-    return str(ended.value).replace(str(path), "P").replace(str(state), "S")
+    said = str(ended.value).replace(str(path), "P").replace(str(state), "S")
+    sentence, taken, why = said.partition("; it is taken for a program of version 1, because ")
+    assert bool(taken) is bool(why)
+    return f"{sentence}." if taken else sentence
 
 
 def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
@@ -146,7 +149,7 @@ def test_a_program_that_breaks_the_protocol_is_named_with_what_it_did(
 
 
 def test_messages_of_the_protocol_are_understood() -> None:
-    assert decode(b'{"type":"ready","version":1,"positions":[0,3]}') == Ready(1, (0, 3))
+    assert decode(b'{"type":"ready","version":1,"positions":[0,3]}') == Ready((0, 3), 1)
     assert decode(b'{"type":"ack","partition":1,"offset":2}') == Ack(1, 2)
     with pytest.raises(Garbage):
         decode(b"")

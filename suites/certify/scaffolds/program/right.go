@@ -13,18 +13,29 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Message is any of the protocol.
 type Message struct {
-	Type       string   `json:"type"`
-	Version    int      `json:"version"`
-	Folder     string   `json:"folder"`
-	Partitions int      `json:"partitions"`
-	DigestKey  uint64   `json:"digest_key"`
-	Partition  int      `json:"partition"`
-	Offset     uint64   `json:"offset"`
-	Records    []Record `json:"records"`
+	Type       string     `json:"type"`
+	Folder     string     `json:"folder"`
+	Partitions int        `json:"partitions"`
+	DigestKey  uint64     `json:"digest_key,string"`
+	SelfTest   []Identity `json:"self_test"`
+	Partition  int        `json:"partition"`
+	Offset     uint64     `json:"offset"`
+	Records    []Record   `json:"records"`
+}
+
+// Identity is [digest_key, partition, offset]; the first, of 64 bits, is text.
+type Identity struct {
+	DigestKey         string
+	Partition, Offset uint64
+}
+
+func (i *Identity) UnmarshalJSON(text []byte) error {
+	return json.Unmarshal(text, &[]any{&i.DigestKey, &i.Partition, &i.Offset})
 }
 
 // Record is [key, value].
@@ -53,13 +64,14 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &[]any{&r.Key, &r.Value, &r.Counts, &r.Digest})
 }
 
-// Table is rows by key and the next offset of each partition: one file.
+// Table is rows by key, the next offset of each partition and the number of the checkpoint: one file.
 type Table struct {
-	path      string
-	digestKey uint64
-	byKey     map[string]*Row
-	Rows      []*Row   `json:"rows"`
-	Positions []uint64 `json:"positions"`
+	path       string
+	digestKey  uint64
+	byKey      map[string]*Row
+	Rows       []*Row   `json:"rows"`
+	Positions  []uint64 `json:"positions"`
+	Checkpoint int      `json:"checkpoint"`
 }
 
 // identityHash is that of one record; their sum in a row tells from outside which records are in it.
@@ -109,6 +121,7 @@ func (t *Table) add(partition int, offset uint64, record Record) {
 
 // persist is all or nothing: another file, which then takes the name.
 func (t *Table) persist() {
+	t.Checkpoint++
 	text, err := json.Marshal(t)
 	check(err)
 	file, err := os.Create(t.path + ".new")
@@ -126,12 +139,29 @@ func check(err error) {
 	}
 }
 
+// fields are those of a message beside its type.
+type fields map[string]any
+
 func main() {
 	input, output := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	say := func(kind string, message fields) {
+		message["type"] = kind
+		check(output.Encode(message))
+	}
 	var init Message
 	check(input.Decode(&init))
+	digests := []string{}
+	for _, each := range init.SelfTest {
+		key, err := strconv.ParseUint(each.DigestKey, 10, 64)
+		check(err)
+		digests = append(digests, strconv.FormatUint(identityHash(key, each.Partition, each.Offset), 10))
+	}
+	say("hello", fields{"version": 2, "claims": "exactly-once", "digests": digests, "offers": []string{"checkpoints"}})
 	table := open(init)
-	check(output.Encode(map[string]any{"type": "ready", "version": 1, "positions": table.Positions}))
+	if table.Checkpoint > 0 {
+		say("restored", fields{"checkpoint": table.Checkpoint})
+	}
+	say("ready", fields{"positions": table.Positions})
 	for {
 		var message Message
 		err := input.Decode(&message)
@@ -143,7 +173,7 @@ func main() {
 			table.add(message.Partition, message.Offset+uint64(index), record)
 		}
 		table.persist()
-		last := table.Positions[message.Partition] - 1
-		check(output.Encode(map[string]any{"type": "ack", "partition": message.Partition, "offset": last}))
+		say("checkpoint", fields{"checkpoint": table.Checkpoint, "positions": table.Positions})
+		say("ack", fields{"partition": message.Partition, "offset": table.Positions[message.Partition] - 1})
 	}
 }

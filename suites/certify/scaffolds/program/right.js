@@ -4,7 +4,7 @@
  * not in the table was not acknowledged, and is sent again. Nothing counts twice: what is in the table lies below its
  * position, and is passed over.
  *
- * Numbers of JavaScript have 53 bits, those of the protocol 64: every whole number is read and written as a BigInt.
+ * Keys and digests have 64 bits and are text, which becomes a BigInt; every other number is a Number.
  */
 "use strict";
 
@@ -14,31 +14,27 @@ const readline = require("readline");
 
 const BITS_64 = (1n << 64n) - 1n;
 
-/** A message in which every whole number is a BigInt. Text is left alone, whatever digits it holds. */
-function parse(line) {
-  const marked = line.replace(/("(?:[^"\\]|\\.)*")|(-?\d+)/g, (_, text, number) => text ?? `{"$":"${number}"}`);
-  return JSON.parse(marked, (_, value) => (value && typeof value.$ === "string" ? BigInt(value.$) : value));
-}
-
 /** Of one record; their sum in a row tells from outside which records are in it. */
 function identityHash(digestKey, partition, offset) {
-  let z = (digestKey + (partition << 48n) + offset + 1n) & BITS_64;
+  let z = (digestKey + (BigInt(partition) << 48n) + BigInt(offset) + 1n) & BITS_64;
   z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & BITS_64;
   z = ((z ^ (z >> 27n)) * 0x94d049bb133111ebn) & BITS_64;
   return z ^ (z >> 31n);
 }
 
-/** Rows by key and the next offset of each partition: one file. */
+/** Rows by key, the next offset of each partition, the number of the checkpoint: one file. */
 class Table {
   constructor(init) {
     this.path = path.join(init.folder, "table.json");
-    this.digestKey = init.digest_key;
+    this.digestKey = BigInt(init.digest_key);
     this.rows = new Map();
-    this.positions = Array(Number(init.partitions)).fill(0n);
+    this.positions = Array(init.partitions).fill(0);
+    this.checkpoint = 0;
     if (fs.existsSync(this.path)) {
-      const stored = parse(fs.readFileSync(this.path, "utf8"));
+      const stored = JSON.parse(fs.readFileSync(this.path, "utf8"));
       this.positions = stored.positions;
-      for (const [key, value, counts, digest] of stored.rows) this.rows.set(key, { value, counts, digest });
+      this.checkpoint = stored.checkpoint;
+      for (const row of stored.rows) this.rows.set(row[0], row);
     }
   }
 
@@ -46,20 +42,19 @@ class Table {
     // Sent again, maybe in one message with new records.
     if (offset < this.positions[partition]) return;
     let row = this.rows.get(key);
-    if (!row) this.rows.set(key, (row = { value: 0n, counts: this.positions.map(() => 0n), digest: 0n }));
-    row.value += value;
-    row.counts[partition] += 1n;
-    row.digest = (row.digest + identityHash(this.digestKey, partition, offset)) & BITS_64;
-    this.positions[partition] = offset + 1n;
+    if (!row) this.rows.set(key, (row = [key, 0, this.positions.map(() => 0), "0"]));
+    row[1] += value;
+    row[2][partition] += 1;
+    row[3] = String((BigInt(row[3]) + identityHash(this.digestKey, partition, offset)) & BITS_64);
+    this.positions[partition] = offset + 1;
   }
 
   /** All or nothing: another file, which then takes the name. */
   persist() {
-    const rows = [...this.rows].map(
-      ([key, row]) => `[${JSON.stringify(key)},${row.value},[${row.counts}],${row.digest}]`,
-    );
+    this.checkpoint += 1;
+    const stored = { rows: [...this.rows.values()], positions: this.positions, checkpoint: this.checkpoint };
     const file = fs.openSync(`${this.path}.new`, "w");
-    fs.writeSync(file, `{"rows":[${rows}],"positions":[${this.positions}]}`);
+    fs.writeSync(file, JSON.stringify(stored));
     fs.fsyncSync(file);
     fs.closeSync(file);
     fs.renameSync(`${this.path}.new`, this.path);
@@ -68,15 +63,23 @@ class Table {
 
 let table = null;
 
+function say(type, fields) {
+  process.stdout.write(`${JSON.stringify({ type, ...fields })}\n`);
+}
+
 readline.createInterface({ input: process.stdin }).on("line", (line) => {
-  const message = parse(line);
+  const message = JSON.parse(line);
   if (message.type === "init") {
+    const digests = message.self_test.map(([key, ...record]) => String(identityHash(BigInt(key), ...record)));
+    say("hello", { version: 2, claims: "exactly-once", digests, offers: ["checkpoints"] });
     table = new Table(message);
-    process.stdout.write(`{"type":"ready","version":1,"positions":[${table.positions}]}\n`);
+    if (table.checkpoint) say("restored", { checkpoint: table.checkpoint });
+    say("ready", { positions: table.positions });
     return;
   }
   const { partition, offset } = message;
-  message.records.forEach(([key, value], index) => table.add(partition, offset + BigInt(index), key, value));
+  message.records.forEach(([key, value], index) => table.add(partition, offset + index, key, value));
   table.persist();
-  process.stdout.write(`{"type":"ack","partition":${partition},"offset":${table.positions[partition] - 1n}}\n`);
+  say("checkpoint", { checkpoint: table.checkpoint, positions: table.positions });
+  say("ack", { partition, offset: table.positions[partition] - 1 });
 });

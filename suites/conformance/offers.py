@@ -1,0 +1,158 @@
+"""What programs of version 2 offer beside the sum: checkpoints, an end of input, several workers, a rescale, a stop
+with a savepoint, and a store whose damage they notice (RULES REC, FIN, RSC, SAV, STO).
+
+Each case is put to programs that offer what it is about; each has a control that is wrong in that, and in nothing else.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from holdfast.faults.damage import damage
+from holdfast.faults.process import kill
+from holdfast.faults.savepoint import stop
+from holdfast.faults.user import command
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.jobs import BOUNDED_JOBS, KEYED_SUM
+from holdfast.harness.model.plan import Gate, Plan
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
+from holdfast.suites.conformance.programs import PROGRAM, in_life, programs, unheard
+
+SECOND = WORKERS[1]
+CHECKPOINTED = programs(kill(PROGRAM, after_checkpoint=2), in_life(1, 3), kill(PROGRAM, after_checkpoint=9))
+ENDED = programs(in_life(0, 2), unheard(1), job=BOUNDED_JOBS[f"bounded-{KEYED_SUM.name}"])
+WORKERS_KILLED = programs(
+    kill(SECOND, after_acknowledged=3),
+    kill(PROGRAM, after_restored=1, after_acknowledged=3),
+    kill(SECOND, after_restored=2, gate=Gate("acknowledge", SECOND)),
+    workers=2,
+)
+RESCALED = programs(
+    kill(SECOND, after_acknowledged=3),
+    command("submit", {"parallelism": 3}, after_restored=1, after_acknowledged=3),
+    kill(PROGRAM, after_restored=2, after_acknowledged=3),
+    command("submit", {"parallelism": 1}, after_restored=4, after_acknowledged=3),
+    workers=2,
+)
+STOPPED = programs(
+    in_life(0, 3),
+    stop(after_restored=1, after_acknowledged=3),
+    command("submit", at_event="savepoint_completed"),
+    in_life(2, 3),
+)
+DAMAGED = tuple(
+    programs(damage("state", way, 1_500, after_acknowledged=3), in_life(1, 3)) for way in ("truncate", "flip")
+)
+BY_RESULT = ("row-wrong", "input-missing")
+CHECKPOINTS, SEVERAL = Capability.REPORTS_CHECKPOINTS, Capability.SEVERAL_WORKERS
+
+
+def offered(
+    name: str,
+    purpose: str,
+    method: str,
+    plan: Plan | PlanGenerator,
+    *decides: Decision,
+    needs: tuple[str, ...] = (),
+    runs: int = 1,
+    passes: str = "Every row is what the oracle's model holds at its counts, and the last rows hold the whole input.",
+) -> Case:
+    """What a program is put to that offers something; what its plan needs is found there."""
+    return Case(
+        id=f"programs/{name}",
+        purpose=purpose,
+        method=method,
+        passes=passes,
+        decides=decides,
+        plan=plan,
+        runs=runs,
+        windows=(Window.RESTORED_STATE,),
+        tiers=(Tier.PROCESS,),
+        needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
+        mutant_plan=None if isinstance(plan, Plan) else plan(0),
+    )
+
+
+def control(name: str, what: str, chosen: Plan, refutes: str, *needs: str) -> Case:
+    """A program that is wrong in what it offers."""
+    return Case(
+        id=f"programs/{name}-control",
+        purpose=f"Negative control: is a program found out that {what}?",
+        method="The plan of the case for what it offers.",
+        passes="An oracle refutes it.",
+        decides=(),
+        plan=replace(chosen, system=f"json-lines+{name}"),
+        expected=Outcome.FAIL,
+        refutes=frozenset({refutes}),
+        tiers=(Tier.PROCESS,),
+        needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
+    )
+
+
+def by(name: str) -> str:
+    """A wrong program of ours."""
+    return f"system:json-lines+{name}"
+
+
+CASES = with_needs(
+    offered(
+        "checkpoints",
+        "Does a program restore the newest checkpoint that it has reported?",
+        "It is killed after the second and the ninth checkpoint, and once in between.",
+        CHECKPOINTED,
+        Decision("REC-01", "RESUME", ("older-restored", "nothing-restored"), by("restores-older-checkpoint")),
+        Decision(
+            "REC-02", "RESUME", ("position-behind",), "history:resume/position-behind/ready-before-the-checkpoint"
+        ),
+        needs=(CHECKPOINTS,),
+        passes="Each life restores the newest one reported, and is ready at its positions or later.",
+    ),
+    offered(
+        "end-of-input",
+        "Is everything in the table when a program says that it has finished?",
+        "Its input ends. It is killed once it has acknowledged, and while an acknowledgement is on its way.",
+        ENDED,
+        Decision("FIN-03", "EXACT", ("input-missing",), by("finishes-early")),
+    ),
+    offered(
+        "workers",
+        "Does every record count once in a table that several processes write?",
+        "Two workers have partitions of their own, and are killed one by one.",
+        WORKERS_KILLED,
+        Decision("REC-03", "EXACT", BY_RESULT, by("overwrites-neighbours")),
+        needs=(SEVERAL,),
+    ),
+    offered(
+        "rescaled",
+        "Does every record count once though other workers are given its partition?",
+        "Two workers become three, and then one; each time one of them is killed before.",
+        RESCALED,
+        Decision("RSC-05", "EXACT", BY_RESULT, by("forgets-in-rescale")),
+        needs=(SEVERAL,),
+    ),
+    offered(
+        "stopped-with-savepoint",
+        "Does a program go on from its savepoint as if nothing had been?",
+        "It is stopped with a savepoint and started from that, with kills before and behind.",
+        STOPPED,
+        Decision("SAV-03", "EXACT", BY_RESULT, by("ignores-savepoint")),
+    ),
+    offered(
+        "damaged",
+        "Does a program notice that a file of its store was cut or changed?",
+        "It is killed, and its largest file is damaged. The file is put back once the program has refused to start.",
+        each_of(DAMAGED),
+        Decision("REC-08", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
+        Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
+        runs=len(DAMAGED),
+    ),
+    control("restores-older-checkpoint", "restores an older one", CHECKPOINTED, "RESUME/older-restored", CHECKPOINTS),
+    control("finishes-early", "finishes before its last message is in the table", ENDED, "EXACT/input-missing"),
+    control("overwrites-neighbours", "writes files of other workers", WORKERS_KILLED, "EXACT/input-missing", SEVERAL),
+    control("forgets-in-rescale", "begins empty where another worker was", RESCALED, "EXACT/input-missing", SEVERAL),
+    control("ignores-savepoint", "begins empty behind its savepoint", STOPPED, "EXACT/input-missing"),
+    control("takes-torn-for-empty", "begins empty if it cannot read a file", DAMAGED[0], "EXACT/input-missing"),
+)
