@@ -8,27 +8,62 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.systems.json_lines.introduction import Introduction
+from holdfast.fixtures.systems.json_lines.messages import Claim, Offer
+from holdfast.fixtures.systems.json_lines.system import JsonLines
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status, Title
-from holdfast.suites.certify.scaffolds.programs import LANGUAGES
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.certify.scaffolds.languages import LANGUAGES
+from holdfast.suites.conformance.programs import UNHEARD
 from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
+from holdfast.suites.selfcheck.replaced_runs import counting_run
+
+TOOLS = {"python": "python3", "node": "node", "go": "go", "java": "javac", "rust": "cargo"}
+SENT_AGAIN = (Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW)
 
 
 def program(folder: Path, language: str, name: str) -> str:
     """Built where that is needed; as `certify` takes it."""
     chosen = LANGUAGES[language]
-    if chosen.build:
-        subprocess.run(chosen.build.format(name=name).split(), cwd=folder, check=True)
-    return f"json-lines+./{name}{'' if chosen.build else chosen.suffix}"
+    for command in chosen.build:
+        subprocess.run(command.format(name=name).split(), cwd=folder, check=True, capture_output=True)
+    return f"json-lines+./{chosen.file(name)}"
 
 
-def with_tool(language: str, tool: str) -> object:
-    marks = [pytest.mark.nightly, pytest.mark.skipif(shutil.which(tool) is None, reason=f"needs {tool} on the PATH")]
-    return pytest.param(language, marks=marks)
+def with_tools(*languages: str) -> pytest.MarkDecorator:
+    """Each language, where its tool is found."""
+    return pytest.mark.parametrize(
+        "language",
+        [
+            pytest.param(
+                each, marks=pytest.mark.skipif(shutil.which(TOOLS[each]) is None, reason=f"needs {TOOLS[each]}")
+            )
+            for each in languages
+        ],
+    )
 
 
-@pytest.mark.parametrize("language", [with_tool("python", "python3"), with_tool("node", "node"), with_tool("go", "go")])
+@with_tools("python", "node", "go", "java")
+def test_a_twin_counts_twice_under_one_plan(language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin is right up to the kills: what it shares with the right one is spoken well in each language."""
+    folder = written("program", tmp_path, "--lang", language)
+    monkeypatch.chdir(folder)
+    system = registry.system(program(folder, language, "wrong_mine"))
+    assert isinstance(system, JsonLines)
+    assert system.introduction == Introduction(2, Claim.EXACTLY_ONCE, frozenset({Offer.CHECKPOINTS}))
+    (tmp_path / "run").mkdir()
+    run = counting_run(UNHEARD, system, Tier.PROCESS, tmp_path / "run", *SENT_AGAIN)
+    assert "EXACT/row-wrong" in {f"{each.oracle}/{wrong.clause}" for each in run.verdicts for wrong in each.anomalies}
+    assert not [each for each in run.verdicts if each.oracle == "RESUME" and each.outcome is not Outcome.PASS]
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1_200)
+@with_tools(*TOOLS)
 def test_a_program_passes_and_its_twin_counts_twice(language: str, tmp_path: Path) -> None:
     folder = written("program", tmp_path, "--lang", language)
     rule = rule_of(folder / f"wrong_mine{LANGUAGES[language].suffix}")

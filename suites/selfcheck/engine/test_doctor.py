@@ -19,6 +19,8 @@ ENDS = """#!/bin/sh
 echo >&2 'no table here'
 exit 3
 """
+SAYS = ("protocol", "claims", "offers")
+SAID_ITSELF = {"reference": (), "persists-first": SAYS}
 
 
 def examined(system: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, str]]:
@@ -39,10 +41,18 @@ def program(text: str, folder: Path) -> str:
 def test_a_right_system_comes_to_the_end(system: str, progress: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = examined(system, capsys)
     assert code == 0
-    assert list(said) == ["loads", "runs", "progress", "survives"]
+    assert list(said) == ["loads", *SAID_ITSELF[system], "runs", "progress", "survives"]
     assert said["runs"] == "pass without a fault"
     assert said["progress"].startswith(progress)
     assert said["survives"].startswith("pass with a kill")
+
+
+def test_a_program_says_what_it_claims_and_offers(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = examined("json-lines+loses-at-least-once", capsys)
+    assert code == 1
+    assert said["protocol"] == "JSON lines, version 2"
+    assert said["claims"] == "at-least-once"
+    assert said["offers"] == "checkpoints"
 
 
 def test_one_that_loses_its_input_does_not_survive(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +66,8 @@ def test_one_that_loses_its_input_does_not_survive(capsys: pytest.CaptureFixture
 def test_one_that_ends_at_once_shows_its_last_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = examined(program(ENDS, tmp_path), capsys)
     assert code == 2
-    assert list(said) == ["loads", "runs", "log"]
+    assert list(said) == ["loads", *SAYS, "runs", "log"]
+    assert said["protocol"] == "JSON lines, version 1, because it ended without an answer (no table here)"
     assert said["runs"].startswith("inconclusive without a fault")
     assert said["log"] == "no table here"
 
