@@ -76,8 +76,8 @@ def offered(
     )
 
 
-def control(name: str, what: str, chosen: Plan, refutes: str, *needs: str) -> Case:
-    """A program that is wrong in what it offers."""
+def control(name: str, what: str, chosen: Plan, refutes: str, *needs: str, or_by: str = "") -> Case:
+    """A program that is wrong in what it offers. `or_by`: where it shows instead, in a kill at another moment."""
     return Case(
         id=f"programs/{name}-control",
         purpose=f"Negative control: is a program found out that {what}?",
@@ -86,7 +86,7 @@ def control(name: str, what: str, chosen: Plan, refutes: str, *needs: str) -> Ca
         decides=(),
         plan=replace(chosen, system=f"json-lines+{name}"),
         expected=Outcome.FAIL,
-        refutes=frozenset({refutes}),
+        refutes=frozenset(filter(None, (refutes, or_by))),
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.ACKNOWLEDGES_INPUT, *needs}),
     )
@@ -149,7 +149,14 @@ CASES = with_needs(
         Decision("STO-06", "EXACT", BY_RESULT, by("takes-torn-for-empty")),
         runs=len(DAMAGED),
     ),
-    control("restores-older-checkpoint", "restores an older one", CHECKPOINTED, "RESUME/older-restored", CHECKPOINTS),
+    control(
+        "restores-older-checkpoint",
+        "restores an older one",
+        CHECKPOINTED,
+        "RESUME/older-restored",
+        CHECKPOINTS,
+        or_by="RESUME/position-behind",
+    ),
     control("finishes-early", "finishes before its last message is in the table", ENDED, "EXACT/input-missing"),
     control("overwrites-neighbours", "writes files of other workers", WORKERS_KILLED, "EXACT/input-missing", SEVERAL),
     control("forgets-in-rescale", "begins empty where another worker was", RESCALED, "EXACT/input-missing", SEVERAL),

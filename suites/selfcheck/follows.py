@@ -405,6 +405,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "SNAPSHOT/barrier-after-upload",
     ),
     "system:acknowledges-first": LOST,
+    "system:json-lines+restores-older-checkpoint": ("RESUME/position-behind",),
     "system:holdfast.suites.certify.scaffolds.system.wrong:WrongEngine": (
         *LOST,
         "EXACT/counts-stepped-back",
