@@ -31,11 +31,15 @@ def with_parts(journal: Journal, request: Request, interruption: Interruption, c
         interruption: heard between any two checks.
         console: where progress is shown.
     """
-    judged = [
-        _judged(part, number, journal, request, interruption, console)
-        for number, part in enumerate(parts_of(registry.system(request.system)), start=1)
-        if _rules(part, request) or not _narrowed(request)
-    ]
+    parts = parts_of(registry.system(request.system))
+    if reason := registry.why_no_kits():
+        judged = [] if _narrowed(request) else [JudgedPart(part, None, reason) for part in parts]
+    else:
+        judged = [
+            _judged(part, number, journal, request, interruption, console)
+            for number, part in enumerate(parts, start=1)
+            if _rules(part, request) or not _narrowed(request)
+        ]
     return msgspec.structs.replace(journal, subjects=subject_reports(journal, judged))
 
 
