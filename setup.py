@@ -38,7 +38,15 @@ COMPILED = (
     "harness/engine/executor/phases.py",
     "harness/engine/executor/progress.py",
 )
-INTERPRETED = ("__init__.py", "messages.py", "checkpoint_metrics.py", "steps.py", "errors.py", "stored_identities.py")
+INTERPRETED = (
+    "__init__.py",
+    "messages.py",
+    "checkpoint_metrics.py",
+    "steps.py",
+    "place_steps.py",
+    "errors.py",
+    "stored_identities.py",
+)
 INTERPRETED_FOLDER = "effects"
 """Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen, and
 what their fields may be. Errors derive from built-in classes, which compiled ones cannot. A compiled class that is a

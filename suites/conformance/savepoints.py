@@ -150,8 +150,14 @@ OLDER = (
         options=VERSION_1_14,
     ),
     _plan(savepoint(after_checkpoint=2), kill(COORDINATOR, after_checkpoint=4), options=VERSION_1_14),
+    _plan(
+        savepoint(after_checkpoint=2),
+        kill(COORDINATOR, after_checkpoint=3, gate=gate("delete", COORDINATOR)),
+        options=VERSION_1_14,
+    ),
 )
-"""In 1.14 a savepoint is a recovery point, and stays when it is none any more."""
+"""In 1.14 a savepoint is a recovery point, and stays when it is none any more. In the last of these a successor finds
+it where nothing is deleted yet, and newer checkpoints beside it."""
 WITHOUT_TARGET = _plan(savepoint("", after_checkpoint=2))
 FAILING = (
     _plan(savepoint(after_checkpoint=2), storage_error("publish-metadata", after_checkpoint=2)),

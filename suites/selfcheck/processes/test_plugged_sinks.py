@@ -43,7 +43,7 @@ def plugged(sink: str) -> Any:
         ("sink=holdfast.fixtures.sinks.files:Missing", "cannot be loaded: module 'holdfast.fixtures.sinks.files'"),
         ("sink=holdfast.fixtures.sinks.files:TRANSACTIONS", "is a str: name a callable that returns a Sink."),
         (f"sink={FILES}@kafka://broker/topic", "URI 'kafka://broker/topic' names no folder"),
-        (f"reader={FILES}", "'reader' cannot be plugged into the reference runtime: sink=module:factory can."),
+        (f"reader={FILES}", "'reader' cannot be plugged into the reference runtime: sink=module:factory can"),
     ],
 )
 def test_what_cannot_be_plugged_in_is_one_sentence(variant: str, said: str) -> None:

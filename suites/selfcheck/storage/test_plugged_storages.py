@@ -1,0 +1,119 @@
+"""A checkpoint storage of somebody else's keeps what the reference runtime stores, and is judged under faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.storages import memory
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model import profile
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Plan
+from holdfast.suites.conformance.plans import plan
+from holdfast.suites.selfcheck.storage.plugged_runs import (
+    HALF_PUBLISHED,
+    KILLED,
+    RESTARTED,
+    STRUCK,
+    SUPERSEDED,
+    UNDECIDED,
+    plugged,
+    refuted,
+)
+
+FILES = "holdfast.fixtures.storages.file_system:file_storage"
+STRANGE = "holdfast.suites.selfcheck.certify.strange_storage:Rows"
+WRONG = "holdfast.fixtures.mutants.checkpoint_storages"
+
+
+@pytest.mark.parametrize(
+    ("storage", "said"),
+    [
+        ("no_such_module:storage", "checkpoint storage 'no_such_module:storage' cannot be loaded"),
+        ("ftp://somewhere/else", "checkpoint storage 'ftp://somewhere/else' has no known scheme"),
+        ("memory://here?budget=1", "option 'budget' is unknown"),
+        (f"{FILES}@s3://bucket", "is no folder"),
+    ],
+)
+def test_what_cannot_be_plugged_in_is_one_sentence(storage: str, said: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        plugged(storage)
+    assert said in str(raised.value)
+
+
+def test_another_contract_is_refused() -> None:
+    with pytest.raises(UsageError, match="'disk' cannot be plugged into the reference runtime"):
+        registry.system("reference+disk=somewhere:else")
+
+
+def test_where_it_runs_and_what_it_lacks() -> None:
+    system = plugged("memory://here")
+    assert set(system.capabilities) == {Tier.SIM, Tier.PROCESS}
+    assert Capability.DAMAGE_CHECKPOINT not in system.capabilities[Tier.SIM]
+    assert system.supplied_by_author == ("checkpoint storage",)
+    assert system.objection(plan(), Tier.SIM) == ""
+    assert "is gone with its process" in system.objection(plan(), Tier.PROCESS)
+    assert "a simulated call of storage memory is whole" in system.objection(HALF_PUBLISHED, Tier.SIM)
+    assert plugged(FILES).objection(HALF_PUBLISHED, Tier.PROCESS) == ""
+
+
+def test_the_directory_of_a_plan_may_say_where(tmp_path: Path) -> None:
+    system = plugged(profile.DIRECTORY)
+    there = plan(options={profile.DIRECTORY: tmp_path.as_uri()})
+    assert system.objection(there, Tier.PROCESS) == ""
+    unknown = plan(options={profile.DIRECTORY: "s3p://bucket/checkpoints"})
+    assert "has no known scheme" in system.objection(unknown, Tier.PROCESS)
+
+
+@pytest.mark.parametrize("storage", ["memory://here", pytest.param(STRANGE, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("aimed", [RESTARTED, STRUCK, SUPERSEDED, UNDECIDED])
+def test_a_right_one_is_not_refuted(storage: str, aimed: Plan, tmp_path: Path) -> None:
+    assert refuted(storage, aimed, Tier.SIM, tmp_path) == {}
+
+
+def test_nothing_is_left_of_a_run_that_is_over(tmp_path: Path) -> None:
+    refuted("memory://left", RESTARTED, Tier.SIM, tmp_path)
+    left = [place for name, place in memory._places.items() if name.startswith("left/")]
+    assert left
+    assert not any("/chk-" in path or "shared" in path for place in left for _, path in place.files)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "aimed", "clause"),
+    [
+        ("epochs:NeverFenced", SUPERSEDED, "FENCE/superseded-completed"),
+        pytest.param("epochs:ForgetsTheOlder", RESTARTED, "REACH/file-missing", marks=pytest.mark.nightly),
+        ("streams:StoresAgain", STRUCK, "SNAPSHOT/aborted-file-left"),
+        ("places:DropsEverythingOf", STRUCK, "REACH/file-missing"),
+        ("places:HidesMetadata", RESTARTED, "REACH/file-missing"),
+        ("places:NewestForMissing", UNDECIDED, "LIVE/end-not-reached"),
+        pytest.param("places:SaysItFailed", RESTARTED, "COUNT/refused-by-store", marks=pytest.mark.nightly),
+        pytest.param("contents:AbsolutePaths", RESTARTED, "LIVE/no-new-checkpoints", marks=pytest.mark.nightly),
+    ],
+)
+def test_a_wrong_one_is_refuted(wrong: str, aimed: Plan, clause: str, tmp_path: Path) -> None:
+    assert clause in refuted(f"{WRONG}.{wrong}", aimed, Tier.SIM, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+@pytest.mark.parametrize("storage", [FILES, STRANGE])
+def test_a_right_one_is_not_refuted_on_processes(storage: str, tmp_path: Path) -> None:
+    assert refuted(storage, KILLED, Tier.PROCESS, tmp_path) == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+@pytest.mark.parametrize("storage", [FILES, STRANGE])
+def test_a_publication_that_breaks_off_leaves_nothing(storage: str, tmp_path: Path) -> None:
+    assert refuted(storage, HALF_PUBLISHED, Tier.PROCESS, tmp_path) == {}
+
+
+@pytest.mark.tier("process")
+def test_a_publication_in_place_is_refuted(tmp_path: Path) -> None:
+    found = refuted(f"{WRONG}.streams:MetadataInPlace", HALF_PUBLISHED, Tier.PROCESS, tmp_path)
+    assert "LIVE/end-not-reached" in found
