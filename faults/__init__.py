@@ -21,7 +21,7 @@ from holdfast.faults.notices import LoseNotices
 from holdfast.faults.power import LosePower
 from holdfast.faults.process import Kill, Pause
 from holdfast.faults.replay import Replay
-from holdfast.faults.savepoint import MoveSavepoint, StopWithSavepoint, TakeSavepoint
+from holdfast.faults.savepoint import CancelWithSavepoint, MoveSavepoint, StopWithSavepoint, TakeSavepoint
 from holdfast.faults.service import Outage
 from holdfast.faults.splits import LoseSplits
 from holdfast.faults.stale_listing import StaleListing
@@ -72,6 +72,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     MoveSavepoint,
     SpoilLocalCopy,
     Leave,
+    CancelWithSavepoint,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

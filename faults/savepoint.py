@@ -48,6 +48,13 @@ class StopWithSavepoint(TakeSavepoint):
     colour = "#c51b8a"
 
 
+class CancelWithSavepoint(TakeSavepoint):
+    """A user cancels the job as soon as a savepoint of it is complete."""
+
+    kind = command = "cancel-with-savepoint"
+    colour = "#ae017e"
+
+
 class MoveSavepoint(UserCommand):
     """A user moves the last savepoint to another place, and leaves nothing behind."""
 
@@ -74,6 +81,14 @@ def stop(
     """A user stops the job with a savepoint."""
     parameters: dict[str, int | str] = {"target": target, "format": str(how), "drain": int(drain)}
     return FaultSpec("stop", COORDINATOR, Schedule(**when), parameters=parameters)
+
+
+def cancel_with_savepoint(
+    target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any
+) -> FaultSpec:
+    """A user cancels the job with a savepoint."""
+    parameters: dict[str, int | str] = {"target": target, "format": str(how)}
+    return FaultSpec("cancel-with-savepoint", COORDINATOR, Schedule(**when), parameters=parameters)
 
 
 def move_savepoint(**when: Any) -> FaultSpec:

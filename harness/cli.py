@@ -602,11 +602,17 @@ def job_stop(
 
 
 @job_app.command("cancel")
-def job_cancel(job: JobId, folder: JobFolder = JOBS) -> int:
+def job_cancel(
+    job: JobId,
+    with_savepoint: Annotated[
+        str, typer.Option("-s", "--withSavepoint", metavar="DIR", help="With a savepoint in DIR; in flink-1.14 alone.")
+    ] = "",
+    folder: JobFolder = JOBS,
+) -> int:
     """Cancel a job."""
-    from holdfast.harness.commands.jobs import cancel_job
+    from holdfast.harness.commands.jobs import cancel_job, cancel_with_savepoint
 
-    return cancel_job(folder, job)
+    return cancel_with_savepoint(folder, job, with_savepoint) if with_savepoint else cancel_job(folder, job)
 
 
 @job_app.command("end-cluster")

@@ -110,6 +110,16 @@ def cancel_job(folder: Path, job: str) -> int:
     return 0
 
 
+def cancel_with_savepoint(folder: Path, job: str, target: str) -> int:
+    """Cancel a job as soon as a savepoint of it is complete, and print where that is."""
+    client = ClusterClient(folder)
+    body = {"target-directory": _directory(target), "cancel-job": True}
+    trigger = client.ask("POST", f"/jobs/{job}/savepoints", body)["request-id"]
+    location = client.wait_for_savepoint(job, trigger)
+    consoles.results().print(f"Cancelled job {job}. Savepoint stored in {location}.", soft_wrap=True)
+    return 0
+
+
 def end_cluster(folder: Path) -> int:
     """End the cluster of a folder, with whatever runs."""
     ClusterClient(folder).ask("DELETE", "/cluster")

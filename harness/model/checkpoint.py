@@ -36,6 +36,14 @@ class StopMode(StrEnum):
     """The job ends with the savepoint, and emits nothing behind it (`stop`)."""
     DRAIN = "drain"
     """All that is held back is emitted in front of the savepoint, and the job ends with it (`stop --drain`)."""
+    CANCEL = "cancel"
+    """The job runs on, takes no other checkpoint, and is cancelled as soon as the savepoint is complete (`cancel -s`,
+    in 1.14 alone)."""
+
+    @property
+    def synchronous(self) -> bool:
+        """Whether nothing is emitted behind the savepoint."""
+        return self in (StopMode.SUSPEND, StopMode.DRAIN)
 
 
 class ClaimMode(StrEnum):
@@ -58,6 +66,7 @@ class FailureReason(StrEnum):
     SHUT_DOWN = "coordinator shut down"
     TOO_MANY_REQUESTS = "too many requests"
     NO_TARGET = "no savepoint directory"
+    NO_SUCH_STOP = "this version does not cancel with a savepoint"
     # --- by a task ---
     DECLINED = "declined"
     ASYNCHRONOUS_PART = "asynchronous part failed"
@@ -83,6 +92,7 @@ PREFLIGHT = frozenset(
         FailureReason.SHUT_DOWN,
         FailureReason.TOO_MANY_REQUESTS,
         FailureReason.NO_TARGET,
+        FailureReason.NO_SUCH_STOP,
     }
 )
 """Reasons of a refusal."""

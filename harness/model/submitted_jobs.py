@@ -9,6 +9,8 @@ from holdfast.harness.model.edited_job import edited
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.plan import Plan, Topology
 
+STOP = "stop"
+"""The command with which a job finishes whose input does not end."""
 SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
 restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.faults.process import kill
-from holdfast.faults.savepoint import move_savepoint, savepoint, stop
+from holdfast.faults.savepoint import cancel_with_savepoint, move_savepoint, savepoint, stop
 from holdfast.faults.storage import storage_error
 from holdfast.faults.user import command
 from holdfast.harness.model import profile
@@ -124,6 +124,31 @@ COMPLETE = (
     _resumed(MOVE, options=INCREMENTAL, how=SavepointFormat.NATIVE),
 )
 """The checkpoints of the first job, and what they share, are deleted when it has finished."""
+CANCELLED = (
+    _plan(
+        cancel_with_savepoint(after_checkpoint=3),
+        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+        options=VERSION_1_14,
+    ),
+    _plan(
+        cancel_with_savepoint(after_checkpoint=3),
+        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+        kill(WORKERS[0], after_checkpoint=9),
+        job=FORWARD,
+        options=VERSION_1_14,
+    ),
+    _plan(
+        cancel_with_savepoint(after_checkpoint=3),
+        kill(WORKERS[0], after_checkpoint=3, gate=gate("write-state", WORKERS[0])),
+        options=VERSION_1_14,
+    ),
+    _plan(
+        cancel_with_savepoint(after_checkpoint=3),
+        storage_error("publish-metadata", after_checkpoint=3),
+        options=VERSION_1_14,
+    ),
+)
+"""In 1.14 a job can be cancelled with a savepoint; without one it goes on."""
 ENDED = tuple(
     _plan(stop(drain=drain, after_checkpoint=3), *faults, job=job, expected_end=ExpectedEnd.FINISHED)
     for job in (TUMBLING_SUM, SESSION_SUM)
@@ -257,6 +282,18 @@ CASES = with_needs(
         windows=(Window.RESTORED_STATE,),
         plan=each_of(TIMED),
         runs=len(TIMED),
+    ),
+    Case(
+        id="savepoints/cancelled",
+        purpose="Is a job cancelled when the savepoint is complete that it was to be cancelled with, and not before?",
+        method="Jobs are cancelled with a savepoint, and others go on from it; twice there can be no savepoint.",
+        passes="The first job ends with its savepoint, and the output of both is right, once; without one it runs on.",
+        decides=(
+            Decision("SAV-03", "SAVEPOINT", ("stopped-silently",), "cancels-at-once"),
+            Decision("SAV-03", "SAVEPOINT", ("not-stopped",), "forgets-to-cancel"),
+        ),
+        plan=each_of(CANCELLED),
+        runs=len(CANCELLED),
     ),
     Case(
         id="savepoints/drained-windows",

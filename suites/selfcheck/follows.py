@@ -41,6 +41,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     ),
     "K2": ("LIVE/end-not-reached", "LOUD/started-older", *EXTRA),
     "stops-silently": STUCK,
+    "cancels-at-once": ("LIVE/end-not-reached", *STUCK),
+    "forgets-to-cancel": ("LIVE/end-not-reached", *STUCK),
     "commits-savepoints": ("SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored"),
     "invents-target": ("SAVEPOINT/savepoint-deleted",),
     "never-frees": ("COORD/over-budget-unnamed", *STUCK),

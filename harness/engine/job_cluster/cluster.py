@@ -14,6 +14,7 @@ import msgspec
 from holdfast.harness.engine.job_cluster.jobs import Job, SavepointOperation
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import JobSubmitted
 from holdfast.harness.model.plan import Plan
@@ -21,6 +22,7 @@ from holdfast.harness.model.submitted_jobs import SUBMIT
 from holdfast.harness.spi.controls.job import JobControl
 from holdfast.harness.spi.system import Deployment
 
+CANCEL_WITH_SAVEPOINT = "cancel-with-savepoint"
 STEP_MS = 20.0
 """How long a request waits at most until the cluster takes it."""
 Answer = dict[str, Any]
@@ -131,26 +133,32 @@ class Cluster:
         self._present = self._begin(self.plan.job.name)
         return {"jobid": self._present.job}
 
-    def savepoint(self, identity: str, directory: str, words: Mapping[str, int | str], *, stops: bool) -> Answer:
+    def savepoint(self, identity: str, directory: str, words: Mapping[str, int | str], command: str) -> Answer:
         """Ask a job for a savepoint.
 
         Args:
             identity: of the job.
             directory: below which it goes; empty: what is configured, else below the folder of the cluster.
             words: other parameters of the command, such as `format` and `drain`.
-            stops: the job ends with it.
+            command: `savepoint`, or `stop` or `cancel-with-savepoint`, with which the job ends.
 
         Raises:
             Unknown: there is no such job.
-            Refused: it has ended.
+            Refused: it has ended, or its version does not end so.
         """
         job = self.job(identity)
         if job.over:
             raise Refused(f"job {identity} is {job.state}: only a running job has savepoints taken.")
-        operation = SavepointOperation(uuid4().hex, f"savepoint-{identity[:6]}-{uuid4().hex[:12]}", stops)
+        if command == CANCEL_WITH_SAVEPOINT and self.plan.options.get(profile.PROFILE) != profile.FLINK_1_14:
+            raise Refused(
+                f"job {identity} runs as {profile.FLINK_2}, which does not cancel with a savepoint: stop it with one, "
+                f"or run it with {profile.PROFILE}={profile.FLINK_1_14}."
+            )
+        name, ends = f"savepoint-{identity[:6]}-{uuid4().hex[:12]}", command != "savepoint"
+        operation = SavepointOperation(uuid4().hex, name, ends)
         job.savepoints[operation.trigger] = operation
         parameters = {"target": directory, "name": operation.name, **words}
-        self._deployment.controls[JobControl].command("stop" if stops else "savepoint", parameters)
+        self._deployment.controls[JobControl].command(command, parameters)
         return {"request-id": operation.trigger}
 
     def savepoint_status(self, identity: str, trigger: str) -> Answer:

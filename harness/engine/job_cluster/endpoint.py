@@ -4,7 +4,7 @@
 | --- | --- |
 | GET /jobs, /jobs/overview, /jobs/:id | what there is |
 | POST /jobs | another job; `savepointPath`, `allowNonRestoredState`, `claimMode`, `parallelism` |
-| POST /jobs/:id/savepoints | a trigger id; `target-directory`, `formatType` |
+| POST /jobs/:id/savepoints | a trigger id; `target-directory`, `formatType`, `cancel-job` (flink-1.14 alone) |
 | POST /jobs/:id/stop | a trigger id; `targetDirectory`, `drain`, `formatType` |
 | GET /jobs/:id/savepoints/:trigger | IN_PROGRESS or COMPLETED, with `location` or `failure-cause` |
 | PATCH /jobs/:id?mode=cancel | the job is cancelled |
@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.harness.engine.job_cluster.cluster import Answer, Cluster, Refused, Unknown
+from holdfast.harness.engine.job_cluster.cluster import CANCEL_WITH_SAVEPOINT, Answer, Cluster, Refused, Unknown
 from holdfast.harness.model.checkpoint import SavepointFormat
 
 
@@ -94,11 +94,12 @@ class _Handler(BaseHTTPRequestHandler):
             case "POST", ["jobs", job, "savepoints"]:
                 body = self._body()
                 target, words = str(body.get("target-directory") or ""), _words(body)
-                return cluster.ask(lambda: cluster.savepoint(job, target, words, stops=False))
+                command = CANCEL_WITH_SAVEPOINT if body.get("cancel-job") else "savepoint"
+                return cluster.ask(lambda: cluster.savepoint(job, target, words, command))
             case "POST", ["jobs", job, "stop"]:
                 body = self._body()
                 target, words = str(body.get("targetDirectory") or ""), _words(body)
-                return cluster.ask(lambda: cluster.savepoint(job, target, words, stops=True))
+                return cluster.ask(lambda: cluster.savepoint(job, target, words, "stop"))
             case "GET", ["jobs", job, "savepoints", trigger]:
                 return cluster.ask(lambda: cluster.savepoint_status(job, trigger))
             case "PATCH", ["jobs", job]:

@@ -16,7 +16,7 @@ from holdfast.harness.model.demands import demands
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
-from holdfast.harness.model.submitted_jobs import topologies
+from holdfast.harness.model.submitted_jobs import STOP, topologies
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import network_channels, subtasks
 from holdfast.harness.spi.fault import ContractBound, InputBound
@@ -44,9 +44,9 @@ def check_plan(plan: Plan, system: System, tier: Tier, tools: Toolbox) -> None:
         )
     finishes = plan.expected_end is ExpectedEnd.FINISHED
     _require(
-        plan.job.bounded or not finishes,
+        plan.job.bounded or not finishes or any(fault.kind == STOP for fault in plan.faults),
         f"expected_end is {plan.expected_end}, but job {plan.job.name} has a source whose input never ends: "
-        "make every source bounded.",
+        f"make every source bounded, or {STOP} it.",
     )
     _require(
         not plan.job.bounded or plan.expected_end is not ExpectedEnd.RUNNING,

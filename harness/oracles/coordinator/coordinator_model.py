@@ -7,7 +7,6 @@ although their nodes differ.
 from __future__ import annotations
 
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.checkpoint import StopMode
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.coordinator.attempt_trace import AttemptTrace
 from holdfast.harness.oracles.coordinator.notice_trace import NoticeTrace
@@ -89,7 +88,7 @@ class CoordinatorModel:
         self.durable: set[int] = set()
         self.completions: dict[str, int] = {}
         self.synchronous = {
-            event.checkpoint for event in history.of(events.SavepointTriggered) if event.stop is not StopMode.GO_ON
+            event.checkpoint for event in history.of(events.SavepointTriggered) if event.stop.synchronous
         }
 
     def known(self, event: events.Event, checkpoint: int) -> Checkpoint | None:

@@ -15,8 +15,8 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "emitted-behind-stop": "a subtask emits a batch behind its part of the savepoint that its job stops with",
-    "not-stopped": "the savepoint that a job is to stop with is complete, nothing failed, and the job has not finished",
-    "stopped-silently": "a job has finished though the savepoint that it was to stop with is not complete",
+    "not-stopped": "the savepoint that a job is to end with is complete, nothing failed, and the job has not ended",
+    "stopped-silently": "a job has ended though the savepoint that it was to end with is not complete",
     "not-drained": "a subtask takes its part of a draining savepoint without having called finish()",
     "drained-unasked": "finish() is called for a savepoint that drains nothing",
     "savepoint-commits": "a savepoint that is no recovery point is announced to a task, or commits its transactions",
@@ -28,8 +28,9 @@ def judge(history: History, findings: Findings) -> None:
     """Decide on each savepoint by what happened around it."""
     job_of = Submissions(history).of
     for triggered in history.of(events.SavepointTriggered):
-        if triggered.stop is not StopMode.GO_ON:
+        if triggered.stop.synchronous:
             _judge_parts(history, triggered, findings)
+        if triggered.stop is not StopMode.GO_ON:
             _judge_end(history, triggered, job_of(triggered), findings)
     _judge_recovery_points(history, findings)
 
@@ -68,10 +69,13 @@ def _judge_parts(history: History, triggered: events.SavepointTriggered, finding
 
 
 def _judge_end(history: History, triggered: events.SavepointTriggered, job: int, findings: Findings) -> None:
-    """The job finishes with the savepoint, and not without it."""
+    """The job finishes with the savepoint, or is cancelled with it, and not without it."""
     number = Submissions(history).of
     ends = [event for event in history.of(events.JobSwitched) if number(event) == job]
-    finished = next((event for event in ends if event.status is events.JobStatus.FINISHED), None)
+    cancels = triggered.stop is StopMode.CANCEL
+    over = (events.JobStatus.CANCELLING, events.JobStatus.CANCELED) if cancels else (events.JobStatus.FINISHED,)
+    finished = next((event for event in ends if event.status in over), None)
+    asked = any(fault.kind == CANCEL for fault in history.plan.faults)
     same = [
         event
         for event in history.of(events.SavepointCompleted)
@@ -81,8 +85,8 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     if not same:
         findings.check("stopped-silently")
         restarted = any(event.attempt > triggered.attempt for event in history.of(events.AttemptStarted))
-        if finished is not None and not restarted and not bounded:
-            message = f"the job has finished, and savepoint {triggered.checkpoint} is not complete"
+        if finished is not None and not restarted and not bounded and not (cancels and asked):
+            message = f"the job has ended, and savepoint {triggered.checkpoint} is not complete"
             findings.violated("stopped-silently", message, triggered, finished)
         return
     failed = any(history.position(event) > history.position(triggered) for event in history.of(events.FailureCounted))
@@ -90,10 +94,12 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
         return
     findings.check("not-stopped")
     if finished is None and history.end.ended_ns - same[0].time_ns > PATIENCE_NS:
-        message = f"savepoint {triggered.checkpoint} is complete, and the job has not finished"
+        message = f"savepoint {triggered.checkpoint} is complete, and the job has not ended"
         findings.violated("not-stopped", message, same[0])
 
 
+CANCEL = "cancel"
+"""What a user can ask for besides."""
 PATIENCE_NS = 1_000_000_000
 """Within this a job that has its savepoint ends: what it still commits takes no longer where nothing fails."""
 
@@ -104,9 +110,7 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
         return
     number = Submissions(history).of
     stops = {
-        (number(event), event.checkpoint)
-        for event in history.of(events.SavepointTriggered)
-        if event.stop is not StopMode.GO_ON
+        (number(event), event.checkpoint) for event in history.of(events.SavepointTriggered) if event.stop.synchronous
     }
     between = {
         (number(event), event.checkpoint): event

@@ -87,6 +87,7 @@ def test_the_command_lines_of_the_seed(shell: Shell) -> None:
     (_, _), (resumed, state) = shell.states()
     assert state == "RUNNING"
 
+    assert "does not cancel with a savepoint: stop it with one" in shell.refuses("cancel", "-s", "target", resumed)
     assert "Could not find a job with ID 0" in shell.refuses("savepoint", "0")
     assert (
         shell.answer("POST", f"/jobs/{job}/stop") == f"job {job} is FINISHED: only a running job has savepoints taken."
@@ -104,6 +105,18 @@ def test_a_job_is_cancelled_and_a_path_that_leads_nowhere_is_named(shell: Shell)
     shell.says("cancel", job)
     assert "nowhere/_metadata cannot be read" in shell.refuses("run", "-s", "nowhere", "-d")
     assert [state for _, state in shell.states()] == ["CANCELED", "FAILED"]
+
+
+@pytest.mark.nightly
+def test_in_1_14_a_job_is_cancelled_with_a_savepoint_and_goes_on_from_it(shell: Shell) -> None:
+    shell.says("run", "-d", "-D", "holdfast.profile=flink-1.14")
+    (job, _), *_ = shell.states()
+    told = shell.says("cancel", "-s", "target", job)
+    savepoint = told.partition("Savepoint stored in ")[2].strip().rstrip(".")
+    assert Path(savepoint).parent == shell.folder / "target"
+    assert shell.states() == [(job, "CANCELED")]
+    shell.says("run", "-s", savepoint, "-d")
+    assert [state for _, state in shell.states()] == ["CANCELED", "RUNNING"]
 
 
 def test_without_a_cluster_there_is_nobody_to_ask(shell: Shell) -> None:

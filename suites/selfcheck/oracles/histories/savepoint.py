@@ -185,6 +185,28 @@ def restarted_without_it() -> History:
     return story(triggered(), events.CheckpointAborted(checkpoint=4, reason="expired"), failed, events.AttemptStarted())
 
 
+@bad("stopped-silently")
+def cancelled_without_it() -> History:
+    cancelled = events.JobSwitched(status=events.JobStatus.CANCELLING)
+    return story(triggered(StopMode.CANCEL), events.CheckpointAborted(checkpoint=4, reason="expired"), cancelled)
+
+
+@near("stopped-silently")
+def goes_on_without_it() -> History:
+    return story(triggered(StopMode.CANCEL), events.CheckpointAborted(checkpoint=4, reason="expired"), LATER_MS)
+
+
+@bad("not-stopped")
+def it_is_not_cancelled() -> History:
+    return story(triggered(StopMode.CANCEL), completed(), LATER_MS, listed(METADATA, FILE))
+
+
+@near("not-stopped")
+def it_is_cancelled_with_it() -> History:
+    cancelled = events.JobSwitched(status=events.JobStatus.CANCELLING)
+    return story(triggered(StopMode.CANCEL), completed(), 20.0, cancelled, LATER_MS, listed(METADATA, FILE))
+
+
 @bad("not-drained")
 def snapshot_before_finish() -> History:
     drain = triggered(StopMode.DRAIN)
