@@ -408,8 +408,8 @@ def new(
         str,
         typer.Argument(
             metavar="KIND",
-            help="A part, by its option of certify, such as state-backend or sink. Or program, over JSON lines; or "
-            "pipeline, on Spark.",
+            help="A part, by its option of certify, such as state-backend or sink. Or program, over JSON lines; "
+            "pipeline, on Spark; system, an engine that runs as processes.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the module that is written.")],

@@ -72,6 +72,8 @@ class Holdfast:
         from holdfast.harness.engine.site.foreign import let_pass
 
         let_pass(pytest.fail.Exception)  # Pytest ends a test with it, such as at a time limit.
+        if (here := str(Path.cwd())) not in sys.path:
+            sys.path.append(here)  # As for the command: what stands in the current folder can be named.
         try:
             failure = certify(system, mark_of(self._fields), self._folder, self._seed)
         except NotApplicable as error:

@@ -93,16 +93,14 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
 
 
 def not_applicable(case: Case, system: System, tier: Tier) -> str:
-    """The same, also of a negative control of another system; without the name of the system.
-
-    Raises:
-        UsageError: the case's own plan is wrong.
-    """
+    """The same, also of a negative control of another system; a case whose own plan is wrong applies, and shows it."""
     try:
         system_under_test(case, system, first_seed=1)
+        return why_not_applicable(case, system, tier, registry.toolbox())
     except NotApplicable:
-        return "a negative control of another system"
-    return why_not_applicable(case, system, tier, registry.toolbox())
+        return "it is a negative control of another system"
+    except UsageError:
+        return ""
 
 
 def chosen(cases: Iterable[Case], rules: frozenset[str], areas: frozenset[str]) -> tuple[Case, ...]:

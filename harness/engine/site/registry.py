@@ -112,7 +112,7 @@ def system(name: str) -> System:
         if missing:
             raise UsageError(
                 f"system {name!r} is a {type(made).__name__} without {', '.join(missing)}: implement the protocol "
-                "holdfast.harness.spi.system.System."
+                "holdfast.harness.spi.system.System, or inherit holdfast.harness.adapter.engine.Engine."
             )
         if isinstance(made, NeedsServices):
             from holdfast.harness.engine.site.services import services

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,22 @@ def test_a_program_passes_and_its_twin_counts_twice(language: str, tmp_path: Pat
     code, journal = certified(folder, program(folder, language, "wrong_mine"), "--rule", rule)
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
     assert rule in statuses(journal, Status.FAIL)
+
+
+@pytest.mark.nightly
+def test_a_system_passes_and_its_twin_forgets(tmp_path: Path) -> None:
+    folder = written("system", tmp_path)
+    rule = rule_of(folder / "wrong_mine.py")
+    code, journal = certified(folder, "mine:Engine", "--tier", "process", "--rule", rule)
+    assert code == 0
+    assert rule in statuses(journal, Status.PASS)
+    code, journal = certified(folder, "wrong_mine:WrongEngine", "--tier", "process", "--rule", rule)
+    assert (code, journal.certificate.title) == (1, Title.REFUSED)
+    assert rule in statuses(journal, Status.FAIL)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    assert "2 passed" in ended.stdout
 
 
 @pytest.mark.nightly
