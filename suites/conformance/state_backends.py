@@ -1,0 +1,145 @@
+"""State backends of the SPI under real processes that die (RULES SBK, INC, REC, RSC): RocksDB, and others by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from holdfast.faults.process import kill
+from holdfast.harness.model import profile
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.jobs import DEDUPLICATE, SESSION_SUM, SLIDING_SUM, TOP_SUM
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance import plans
+from holdfast.suites.conformance.incremental import AFTER_RESTARTS, INCREMENTAL, LONG, SHARING
+from holdfast.suites.conformance.operators import KEYED
+from holdfast.suites.conformance.plans import WORKERS, gate
+from holdfast.suites.conformance.rescaling import BY_KEY as RESCALED
+from holdfast.suites.conformance.rescaling import RETAIN, rescaled
+
+FULL = {profile.BACKEND: "rocksdb", **plans.STATE_IN_FILES}
+COPIED = {**FULL, profile.DIRECTORY: "file:///checkpoints", profile.LOCAL_RECOVERY: "true"}
+FOREIGN = "holdfast.fixtures.backends.named_files:NamedFilesBackend"
+LOSES = "holdfast.fixtures.mutants.state_backends.rocksdb:LosesTheUnflushed"
+PATIENT = Bounds(safety_ms=10_000, liveness_ms=10_000)
+
+
+def _plan(*faults: FaultSpec, options: Mapping[str, str] = INCREMENTAL) -> Plan:
+    return plans.plan(*faults, options=options, records=LONG, bounds=PATIENT)
+
+
+AT_WRITES = (
+    _plan(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum"))),
+    _plan(kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR))),
+    _plan(kill(COORDINATOR, after_checkpoint=3, gate=gate("notify", COORDINATOR))),
+)
+"""Between an upload and its acknowledgement, and in front of and behind a completion."""
+CHAINS = (
+    _plan(kill(WORKERS[0], after_checkpoint=6), kill(COORDINATOR, after_checkpoint=9)),
+    _plan(kill(WORKERS[0], after_checkpoint=3, gate=gate("during-write-state", WORKERS[0], "sum"))),
+    _plan(kill(WORKERS[0], after_checkpoint=3), options=FULL),
+    _plan(kill(WORKERS[0], after_checkpoint=3), options=COPIED),
+    _plan(kill(WORKERS[1], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: FOREIGN}),
+)
+WIDTHS = tuple(
+    rescaled(2, 4, 2, faults=faults, options={**RETAIN, **options}, bounds=PATIENT)
+    for options, faults in ((INCREMENTAL, ()), (INCREMENTAL, (kill(WORKERS[1], after_checkpoint=5),)), (FULL, ()))
+)
+BY_KEY = tuple(
+    plans.plan(kill(WORKERS[0], after_checkpoint=2), job=job, options=options, bounds=PATIENT)
+    for job, options in (
+        (SESSION_SUM, {}),
+        (SLIDING_SUM, INCREMENTAL),
+        (TOP_SUM, INCREMENTAL),
+        (DEDUPLICATE, INCREMENTAL),
+    )
+)
+CONTROL = replace(
+    _plan(kill(WORKERS[0], after_checkpoint=3), options={**INCREMENTAL, profile.BACKEND: LOSES}), bounds=PATIENT
+)
+
+CASES = plans.with_needs(
+    Case(
+        id="state-backends/rocksdb-at-writes",
+        purpose="Does what RocksDB has stored survive deaths around the moment when a checkpoint owns it?",
+        method="SIGKILL hits a worker between upload and acknowledgement, and the coordinator before and after a "
+        "completion; state is kept in a real RocksDB, whose tables later checkpoints share.",
+        passes="No file is deleted that a checkpoint reaches, none stays that no checkpoint reaches, and each row is "
+        "the effect of every record once.",
+        decides=(
+            Decision("INC-02", "SHARED", ("deleted-in-use",), "deletes-with-dropped"),
+            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=plans.each_of(AT_WRITES),
+        runs=len(AT_WRITES),
+        tiers=(Tier.PROCESS,),
+        needs=SHARING,
+        mutant_plan=plans.each_of(AFTER_RESTARTS),
+    ),
+    Case(
+        id="state-backends/rocksdb-chains",
+        purpose="Is a chain of increments restored, and a full snapshot, a local copy and somebody else's backend?",
+        method="Workers and the coordinator are killed once several increments rest on each other, during an upload, "
+        "and with full snapshots, with local copies and with a backend by its name.",
+        passes="Each checkpoint restores to what its subtasks had, and each row is the effect of every record once.",
+        decides=(
+            Decision("INC-02", "SHARED", ("deleted-in-use",), "deletes-with-dropped"),
+            Decision("REC-03", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=plans.each_of(CHAINS),
+        runs=len(CHAINS),
+        tiers=(Tier.PROCESS,),
+        needs=SHARING,
+        mutant_plan=plans.each_of(AFTER_RESTARTS),
+    ),
+    Case(
+        id="state-backends/rocksdb-widths",
+        purpose="Do tables of RocksDB come to the subtasks that own their key groups at another width?",
+        method="A job on two workers goes on with four and then with two again, with increments and without; once a "
+        "worker is killed in between.",
+        passes="Each key group has one owner with its state, and each row is the effect of every record once.",
+        decides=(
+            Decision("RSC-01", "EXACT", ("row-wrong", "counts-stepped-back", "input-missing"), "source-repeats-one"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=plans.each_of(WIDTHS),
+        runs=len(WIDTHS),
+        tiers=(Tier.PROCESS,),
+        needs=SHARING,
+        mutant_plan=plans.each_of(RESCALED),
+    ),
+    Case(
+        id="state-backends/operators-by-key",
+        purpose="Do windows, sessions, lists and times to live come back from RocksDB as they were?",
+        method="Event time crosses real channels, a worker is killed, and timers are restored.",
+        passes="Every row is what the oracle's own interpretation of the job has at that prefix of the input.",
+        decides=(
+            Decision("REC-03", "EXACT", ("row-wrong",), "loses-ties"),
+            Decision("REC-07", "WINDOW", ("window-wrong", "window-unknown"), "ends-sessions-by-steady-clock"),
+        ),
+        windows=(Window.RESTORED_STATE,),
+        plan=plans.each_of(BY_KEY),
+        runs=len(BY_KEY),
+        tiers=(Tier.PROCESS,),
+        needs=SHARING,
+        mutant_plan=plans.each_of(KEYED),
+    ),
+    Case(
+        id="state-backends/loss-control",
+        purpose="Is it shown that a backend stores tables without what is only in memory?",
+        method="Such a backend is named, and a worker killed.",
+        passes="What a checkpoint gives back is not what its subtasks had.",
+        decides=(),
+        plan=CONTROL,
+        expected=Outcome.FAIL,
+        refutes=frozenset({"RESTORE/audit-differs", "RESTORE/state-differs", "EXACT/input-missing"}),
+        tiers=(Tier.PROCESS,),
+        needs=SHARING,
+    ),
+)
