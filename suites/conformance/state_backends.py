@@ -33,7 +33,7 @@ def _plan(*faults: FaultSpec, options: Mapping[str, str] = INCREMENTAL) -> Plan:
 
 AT_WRITES = (
     _plan(kill(WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum"))),
-    _plan(kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR))),
+    _plan(kill(COORDINATOR, after_checkpoint=1, gate=gate("publish-metadata", COORDINATOR))),
     _plan(kill(COORDINATOR, after_checkpoint=3, gate=gate("notify", COORDINATOR))),
 )
 """Between an upload and its acknowledgement, and in front of and behind a completion."""
