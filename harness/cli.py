@@ -104,6 +104,12 @@ def certify(
             help="In place of a system: a checkpoint storage, judged by its kit (suites/certify/README.md).",
         ),
     ] = "",
+    file_system: Annotated[
+        str,
+        typer.Option(
+            metavar="URI|module:factory", help="In place of a system: a file system for checkpoints, by its kit."
+        ),
+    ] = "",
     location: Annotated[str, typer.Option(metavar="URI", help="Below which the kit may store.")] = "",
     option: Annotated[
         list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a storage, sink or source; repeatable.")
@@ -156,6 +162,7 @@ def certify(
     parts = {
         "state_backend": state_backend,
         "checkpoint_storage": checkpoint_storage,
+        "file_system": file_system,
         "restart_strategy": restart_strategy,
         "sink": sink,
         "source": source,
@@ -165,9 +172,10 @@ def certify(
         given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
         what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
         raise UsageError(f"{what}: name a system, or a part of one such as --state-backend module:factory.")
-    if (location or option) and not (checkpoint_storage or sink or source):
+    if (location or option) and not (checkpoint_storage or file_system or sink or source):
         raise UsageError(
-            "--location and --option are for --checkpoint-storage, --sink and --source: add one, or leave them out."
+            "--location and --option are for --checkpoint-storage, --file-system, --sink and --source: "
+            "add one, or leave them out."
         )
     for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part

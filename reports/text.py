@@ -38,6 +38,7 @@ SUBJECT_WORDS = {
     Subject.SOURCE: "source",
     Subject.SINK: "sink",
     Subject.RESTART_STRATEGY: "restart strategy",
+    Subject.FILE_SYSTEM: "file system",
 }
 DECIDABILITY_WORDS = {
     Decidability.SCRIPTED: "one scripted run decides",

@@ -17,6 +17,7 @@ SUBJECTS = {
     Subject.SOURCE: "a source",
     Subject.SINK: "a sink",
     Subject.RESTART_STRATEGY: "a restart strategy",
+    Subject.FILE_SYSTEM: "a file system",
 }
 DECIDED_BY = {
     Decidability.SCRIPTED: "one scripted run",

@@ -35,6 +35,7 @@ class Subject(StrEnum):
     SOURCE = "SRC"
     SINK = "SNK"
     RESTART_STRATEGY = "RS"
+    FILE_SYSTEM = "FS"
 
 
 class Decidability(StrEnum):

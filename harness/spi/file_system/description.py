@@ -35,11 +35,14 @@ class FileSystemContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         uri: the place, such as `hdfs://namenode:8020/checkpoints`.
-        folder: one segment below it, in which all files lie. Those of other folders are not seen, nor touched (STO-08).
+        folder: one segment below it, in which all files lie: letters, digits, `.`, `_`, `-`, `~` and `%`. Those of
+            other folders are not seen, nor touched (STO-08). Empty: the place itself.
+        read_only: nobody will write: nothing is made there, and nothing need be there.
         options: those of `FileSystemDescription.options` that the user has set. Keys and passwords never are among
             them.
     """
 
     uri: str
-    folder: str
+    folder: str = ""
+    read_only: bool = False
     options: Mapping[str, str] = {}

@@ -11,6 +11,7 @@ a relay that loses requests and answers, bits that change where files lie. What 
 from __future__ import annotations
 
 from holdfast.suites.certify.checkpoint_storage.kit import CHECKS, certify, kit
-from holdfast.suites.certify.checkpoint_storage.target import Target, target_of
+from holdfast.suites.certify.checkpoint_storage.target import target_of
+from holdfast.suites.certify.outside.target import Target
 
 __all__ = ["CHECKS", "Target", "certify", "kit", "target_of"]

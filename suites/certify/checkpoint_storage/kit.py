@@ -10,8 +10,9 @@ from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.checkpoint_storage.checks import DIRECTED
 from holdfast.suites.certify.checkpoint_storage.machine import PROGRAMS
-from holdfast.suites.certify.checkpoint_storage.target import Target, target_of
+from holdfast.suites.certify.checkpoint_storage.target import target_of
 from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.outside.target import Target
 from holdfast.suites.certify.verdict import CheckVerdict
 
 CHECKS: tuple[Check[Bench], ...] = (*DIRECTED, *PROGRAMS)

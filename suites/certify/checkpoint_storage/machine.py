@@ -11,8 +11,9 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Fenced
 from holdfast.harness.spi.storage import CheckpointOutputStream, CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.checkpoint_storage.bench import Bench, bytes_of
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.checkpoint_storage.model import Model, Stored
+from holdfast.suites.certify.outside.bench import bytes_of
 from holdfast.suites.certify.programs import run_machine
 
 STEPS = 30

@@ -11,6 +11,7 @@ import pytest
 from holdfast.fixtures.mutants.sources import VARIANTS
 from holdfast.fixtures.sources.files import FileSource
 from holdfast.fixtures.sources.log import LogSource
+from holdfast.fixtures.sources.objects import ObjectSource
 from holdfast.fixtures.sources.position import Position
 from holdfast.fixtures.sources.queue import QueueSource
 from holdfast.fixtures.sources.reader import Reader
@@ -24,14 +25,16 @@ from holdfast.suites.certify.source.kit import judge
 from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
-RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, QueueSource)
+RIGHT: tuple[SourceFactory, ...] = (LogSource, FileSource, ObjectSource, QueueSource)
 CHECKS = {check.id: check for check in source.CHECKS}
 KILLED_BY = {
     "resumes-one-late": "REC-02/resumes",
     "resumes-at-the-batch": "REC-02/resumes",
     "counts-lines": "REC-02/resumes",
+    "resumes-behind-the-block": "REC-02/resumes",
     "forgets-found": "REC-02/ended",
     "looks-once": "REC-02/discovered",
+    "lists-behind-the-last": "REC-02/discovered",
     "loses-new-splits": "REC-02/discovered",
     "loses-behind-errors": "REC-02/errors",
     "takes-any-split": "REC-02/foreign",
@@ -70,6 +73,7 @@ MOST_STEPS = 14
 
 test_log = source.kit(f"{LogSource.__module__}:LogSource")
 test_files = source.kit(FileSource)
+test_objects = source.kit(ObjectSource)
 test_queue = source.kit(QueueSource)
 
 

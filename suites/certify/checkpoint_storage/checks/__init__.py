@@ -11,12 +11,12 @@ from holdfast.suites.certify.checkpoint_storage.checks import (
     epochs,
     errors,
     limits,
-    places,
     pointers,
     races,
     scopes,
     streams,
 )
+from holdfast.suites.certify.outside import places
 
 DIRECTED: tuple[Check[Bench], ...] = (
     *places.CHECKS,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import MEBIBYTE, OUTLIVES_PROCESS, Bench, bytes_of
-from holdfast.suites.certify.checkpoint_storage.telling import Act
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
 
 SIZES = (0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
 """Around the sizes of buffers and of the parts of uploads."""

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import MEBIBYTE, OUTLIVES_PROCESS, Bench, bytes_of
-from holdfast.suites.certify.checkpoint_storage.telling import Act
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
 
 MOST_POINTS = 80
 """Of more, evenly spread ones are taken."""

@@ -9,7 +9,8 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Damaged, Transient
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import OUTLIVES_PROCESS, Bench, bytes_of, content_of
+from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
+from holdfast.suites.certify.outside.bench import OUTLIVES_PROCESS, bytes_of
 
 SIZES = (1, 300, 20_000)
 LOUD = (Damaged, FileNotFoundError, Transient)

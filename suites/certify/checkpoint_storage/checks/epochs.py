@@ -8,8 +8,9 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Fenced
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import EXCLUSIVE, OUTLIVES_PROCESS, Bench, bytes_of
-from holdfast.suites.certify.checkpoint_storage.telling import Act
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
 
 CONTENT = bytes_of(300)
 JOBS = ("job", "job-2", "jo", "Job", "job/2", "..", ".", "job 3", "chk-1", "shared", "jöb", "job%2F2")

@@ -9,8 +9,9 @@ from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.errors import Transient
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import ENDPOINT, MEBIBYTE, Bench, bytes_of, content_of
-from holdfast.suites.certify.checkpoint_storage.relay import WireFault
+from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
+from holdfast.suites.certify.outside.bench import ENDPOINT, MEBIBYTE, bytes_of
+from holdfast.suites.certify.outside.relay import WireFault
 
 MOST_REQUESTS = 40
 """Of one program; further ones are not tried."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import INLINE, MEBIBYTE, Bench, bytes_of
+from holdfast.suites.certify.checkpoint_storage.bench import INLINE, Bench
 from holdfast.suites.certify.checkpoint_storage.target import INLINE_THRESHOLD
+from holdfast.suites.certify.outside.bench import MEBIBYTE, bytes_of
 
 LARGEST_TRIED = 32 * MEBIBYTE
 """A limit above this is not tried: the memory belongs to others, too."""

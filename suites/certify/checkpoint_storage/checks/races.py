@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Barrier
 
 from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import CheckpointStorage, Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import EXCLUSIVE, OUTLIVES_PROCESS, Bench, bytes_of
-from holdfast.suites.certify.checkpoint_storage.telling import Act
+from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.outside.at_once import at_once
+from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
 
 MOST_STOPS = 40
 """Points at which a writer stands still; of more, evenly spread ones are taken."""
 WRITERS = 6
 ROUNDS = 8
-
-
-def at_once(calls: Sequence[Callable[[], object]]) -> list[object]:
-    """What calls returned or raised that began at the same instant, each on a thread of its own."""
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], object]) -> object:
-        barrier.wait()
-        try:
-            return call()
-        except Exception as error:
-            return error
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 def one_name(bench: Bench) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import MEBIBYTE, Bench, bytes_of, content_of, shortened
+from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
+from holdfast.suites.certify.outside.bench import MEBIBYTE, bytes_of, shortened
 
 CONTENT = bytes_of(300)
 LONG = bytes(range(256)) * 5

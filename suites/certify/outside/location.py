@@ -186,7 +186,7 @@ def location_below(uri: str, options: Mapping[str, str]) -> Location:
     if scheme in ("s3", "oss"):
         return Bucket(uri, options)
     if scheme == "hdfs":
-        from holdfast.suites.certify.checkpoint_storage.hdfs_location import HdfsFolder
+        from holdfast.suites.certify.outside.hdfs_location import HdfsFolder
 
         return HdfsFolder(uri)
     return Elsewhere(uri)

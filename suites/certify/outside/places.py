@@ -1,53 +1,55 @@
-"""CFG-05: a storage is made where it can work, and says what it is."""
+"""CFG-05: a storage or a file system is made where it can work, and says what it is."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.checkpoint_storage.bench import Bench
+from holdfast.suites.certify.outside.bench import OutsideBench
 
 
-def description(bench: Bench) -> None:
+def description(bench: OutsideBench) -> None:
     first = bench.description
     if first.spi_version != SPI_VERSION:
         raise Violation(bench.rule, f"it is written for version {first.spi_version} of the SPI; this is {SPI_VERSION}.")
     if not first.name or (first.max_file_bytes is not None and first.max_file_bytes < 1):
         raise Violation(bench.rule, f"its description has no name, or a limit below 1: {first}.")
-    storage, _ = bench.coordinator()
-    storage.close()
-    for moment in (storage.describe(), bench.storage("another").describe()):
+    made = bench.make(bench.own)
+    made.close()
+    for moment in (made.describe(), bench.make("another").describe()):
         if moment != first:
             raise Violation(bench.rule, f"its description changed from {first} to {moment}.")
 
 
-def options(bench: Bench) -> None:
+def options(bench: OutsideBench) -> None:
     bench.refuses(
-        "make a storage with an option that it does not declare",
+        "make one with an option that it does not declare",
         ValueError,
-        lambda: bench.storage(options={"holdfast.unknown-option": "1"}),
+        lambda: bench.make(bench.own, options={"holdfast.unknown-option": "1"}),
         says="holdfast.unknown-option",
     )
     given = bench.target.options
     defaults = {key: default for key, (default, _) in bench.description.options.items() if key not in given}
-    bench.step("make a storage with all defaults")
-    bench.storage("defaults", options=defaults)
+    bench.step("make one with all defaults")
+    bench.make("defaults", options=defaults)
 
 
-def uris(bench: Bench) -> None:
+def uris(bench: OutsideBench) -> None:
     for uri in ("holdfast-no-such-scheme://place/folder", "", "no uri at all"):
-        bench.refuses(f"make a storage at {uri!r}", ValueError, _at, bench, uri)
+        bench.refuses(f"make one at {uri!r}", ValueError, _at, bench, uri)
 
 
-def _at(bench: Bench, uri: str) -> object:
-    return bench.target.made(uri, "job", bench.options)
+def _at(bench: OutsideBench, uri: str) -> object:
+    return bench.at(uri, bench.own, bench.options)
 
 
-def unreachable(bench: Bench) -> None:
+def unreachable(bench: OutsideBench) -> None:
     if not bench.location.unreachable:
         raise CannotTry("it has no place that could not be reached")
     bench.refuses(
-        f"make a storage at {bench.location.unreachable!r}",
+        f"make one at {bench.location.unreachable!r}",
         (PermissionError, Transient),
         _at,
         bench,
@@ -55,9 +57,9 @@ def unreachable(bench: Bench) -> None:
     )
 
 
-CHECKS = (
+CHECKS: tuple[Check[Any], ...] = (
     Check("CFG-05/description", "Its description is complete, and stays the same.", description),
     Check("CFG-05/options", "An unknown option is refused by name; defaults are accepted.", options),
-    Check("CFG-05/uris", "A URI of another kind is refused where the storage is made.", uris),
-    Check("CFG-05/unreachable", "A place that cannot be reached is refused where the storage is made.", unreachable),
+    Check("CFG-05/uris", "A URI of another kind is refused where it is made.", uris),
+    Check("CFG-05/unreachable", "A place that cannot be reached is refused where it is made.", unreachable),
 )

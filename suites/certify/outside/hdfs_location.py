@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
-from holdfast.suites.certify.checkpoint_storage import location
+from holdfast.suites.certify.outside import location
 
 _DISCARD = 9
 """A port at which no NameNode listens."""

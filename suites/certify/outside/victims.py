@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from threading import Timer
 
 import msgspec
 
 from holdfast.suites.certify.check import Violation
-from holdfast.suites.certify.checkpoint_storage.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
+from holdfast.suites.certify.outside.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
 
 PATIENCE_S = 120.0
 """How long a victim may be silent."""
-_COMMAND = [sys.executable, "-m", "holdfast.suites.certify.checkpoint_storage.victim"]
+_COMMAND = [sys.executable, "-m", "holdfast.suites.certify.outside.victim"]
 
 
 class Stopped(msgspec.Struct, frozen=True):
@@ -29,11 +29,11 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class Victims:
-    """Processes that make one and the same storage, one after the other."""
+    """Processes that make one and the same thing, one after the other."""
 
-    def __init__(self, factory: str, uri: str, job: str, options: Mapping[str, str]) -> None:
+    def __init__(self, setting: Setting) -> None:
         self._process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._send(Setting(factory, uri, job, options))
+        self._send(setting)
         self._hear("ready")
 
     def run(self, acts: Sequence[Act], counted_from: int = 0) -> Report:
@@ -86,7 +86,7 @@ class Victims:
             silent.cancel()
         told = msgspec.json.decode(line, type=Told) if line else Told(event="ended", where="it does not answer")
         if told.event not in events:
-            raise Violation("STO-07", f"a process that uses the storage ended: {told.where or told.status}.")
+            raise Violation("STO-07", f"a process that uses it ended: {told.where or told.status}.")
         return told
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""A process that makes a storage and does what it is told, until it is stopped: run with `-m` by victims.py.
+"""A process that makes a storage or a file system and does what it is told, until it is stopped: run by victims.py.
 
 It stops at calls that leave Python: of the file system, of a socket, of a database, or of any module that does not
 belong to Python. Each has two points: before it, and behind it. So everything between two effects is a point, in
-whatever way a storage is written. Each command runs in a fork of its own; this process has imported everything and
+whatever way it is written. Each command runs in a fork of its own; this process has imported everything and
 started nothing.
 """
 
@@ -12,14 +12,13 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol, cast
 
 import msgspec
 
-from holdfast.harness.spi.storage import CheckpointStorage, Scope
-from holdfast.suites.certify.checkpoint_storage.synchronised import Watch
-from holdfast.suites.certify.checkpoint_storage.target import Target, named
-from holdfast.suites.certify.checkpoint_storage.telling import (
+from holdfast.suites.certify.outside.synchronised import Watch
+from holdfast.suites.certify.outside.telling import (
     LENGTH_BYTES,
     Act,
     Command,
@@ -57,6 +56,19 @@ def leaves_python(function: Any) -> bool:
     if top == "builtins":  # An extension in Rust may not say of which module it is.
         return of_type is not None and bool(of_type.__flags__ & _HEAP_TYPE)
     return top not in sys.stdlib_module_names and top not in _NOTHING_OUTSIDE
+
+
+class Performer(Protocol):
+    """A module that knows one contract."""
+
+    def load(self, factory: str) -> None:
+        """Import what the factory needs, and start nothing."""
+
+    def made(self, setting: Setting) -> Any:
+        """What the factory makes."""
+
+    def perform(self, thing: Any, act: Act) -> Outcome:
+        """One act, and what came of it. What it raises is told, too."""
 
 
 class Stops:
@@ -109,35 +121,9 @@ def _exactly(length: int) -> bytes:
     return bytes(message)
 
 
-def perform(storage: CheckpointStorage, act: Act) -> Outcome:
-    """One act, and what came of it."""
-    try:
-        match act.verb:
-            case "claim":
-                storage.claim(act.epoch)
-            case "write":
-                stream = storage.streams(act.checkpoint, act.epoch).create(Scope(act.scope), act.name, act.token)
-                for first in range(0, len(act.content), act.piece_bytes) or (0,):
-                    stream.write(act.content[first : first + act.piece_bytes])
-                return Outcome(reference=stream.commit())
-            case "finish":
-                return Outcome(text=storage.finish(act.checkpoint, act.epoch, act.content))
-            case "drop":
-                storage.drop(act.checkpoint, act.epoch)
-            case "read":
-                assert act.reference is not None
-                streams = storage.streams(act.checkpoint, act.epoch)
-                return Outcome(content=b"".join(streams.read(act.reference)))
-            case "resolve":
-                return Outcome(content=storage.resolve(act.name))
-    except Exception as error:
-        return Outcome(error=type(error).__name__, text=str(error))
-    return Outcome()
-
-
-def run(target: Target, setting: Setting, command: Command) -> Report:
+def run(performer: Performer, setting: Setting, command: Command) -> Report:
     """All acts of a command, in the fork."""
-    storage = target.made(setting.uri, setting.job, setting.options)
+    thing = performer.made(setting)
     stops, watch = Stops(command), Watch(setting.uri)
     outcomes: list[Outcome] = []
     unsafe: list[str] = []
@@ -146,24 +132,32 @@ def run(target: Target, setting: Setting, command: Command) -> Report:
         if counted:
             watch.begin()
             stops.begin()
-        outcomes.append(perform(storage, act))
+        outcomes.append(_outcome(performer, thing, act))
         stops.end()
         if counted:
             unsafe.extend(watch.end())
     return Report(outcomes=outcomes, points=stops.points, unsafe=unsafe, watched=watch.applies)
 
 
+def _outcome(performer: Performer, thing: Any, act: Act) -> Outcome:
+    try:
+        return performer.perform(thing, act)
+    except Exception as error:
+        return Outcome(error=type(error).__name__, text=str(error))
+
+
 def main() -> None:
     setting = msgspec.json.decode(hear(), type=Setting)
     Watch.install()  # Before the storage is imported: it may keep the functions that are watched.
-    target = Target(setting.factory, factory=named(setting.factory))
+    performer: Performer = cast("Any", import_module(setting.performer))
+    performer.load(setting.factory)
     tell(Told(event="ready"))
     while line := hear():
         command = msgspec.json.decode(line, type=Command)
         child = os.fork()
         if not child:
             try:
-                tell(Told(event="done", report=run(target, setting, command)))
+                tell(Told(event="done", report=run(performer, setting, command)))
             except BaseException as error:
                 tell(Told(event="broken", where=f"{type(error).__name__}: {error}"))
             os._exit(0)

@@ -12,21 +12,30 @@ LENGTH_BYTES = 8
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What a victim is told first: which storage to make, and where."""
+    """What a victim is told first: what to make, and where.
 
+    Attributes:
+        performer: module that makes it, and calls it (victim.Performer).
+        factory: as `module:name`, or a URI whose scheme is registered.
+        uri: of the place.
+        own: name of the job or folder whose files they are.
+        options: of it.
+    """
+
+    performer: str
     factory: str
     uri: str
-    job: str
+    own: str
     options: Mapping[str, str]
 
 
 class Act(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One call of a storage.
+    """One call of a storage or a file system; its performer knows the verbs.
 
     Attributes:
-        verb: claim, write, finish, drop, read or resolve.
-        name: of a file, or a pointer.
+        name: of a file, or a pointer, or a path.
         content: to be written, in pieces of `piece_bytes`.
+        epoch, checkpoint, scope, token, reference: of a storage.
     """
 
     verb: str
@@ -44,7 +53,7 @@ class Command(msgspec.Struct, frozen=True):
     """What a fork is told.
 
     Attributes:
-        acts: one after the other, on one storage.
+        acts: one after the other, on one thing.
         counted_from: number of the first act whose points count.
         stop_at: point at which it stops; -1: none.
         kill: it dies there; else it waits for a line.

@@ -1,0 +1,129 @@
+"""STO-07, ASY-03: what one writes any other reads, byte for byte, at once and behind a loss of power."""
+
+from __future__ import annotations
+
+from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.file_system.bench import Bench
+from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
+
+SIZES = (0, 1, 4_095, 4_096, 4_097, 100_000, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
+"""Around the sizes of buffers and of the parts of uploads."""
+
+
+def round_trip(bench: Bench) -> None:
+    files = bench.files()
+    written = {}
+    for number, size in enumerate(filter(bench.takes, SIZES)):
+        written[f"sizes/file-{size}"] = bytes_of(size, number)
+        bench.publish(files, f"sizes/file-{size}", bytes_of(size, number), pieces=1 + number % 4)
+    written["bytes"] = bytes(range(256)) + b"\x00" * 300 + b"\r\n\x1a"
+    bench.publish(files, "bytes", written["bytes"], pieces=50)
+    for reader in (files, bench.files()):
+        for path, content in written.items():
+            bench.require_content(reader, path, content)
+
+
+def side_by_side(bench: Bench) -> None:
+    """Several files are under way at a time, and written in turns."""
+    files = bench.files()
+    contents = [bytes_of(60_000, number) for number in range(3)]
+    uploads = [files.begin(f"{number}") for number in range(3)]
+    bench.step("write three files in turns")
+    for first in range(0, 60_000, 7_000):
+        for upload, content in zip(uploads, contents, strict=True):
+            upload.write(content[first : first + 7_000])
+    for upload in reversed(uploads):
+        upload.publish()
+    for number, content in enumerate(contents):
+        bench.require_content(files, f"{number}", content)
+
+
+def ranges(bench: Bench) -> None:
+    files = bench.files()
+    size = 3 * MEBIBYTE + 7 if bench.takes(4 * MEBIBYTE) else 100_000
+    content = bytes_of(size)
+    bench.publish(files, "ranges", content)
+    bench.publish(files, "empty", b"")
+    for start, end in (
+        (0, 0), (0, 1), (0, size), (1, size), (size - 1, size), (size, size), (size // 3, size // 2), (4_095, 4_097),
+        (MEBIBYTE - 1, MEBIBYTE + 1), (0, size + 1), (size - 1, size + 5), (size, size + 5), (size + 9, size + 10),
+    ):  # fmt: skip
+        bench.step(f"read {start} to {end} of {size}")
+        found = b"".join(files.read("ranges", start, end))
+        if found != content[start:end]:
+            raise Violation(bench.rule, f"read({start}, {end}) of {size} bytes gives {len(found)}, or others.")
+    for path, there in (("ranges", content), ("empty", b"")):
+        for length in (1, 44, len(there) or 1, size + 1):
+            bench.step(f"read the last {length} of {len(there)}")
+            if files.tail(path, length) != there[-length:]:
+                raise Violation(bench.rule, f"tail({length}) of {len(there)} bytes gives others.")
+
+
+def at_once(bench: Bench) -> None:
+    """Who looks behind a publication or a removal sees it, whatever was seen before."""
+    writer, readers = bench.files(), [bench.files(), bench.files()]
+    there: list[str] = []
+    for number in range(6):
+        for reader in readers:
+            bench.require_paths(reader, "", there)
+            bench.require_absent(reader, f"folder/{number}")
+        bench.publish(writer, f"folder/{number}", b"%d" % number)
+        there.append(f"folder/{number}")
+        for reader in readers:
+            bench.require_paths(reader, "", there)
+            bench.require_paths(reader, "folder", there)
+            bench.require_content(reader, f"folder/{number}", b"%d" % number)
+        if number % 2:
+            bench.require_removed(writer, [there[0]])
+            for reader in readers:
+                bench.require_absent(reader, there[0])
+            del there[0]
+
+
+def another_process(bench: Bench) -> None:
+    files = bench.files()
+    content = bytes_of(100_000)
+    bench.publish(files, "a/ours", content)
+    bench.step("another process reads what is here, and writes")
+    read, listed, written = bench.victims.run([
+        Act("read", name="a/ours"),
+        Act("paths"),
+        Act("publish", name="a/theirs", content=content[1:], piece_bytes=999),
+    ]).outcomes  # fmt: skip
+    for what, outcome in (("read", read), ("paths", listed), ("publish", written)):
+        if outcome.error:
+            raise Violation(bench.rule, f"{what} in another process raised {outcome.error}: {outcome.text}")
+    if read.content != content or listed.text != "a/ours":
+        raise Violation(bench.rule, f"another process reads {len(read.content)} bytes, and lists {listed.text!r}.")
+    bench.require_content(files, "a/theirs", content[1:])
+    bench.require_paths(files, "", ["a/ours", "a/theirs"])
+
+
+def durable(bench: Bench) -> None:
+    bench.step("another process writes, while its calls of fsync are watched")
+    acts = [
+        Act("publish", name="first", content=bytes_of(300)),
+        Act("publish", name="a/b/second", content=bytes_of(100_000)),
+        Act("publish", name="a/third", content=b""),
+    ]
+    report = bench.victims.run(acts)
+    for outcome in report.outcomes:
+        if outcome.error:
+            raise Violation(bench.rule, f"another process met {outcome.error}: {outcome.text}")
+    if not report.watched:
+        raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
+    if report.unsafe:
+        raise Violation(bench.rule, f"a loss of power behind the publication takes it away: {report.unsafe[0]}.")
+
+
+CHECKS = (
+    Check("STO-07/round-trip", "Contents of all sizes are read as they were written.", round_trip),
+    Check("STO-07/side-by-side", "Files that are written in turns do not mix.", side_by_side),
+    Check("STO-07/ranges", "A range is exactly that range, also where the file ends within it.", ranges),
+    Check("STO-07/at-once", "What was published or removed is so at once, for everybody.", at_once),
+    Check("STO-07/another-process", "What one process stores another reads.", another_process,
+          frozenset({OUTLIVES_PROCESS})),
+    Check("ASY-03/synchronised", "What was published survives a loss of power.", durable,
+          frozenset({OUTLIVES_PROCESS})),
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""STO-02, STO-08: several at the same instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from holdfast.harness.spi.file_system import FileSystem
+from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.file_system.bench import Bench, content_of
+from holdfast.suites.certify.outside.at_once import at_once
+from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.telling import Act
+
+MOST_STOPS = 40
+"""Points at which a writer stands still; of more, evenly spread ones are taken."""
+WRITERS = 6
+ROUNDS = 10
+
+
+def one_path(bench: Bench) -> None:
+    first = bench.files()
+    every = [first, *(bench.files() for _ in range(WRITERS // 2))]
+    for number in range(ROUNDS):
+        path = f"{number % 3}/path-{number}"
+        uploads = [
+            bench.begin(every[each % len(every)], path, bytes_of(300, each)) for each in range(WRITERS)
+        ]  # fmt: skip
+        bench.step(f"{WRITERS} writers publish {path!r} at once")
+        came_of_it = at_once([upload.publish for upload in uploads])
+        won = [each for each, outcome in enumerate(came_of_it) if outcome is None]
+        if others := [each for each in came_of_it if each is not None and not isinstance(each, FileExistsError)]:
+            raise Violation(bench.rule, f"who lost was told {others[0]!r}; FileExistsError is right.")
+        if len(won) != 1:
+            raise Violation(bench.rule, f"{len(won)} of {WRITERS} writers won; one is right.")
+        for upload in uploads:
+            upload.abandon()
+        bench.require_content(bench.files(), path, bytes_of(300, won[0]))
+    bench.hit("raced")
+
+
+def overtaken(bench: Bench) -> None:
+    """A writer stands still anywhere, and another one takes its path meanwhile."""
+    files, victims = bench.files(), bench.victims
+    ours, theirs = bytes_of(300, 2), bytes_of(300, 1)
+    width = max(1, victims.run([_theirs("probe", theirs)]).points // bench.most(MOST_STOPS))
+    number = 0
+    while (stopped := victims.stop([_theirs(path := f"a/{number}", theirs)], number)) is not None:
+        bench.step(f"a writer stands still {stopped.where}; another one takes its path, if it is free")
+        mine, report = bench.beside(stopped, partial(_taken, files, path, ours))
+        bench.step("it goes on")
+        [their] = (report or stopped.go_on()).outcomes
+        bench.hit("stood-still")
+        if their.error != "Transient":  # What came of it is not known to its writer; here it is seen.
+            if mine == (not their.error):
+                raise Violation(bench.rule, f"we {'won' if mine else 'lost'}, and it met {their.error or 'nothing'}.")
+            if their.error not in ("", "FileExistsError"):
+                raise Violation(bench.rule, f"who lost was told {their.error}; FileExistsError is right.")
+        bench.require_content(files, path, ours if mine else theirs)
+        number += width
+
+
+def _theirs(path: str, content: bytes) -> Act:
+    return Act("publish", name=path, content=content)
+
+
+def _taken(files: FileSystem, path: str, content: bytes) -> bool:
+    """Whether a path was free."""
+    upload = files.begin(path)
+    upload.write(content)
+    try:
+        upload.publish()
+    except FileExistsError:
+        return False
+    finally:
+        upload.abandon()
+    return True
+
+
+def threads(bench: Bench) -> None:
+    files = bench.files()
+    bench.publish(files, "kept", bytes_of(20_000))
+
+    def work(number: int) -> Callable[[], object]:
+        def run() -> object:
+            for each in range(5):
+                path, content = f"{number}/{each}", bytes_of(5_000, number * 10 + each)
+                upload = files.begin(path)
+                for piece in range(4):
+                    upload.write(content[piece * 1_250 : piece * 1_250 + 1_250])
+                upload.publish()
+                if content_of(files, path) != content or b"".join(files.read("kept", 7, 16)) != bytes_of(20_000)[7:16]:
+                    return f"{path} or a file that all of them read is not what was written"
+                if list(files.paths(f"{number}")) != [f"{number}/{done}" for done in range(each + 1)]:
+                    return f"the folder {number} has {list(files.paths(f'{number}'))}"
+            return list(files.remove([f"{number}/{each}" for each in range(number)])) or None
+
+        return run
+
+    bench.step(f"{WRITERS} threads write, read, list and remove on one file system")
+    for outcome in at_once([work(number) for number in range(WRITERS)]):
+        if outcome is not None:
+            raise Violation(bench.rule, f"a thread met {outcome!r}.")
+    left = [f"{number}/{each}" for number in range(WRITERS) for each in range(number, 5)]
+    bench.require_paths(bench.files(), "", ["kept", *left])
+    bench.hit("raced")
+
+
+CHECKS = (
+    Check("STO-02/overtaken", "Who stands still in a publication does not replace what came meanwhile.", overtaken,
+          frozenset({OUTLIVES_PROCESS, EXCLUSIVE}), ("stood-still",)),
+    Check("STO-08/one-path", "Of writers of one path at the same instant one wins.", one_path,
+          frozenset({EXCLUSIVE}), ("raced",)),
+    Check("STO-08/threads", "Threads share one file system.", threads, windows=("raced",)),
+)  # fmt: skip

@@ -1,0 +1,249 @@
+"""Where a check takes place: a place of its own, other processes, and what was done and met."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import Any, ClassVar, TypeVar
+
+from holdfast.harness.spi.errors import Transient
+from holdfast.suites.certify.check import CannotTry, Violation
+from holdfast.suites.certify.outside.location import Location, location_below
+from holdfast.suites.certify.outside.relay import Relay
+from holdfast.suites.certify.outside.target import Target
+from holdfast.suites.certify.outside.telling import Report, Setting
+from holdfast.suites.certify.outside.victims import Stopped, Victims
+
+ENDPOINT = "s3.endpoint"
+"""Option that says where requests go: the kit puts its relay there."""
+OUTLIVES_PROCESS, EXCLUSIVE = "outlives-process", "exclusive"
+MEBIBYTE = 1 << 20
+MOST_FAR = 16
+PATIENCE_S, LITTLE_PATIENCE_S = 5.0, 0.3
+"""How long a call may be held up by a process that stands still. Nobody is refuted by it: it only decides which of two
+right orders is tried."""
+Result = TypeVar("Result")
+
+
+class OutsideBench:
+    """One check's own world; no other check sees anything of it. A subclass makes what is certified.
+
+    Attributes:
+        performer: module by which other processes make it and call it (telling.Setting).
+        own: name of the job or folder that those processes share with this one.
+        target: what is certified.
+        rule: that is broken where something is not as it was written.
+        seed: of random programs.
+        description: that it gives of itself.
+        flags: what it declares.
+        options: of everything that is made.
+        location: where all of it lies.
+        steps: what was done so far: the witness.
+        windows: what was met, by name.
+    """
+
+    performer: ClassVar[str]
+    own: ClassVar[str]
+    description: Any
+
+    def __init__(self, target: Target, rule: str, seed: int = 0) -> None:
+        self.target = target
+        self.rule = rule
+        self.seed = seed
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self.flags: frozenset[str] = frozenset()
+        self.options: Mapping[str, str] = target.options
+        self._made: list[Any] = []
+        self._victims: Victims | None = None
+        self._relay: Relay | None = None
+        self._patience_s = PATIENCE_S
+        self._locations = [location_below(target.uri, target.options)]
+        try:
+            self.description = self.make("described").describe()
+        except BaseException:
+            self.close()
+            raise
+        declared = {
+            OUTLIVES_PROCESS: self.description.outlives_process,
+            EXCLUSIVE: self.description.exclusive,
+        }
+        self.flags = frozenset(flag for flag, holds in declared.items() if holds)
+
+    # ---------------------------------------------------------------- what is certified
+    @property
+    def location(self) -> Location:
+        return self._locations[-1]
+
+    def at(self, uri: str, own: str, options: Mapping[str, str]) -> Any:
+        """What the factory makes, anywhere."""
+        raise NotImplementedError
+
+    def make(self, own: str, options: Mapping[str, str] | None = None, uri: str = "") -> Any:
+        """What another process would make; closed at the end of the check."""
+        made = self.at(uri or self.location.uri, own, {**self.options, **(options or {})})
+        self._made.append(made)
+        return made
+
+    def move(self) -> None:
+        """Everything lies somewhere else from now on.
+
+        Raises:
+            CannotTry: it cannot be moved.
+        """
+        self.step("everything is moved to another place")
+        for each in self._made:
+            each.close()
+        self._made.clear()
+        self._locations.append(self.location.moved())
+
+    # ---------------------------------------------------------------- other processes, and the wire
+    @property
+    def victims(self) -> Victims:
+        """Processes that make one of their own, to be stopped at any call.
+
+        Raises:
+            CannotTry: they find no factory, or what they write is gone with them.
+        """
+        if OUTLIVES_PROCESS not in self.flags:
+            raise CannotTry("what it stores is gone with its process")
+        if not self.target.name:
+            raise CannotTry("another process cannot import its factory: give it as module:name")
+        if self._victims is None:
+            setting = Setting(self.performer, self.target.name, self.location.uri, self.own, self.options)
+            self._victims = Victims(setting)
+        return self._victims
+
+    def beside(self, stopped: Stopped, call: Callable[[], Result]) -> tuple[Result, Report | None]:
+        """Perform a call while a process stands still. Where it holds the call up, as by a lock, it goes on first.
+
+        Returns:
+            What the call returned; and what that process did, if it had to go on.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            under_way = pool.submit(call)
+            wait([under_way], self._patience_s)
+            if under_way.done() and not isinstance(under_way.exception(), Transient):
+                return under_way.result(), None
+            self.hit("held-up")
+            self._patience_s = LITTLE_PATIENCE_S  # Whether it waits is known now.
+            report = stopped.go_on()
+            if isinstance(under_way.exception(), Transient):
+                return call(), report
+            return under_way.result(), report
+
+    @property
+    def relay(self) -> Relay:
+        """What stands between this process and a server.
+
+        Raises:
+            CannotTry: there is no wire to be cut.
+        """
+        if ENDPOINT not in self.description.options or not self.options.get(ENDPOINT):
+            raise CannotTry(f"no relay fits between: it has no option {ENDPOINT}, or that is not set")
+        if self._relay is None:
+            self._relay = Relay(self.options[ENDPOINT])
+        return self._relay
+
+    # ---------------------------------------------------------------- what is expected
+    def refuses(
+        self,
+        what: str,
+        error: type[Exception] | tuple[type[Exception], ...],
+        call: Callable[..., object],
+        *arguments: object,
+        says: str = "",
+    ) -> None:
+        """A call must raise one of these errors.
+
+        Args:
+            what: words for the call.
+            error: the right ones.
+            call, arguments: the call.
+            says: what the sentence must name.
+        """
+        self.step(what)
+        right = error if isinstance(error, tuple) else (error,)
+        names = " or ".join(each.__name__ for each in right)
+        try:
+            returned = call(*arguments)
+        except right as raised:
+            if says not in str(raised):
+                raise Violation(self.rule, f"{what}: the error does not name {says!r}: {raised}") from raised
+        except Exception as other:
+            raise Violation(self.rule, f"{what} raised {other!r}; {names} is right.") from other
+        else:
+            raise Violation(self.rule, f"{what} returned {shortened(repr(returned))}; {names} is right.")
+
+    # ---------------------------------------------------------------- what lies there
+    def takes(self, size: int) -> bool:
+        """Whether a file of that size is within the limit."""
+        longest = self.description.max_file_bytes
+        return longest is None or size <= longest
+
+    def most(self, number: int) -> int:
+        """Of points that are tried: fewer where each look is a request."""
+        return min(number, MOST_FAR) if self.location.far else number
+
+    def raw(self) -> int:
+        """How many things lie there, as it looks from outside; -1: nobody can look."""
+        try:
+            return len(self.location.names())
+        except CannotTry:
+            return -1
+
+    def require_nothing_left(self, before: int, what: str, rule: str) -> None:
+        """No more things lie there than before, and no upload is open."""
+        after, open_ones = self.raw(), self.location.uploads()
+        if after > before or open_ones:
+            raise Violation(
+                rule, f"{what} left {max(after - before, 0)} things behind, and {open_ones} uploads open; 0 is right."
+            )
+
+    # ---------------------------------------------------------------- what happened
+    def step(self, step: str) -> None:
+        self.steps.append(step)
+
+    def hit(self, window: str) -> None:
+        """A window was met."""
+        self.windows[window] += 1
+
+    def close(self) -> list[Exception]:
+        """Free everything; what was raised when what was made was closed."""
+        failed: list[Exception] = []
+        for thing in (self._victims, self._relay):
+            if thing is not None:
+                thing.close()
+        for each in self._made:
+            try:
+                each.close()
+            except Exception as error:
+                failed.append(error)
+        for location in self._locations:
+            with suppress(Exception):
+                location.close()
+        return failed
+
+
+def shortened(text: str) -> str:
+    """A text that fits into a sentence."""
+    return text if len(text) <= 100 else f"{text[:60]}... ({len(text)} characters)"
+
+
+def differs(found: Any, content: bytes) -> str:
+    """In what way something is not the content."""
+    if not isinstance(found, bytes):
+        return f"is {shortened(repr(found))}, and no bytes"
+    first = next((at for at, (a, b) in enumerate(zip(found, content, strict=False)) if a != b), None)
+    if first is None:
+        return f"has {len(found)} bytes; {len(content)} were written"
+    return f"differs from what was written, first in byte {first} of {len(content)}"
+
+
+def bytes_of(size: int, salt: int = 0) -> bytes:
+    """Content of any size in which no two pieces are alike."""
+    first = salt % 1_000 << 22
+    words = (number.to_bytes(4) for number in range(first, first + size // 4 + 1))
+    return b"".join(words)[:size]

@@ -1,0 +1,153 @@
+"""The kit of file systems: right ones pass it, and each wrong one is refuted by the check that is meant for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.mutants.file_systems import VARIANTS
+from holdfast.fixtures.mutants.file_systems.in_folder import InFolder
+from holdfast.harness import cli
+from holdfast.harness.model.status import Status
+from holdfast.suites.certify import file_system
+from holdfast.suites.certify.file_system.kit import judge
+from holdfast.suites.spec import load_rules
+
+CHECKS = {check.id: check for check in file_system.CHECKS}
+KILLED_BY = {
+    "overwrites": "STO-02/taken",
+    "transient-for-taken": "STO-02/taken",
+    "swallows-taken": "STO-02/taken",
+    "ends-at-the-first": "STO-02/again",
+    "writes-in-place": "STO-02/unseen",
+    "abandon-leaves": "STO-02/abandoned",
+    "abandon-takes-away": "STO-02/abandoned",
+    "nobody-cleans-up": "ASY-05/all-abandoned",
+    "loses-the-end": "STO-07/round-trip",
+    "one-upload-for-all": "STO-07/side-by-side",
+    "missing-is-empty": "STO-02/missing",
+    "ranges-with-the-last": "STO-07/ranges",
+    "tail-of-a-whole": "STO-07/ranges",
+    "removes-once": "STO-02/removing",
+    "removes-folders": "STO-02/removing",
+    "removes-later": "STO-07/at-once",
+    "remembers-listings": "STO-07/at-once",
+    "lists-by-beginning": "STO-07/listing",
+    "lists-one-folder": "STO-07/listing",
+    "lists-unsorted": "STO-07/listing",
+    "lists-one-page": "STO-07/many",
+    "one-folder": "STO-08/folders",
+    "counts-without-a-lock": "STO-08/threads",
+    "forgets-when-closed": "STO-02/unchanged",
+    "any-option": "CFG-05/options",
+    "any-uri": "CFG-05/uris",
+    "changes-its-mind": "CFG-05/description",
+}
+BY_OTHER_PROCESSES = {
+    "looks-first": "STO-02/overtaken",
+    "copies-into-place": "STO-01/publishing",
+    "not-synchronised": "ASY-03/synchronised",
+    "folder-not-synchronised": "ASY-03/synchronised",
+    "in-its-memory": "STO-07/another-process",
+}
+QUICK = ("overwrites", "missing-is-empty", "lists-by-beginning", "abandon-leaves", "not-synchronised", "any-option")
+NIGHTLY = pytest.mark.nightly
+
+test_memory = NIGHTLY(file_system.kit("memory://certify-files"))
+test_file = NIGHTLY(file_system.kit("file:///dev/shm"))
+
+
+@pytest.fixture(autouse=True)
+def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written here need not survive a loss of power."""
+    monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
+
+
+def test_each_check_names_a_rule_of_file_systems_once() -> None:
+    assert len(CHECKS) == len(file_system.CHECKS)
+    known = {rule.id: rule for rule in load_rules()}
+    assert all("FS" in known[check.rule].subjects for check in file_system.CHECKS)
+
+
+def test_every_rule_of_file_systems_has_a_check() -> None:
+    assert {rule.id for rule in load_rules() if "FS" in rule.subjects} == {check.rule for check in file_system.CHECKS}
+
+
+def test_each_variant_is_in_one_table() -> None:
+    assert VARIANTS.keys() == KILLED_BY.keys() | BY_OTHER_PROCESSES.keys()
+    assert not KILLED_BY.keys() & BY_OTHER_PROCESSES.keys()
+
+
+def test_each_check_has_something_wrong_to_reject() -> None:
+    by_the_same = {"STO-08/one-path", "STO-02/program", "ASY-05/leaks", "STO-01/removing", "CFG-05/unreachable"}
+    on_others = {"STO-09/requests", "SBK-07/longest"}
+    assert CHECKS.keys() == {*KILLED_BY.values(), *BY_OTHER_PROCESSES.values()} | by_the_same | on_others
+
+
+@pytest.mark.parametrize(
+    ("variant", "check"),
+    [
+        pytest.param(variant, check, marks=() if variant in QUICK else NIGHTLY)
+        for variant, check in (KILLED_BY | BY_OTHER_PROCESSES).items()
+    ],
+)
+def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
+    verdict = judge(CHECKS[check], file_system.target_of(VARIANTS[variant]))
+    assert verdict.status is Status.FAIL, verdict.text
+    assert verdict.rule == CHECKS[check].rule
+    assert verdict.witness or check.startswith("CFG-05"), verdict.text
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(check, marks=() if check in {KILLED_BY.get(variant) for variant in QUICK} else NIGHTLY)
+        for check in CHECKS
+    ],
+)
+def test_the_same_check_accepts_the_right_one(check: str) -> None:
+    verdict = judge(CHECKS[check], file_system.target_of(InFolder))
+    assert verdict.status in (Status.PASS, Status.NOT_APPLICABLE), verdict.text
+    assert (verdict.status is Status.NOT_APPLICABLE) == (check in ("STO-09/requests", "SBK-07/longest"))
+
+
+def test_a_name_that_leads_nowhere_is_one_sentence() -> None:
+    with pytest.raises(ValueError, match=r"file system 'nothing://place' has no known scheme; known: file://, hdfs://"):
+        file_system.target_of("nothing://place")
+
+
+@NIGHTLY
+def test_the_command_refuses_a_wrong_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = "holdfast.fixtures.mutants.file_systems.files:MissingIsEmpty"
+    assert cli.execute(["certify", "--file-system", wrong, "--rule", "STO-02", "--out", str(tmp_path)]) == 1
+    assert "STO-02/missing" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def hdfs() -> Iterator[str]:
+    from holdfast.fixtures.services.processes.hdfs import Hdfs
+    from holdfast.fixtures.services.processes.installation import missing
+    from holdfast.fixtures.services.processes.session import Session
+    from holdfast.fixtures.services.site import HDFS
+
+    pytest.importorskip("hdfs_native", reason="install holdfast[hdfs]")
+    if absent := missing(HDFS):
+        pytest.skip(absent)
+    with closing(Session()) as session:
+        made = Hdfs(session)
+        made.start()
+        yield made.uri
+
+
+@NIGHTLY
+@pytest.mark.timeout(900)
+@pytest.mark.tier("process")
+@pytest.mark.parametrize("check", CHECKS)
+def test_hdfs(hdfs: str, check: str) -> None:
+    verdict = judge(CHECKS[check], file_system.target_of(f"{hdfs}/certify"))
+    if verdict.status is Status.NOT_APPLICABLE:
+        pytest.skip(verdict.reason)
+    assert verdict.status is Status.PASS, verdict.text
