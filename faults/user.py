@@ -14,7 +14,7 @@ from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
 from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.submitted_jobs import MAX_PARALLELISM, PARALLELISM, SUBMIT
+from holdfast.harness.model.submitted_jobs import MAX_PARALLELISM, PARALLELISM, STATE_BACKEND, SUBMIT
 from holdfast.harness.model.target import COORDINATOR, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.job import JobControl
@@ -107,6 +107,7 @@ class Submit(UserCommand):
         "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
         PARALLELISM: (int, "how wide it is, at most its max parallelism; as the last if not given"),
         MAX_PARALLELISM: (int, "how many key groups it has; as many as the last if not given"),
+        STATE_BACKEND: (str, "where it keeps its state, such as `rocksdb`; as the last if not given"),
         "edit": (
             str,
             "an edge that has a new operator, `source->sum`; a new name, `sum=total`; a format of state, `sum@2`",

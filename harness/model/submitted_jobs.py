@@ -12,9 +12,11 @@ from holdfast.harness.model.plan import Plan, Topology
 STOP = "stop"
 """The command with which a job finishes whose input does not end."""
 SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
+STATE_BACKEND = "state_backend"
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
-restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator,
-`parallelism` and `max_parallelism` say how wide it is and how many key groups it has, if not as the last."""
+restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator.
+`parallelism`, `max_parallelism` and `state_backend` say how wide it is, how many key groups it has and where it keeps
+its state, if not as the last."""
 
 
 def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:
@@ -39,6 +41,12 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
             latest = asked_topology(fault.parameters, latest)
             asked.append((latest.parallelism, latest.max_parallelism))
     return _topologies(plan.topology, tuple(asked))
+
+
+def state_backends_of(plan: Plan) -> tuple[str, ...]:
+    """Those that jobs are submitted with, if not with that of the one before."""
+    asked = (fault.parameters.get(STATE_BACKEND) for fault in plan.faults if fault.kind == SUBMIT)
+    return tuple(str(each) for each in asked if each)
 
 
 def edited_edges(plan: Plan) -> tuple[str, ...]:

@@ -116,6 +116,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.RestoreCompleted: "restore of checkpoint {0.checkpoint} reported to have taken {0.duration_ms:.3f} ms",
     events.CheckpointAudited: "checkpoint {0.checkpoint} restored for audit: {0.problem}",
     events.SubtaskAudited: "{0.subtask} restored for audit from checkpoint {0.checkpoint}",
+    events.SubtaskMoved: "{0.subtask} of checkpoint {0.checkpoint} moved from {0.source} to {0.target}: {0.problem}",
     events.StorageListed: "storage listed",
     events.LocalCopyWritten: "{0.subtask} keeps a local copy of checkpoint {0.checkpoint} at {0.path}",
     events.LocalCopyUsed: "{0.subtask} restores checkpoint {0.checkpoint} from the local copy at {0.path}",

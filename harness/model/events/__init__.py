@@ -18,6 +18,7 @@ from holdfast.harness.model.events.audit import (
     StorageListed,
     StorageObserved,
     SubtaskAudited,
+    SubtaskMoved,
 )
 from holdfast.harness.model.events.channel import (
     BarrierReceived,
@@ -115,6 +116,7 @@ from holdfast.harness.model.events.state import (
     BroadcastSummary,
     ChannelContent,
     FileReference,
+    HeldState,
     ListSummary,
     SharedFileUse,
     SharedHandle,
@@ -186,7 +188,7 @@ AnyEvent = (
     | StateFound | StateRestored | ProgramReady | ProgramHeld | AcknowledgementHeld | InputAcknowledged
     | RowsVisible | RowsChanged | ReaderPolled | InvariantChecked
     | CheckpointStatistics | SubtaskStatistics | RestoreStatistics | RestoreCompleted
-    | CheckpointAudited | SubtaskAudited | StorageListed | StorageObserved
+    | CheckpointAudited | SubtaskAudited | SubtaskMoved | StorageListed | StorageObserved
     | LocalCopyWritten | LocalCopyUsed | LocalCopyRefused | LocalCopiesPruned | LocalCopySpoilt | LocalDiskListed
     | StateFileRead
 )  # fmt: skip
@@ -213,27 +215,26 @@ the first orders; a reception whose send was not recorded (its sender died first
 
 __all__ = [
     "BY_HARNESS", "EVENT_KINDS", "KIND_NAMES", "LEFT", "MESSAGE_EDGES", "OVER", "SCHEMA_VERSION", "AckOutcome",
-    "AckReceived",
-    "AckSent", "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted", "BarrierReceived",
-    "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized", "CancellationReceived",
-    "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored", "ChannelStateTaken",
-    "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted", "CheckpointCounts",
-    "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested", "CheckpointRetained",
-    "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType", "CommitFailed", "CommitTried",
-    "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent", "EndOfDataReceived",
-    "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed", "FaultInjected",
-    "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "InputAcknowledged", "InputRead",
-    "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched", "KeysLookedUp",
-    "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt", "LocalCopyUsed",
-    "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed", "MetadataPublished",
-    "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent", "ObjectDamaged",
-    "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed", "RecordsDropped",
-    "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics", "RowsChanged",
-    "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",
+    "AckReceived", "AckSent", "AcknowledgementHeld", "AlignmentTimedOut", "AnyEvent", "AttemptStarted",
+    "BarrierReceived", "BarrierSent", "BatchProcessed", "BatchSent", "BroadcastSummary", "BuffersResized",
+    "CancellationReceived", "CancellationSent", "ChannelBlocked", "ChannelContent", "ChannelStateRestored",
+    "ChannelStateTaken", "ChannelUnblocked", "CheckpointAborted", "CheckpointAudited", "CheckpointCompleted",
+    "CheckpointCounts", "CheckpointDrawn", "CheckpointDropped", "CheckpointRefused", "CheckpointRequested",
+    "CheckpointRetained", "CheckpointStatistics", "CheckpointStatus", "CheckpointTriggered", "CheckpointType",
+    "CommitFailed", "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
+    "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
+    "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "HeldState", "InputAcknowledged",
+    "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
+    "KeysLookedUp", "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt",
+    "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed",
+    "MetadataPublished", "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
+    "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed",
+    "RecordsDropped", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
+    "RowsChanged", "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",
     "SharedStateRegistered", "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken",
     "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound",
     "StateOverBudget", "StateRestored", "StateSummary", "StorageFailed", "StorageListed", "StorageObserved",
-    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskStatistics", "TaskStarted", "TaskStopped",
-    "TimersFired", "TimersSet", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
+    "StorageSlowed", "SubtaskAudited", "SubtaskFinished", "SubtaskMoved", "SubtaskStatistics", "TaskStarted",
+    "TaskStopped", "TimersFired", "TimersSet", "TransactionAborted", "TransactionCommitted", "TransactionPrecommitted",
     "TriggerReceived", "TriggerSent",
 ]  # fmt: skip

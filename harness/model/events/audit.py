@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.model.events.event import Event
-from holdfast.harness.model.events.state import FileReference, StateSummary
+from holdfast.harness.model.events.state import FileReference, HeldState, StateSummary
 
 
 class CheckpointAudited(Event, tag="checkpoint_audited"):
@@ -22,6 +22,31 @@ class SubtaskAudited(Event, tag="subtask_audited"):
     state: StateSummary | None = None
     positions: tuple[tuple[int, int], ...] = ()
     pending_transactions: tuple[str, ...] = ()
+
+
+class SubtaskMoved(Event, tag="subtask_moved"):
+    """The keyed state which that restore gave one subtask was moved to another state backend, in canonical form.
+
+    Attributes:
+        checkpoint, subtask: whose state it is.
+        source, target: the backends by their names.
+        canonical, answered: what the source says of each state in canonical form, and by what its tables and timers
+            answer; None: it has none of these.
+        moved, moved_answered: the same of the target.
+        state: of an operator above the target.
+        problem: why it cannot be moved; empty: it can.
+    """
+
+    checkpoint: int
+    subtask: str
+    source: str
+    target: str
+    canonical: tuple[HeldState, ...] = ()
+    answered: tuple[HeldState, ...] | None = None
+    moved: tuple[HeldState, ...] = ()
+    moved_answered: tuple[HeldState, ...] | None = None
+    state: StateSummary | None = None
+    problem: str = ""
 
 
 class StorageListed(Event, tag="storage_listed"):

@@ -59,6 +59,24 @@ class ListSummary(msgspec.Struct, frozen=True):
     elements: tuple[int, ...]
 
 
+class HeldState(msgspec.Struct, frozen=True, gc=False):
+    """One state of one subtask, as a state backend holds it.
+
+    Attributes:
+        name: of the state.
+        lives_for_a_time: it has a time to live.
+        entries: values or timers.
+        expiring: of these, those that expire.
+        checksum: the CRC-32 of all of them, with key group, namespace and key, ascending.
+    """
+
+    name: str
+    lives_for_a_time: bool
+    entries: int
+    expiring: int
+    checksum: int
+
+
 class StateSummary(msgspec.Struct, frozen=True):
     """What one subtask's state held, in a form that can be added up over subtasks.
 

@@ -18,6 +18,7 @@ from holdfast.harness.model.events import (
     Event,
     SnapshotTaken,
     SubtaskAudited,
+    SubtaskMoved,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, VertexKind
@@ -69,14 +70,15 @@ class StateOracle:
         if any(event.skipped for event in history.of(ChannelStateRestored)):
             return findings.verdict(history)  # Something was left out on purpose
         unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
-        audited: dict[tuple[_Checkpoint, str], list[SubtaskAudited]] = {}
+        audited: dict[tuple[_Checkpoint, str, type[Event]], list[SubtaskAudited | SubtaskMoved]] = {}
         layouts = Layouts(history)
-        for subtask in history.of(SubtaskAudited):
+        audits: list[SubtaskAudited | SubtaskMoved] = [*history.of(SubtaskAudited), *history.of(SubtaskMoved)]
+        for subtask in audits:
             if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:
                 checkpoint = submissions.of(subtask), subtask.checkpoint
-                audited.setdefault((checkpoint, subtask.node), []).append(subtask)
+                audited.setdefault((checkpoint, subtask.node, type(subtask)), []).append(subtask)
         fold: StateFold | None = None
-        for (checkpoint, _), subtasks in audited.items():
+        for (checkpoint, _, _), subtasks in audited.items():
             done = completed.get(checkpoint)
             if done is not None and len(subtasks) == len(layouts.of(done).sums):
                 fold = fold or StateFold(history.inputs, history.plan.digest_key)
@@ -106,7 +108,7 @@ def _judge_state(
     history: History,
     fold: StateFold,
     done: CheckpointCompleted,
-    subtasks: Sequence[SubtaskAudited],
+    subtasks: Sequence[SubtaskAudited | SubtaskMoved],
     findings: Findings,
 ) -> None:
     positions = dict(enumerate(done.positions))

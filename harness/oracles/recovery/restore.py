@@ -11,9 +11,12 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.recovery.moved_state import CLAUSES as MOVED
+from holdfast.harness.oracles.recovery.moved_state import judge_moves
 from holdfast.harness.oracles.recovery.operator_state import CLAUSES as OPERATOR_STATE
-from holdfast.harness.oracles.recovery.operator_state import SPLIT, judge_operator_state
+from holdfast.harness.oracles.recovery.operator_state import judge_operator_state
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
+from holdfast.harness.oracles.recovery.summaries import differ
 from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import gives_again
@@ -36,6 +39,7 @@ class RestoreOracle:
         "audit-differs": "a checkpoint that the harness restores gives something else than was recorded",
         "audit-failed": "the harness cannot restore a checkpoint that has completed, or is retained after the run",
         "recovery-not-repeated": "after an attempt failed in its restore, the next restores something older",
+        **MOVED,
         **CLAUSES,
         **OPERATOR_STATE,
     }
@@ -45,7 +49,7 @@ class RestoreOracle:
         events.SnapshotTaken,
         events.SourceEmitted,
     )
-    observed = frozenset({"audit-differs", "audit-failed", "read-elsewhere"})
+    observed = frozenset({"audit-differs", "audit-failed", "read-elsewhere", *MOVED})
 
     def applies(self, history: History) -> bool:
         return True
@@ -61,26 +65,9 @@ class RestoreOracle:
         rescaled.judge(findings)
         judge_operator_state(history, snapshots, findings)
         _judge_audits(history, snapshots, findings)
+        judge_moves(history, snapshots, findings)
         _judge_repetition(history, findings)
         return findings.verdict(history)
-
-
-def _differ(one: events.StateSummary | None, other: events.StateSummary | None) -> bool:
-    """Whether two summaries contradict each other; what only one of them tells does not."""
-    if one is None or other is None:
-        return False
-    if one.entries is not None and other.entries is not None and one.entries != other.entries:
-        return True
-    if one.broadcast is not None and other.broadcast is not None and one.broadcast != other.broadcast:
-        return True
-    if _split(one) != _split(other):
-        return True
-    return (one.keys, one.records, one.value, one.digest) != (other.keys, other.records, other.value, other.digest)
-
-
-def _split(state: events.StateSummary) -> list[events.ListSummary]:
-    """List state that no other subtask may be given."""
-    return [each for each in state.lists if each.mode == SPLIT]
 
 
 def _summary(state: events.StateSummary | None) -> str:
@@ -174,7 +161,7 @@ def _judge_initial(started: events.TaskStarted, wanted: Mapping[int, int], findi
 def _judge_restored(started: events.TaskStarted, snapshot: events.SnapshotTaken, findings: Findings) -> None:
     if started.state is not None and snapshot.state is not None:
         findings.check("state-differs")
-        if _differ(started.state, snapshot.state):
+        if differ(started.state, snapshot.state):
             message = (
                 f"{started.subtask} starts attempt {started.attempt} with {_summary(started.state)}, "
                 f"checkpoint {snapshot.checkpoint} recorded {_summary(snapshot.state)}"
@@ -237,7 +224,7 @@ def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], f
             continue
         findings.check("audit-differs")
         if (
-            _differ(subtask.state, snapshot.state)
+            differ(subtask.state, snapshot.state)
             or dict(subtask.positions) != dict(snapshot.positions)
             or set(subtask.pending_transactions) != set(snapshot.pending_transactions)
         ):

@@ -42,6 +42,7 @@ from holdfast.harness.model.events import (
     StorageListed,
     StorageObserved,
     SubtaskAudited,
+    SubtaskMoved,
     SubtaskStatistics,
     TriggerSent,
 )
@@ -73,7 +74,7 @@ _COORDINATOR_RECORDS = (
 )  # fmt: skip
 _HARNESS_RECORDS = (
     InputRead, NodeDied, RowsVisible, RowsChanged, ReaderPolled, StorageListed, StorageObserved, SubtaskAudited,
-    ObjectDamaged, ObjectMended, MachineStalled,
+    SubtaskMoved, ObjectDamaged, ObjectMended, MachineStalled,
 )  # fmt: skip
 
 
