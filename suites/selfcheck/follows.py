@@ -45,7 +45,6 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "forgets-to-cancel": ("LIVE/end-not-reached", *STUCK),
     "commits-savepoints": ("SAVEPOINT/savepoint-commits", "SAVEPOINT/savepoint-restored"),
     "invents-target": ("SAVEPOINT/savepoint-deleted",),
-    "moves-without-expiry": ("RESTORE/moved-differs",),
     "moves-without-namespaces": ("RESTORE/moved-differs", *UNREADABLE),
     "moves-without-a-group": (
         "RESTORE/audit-differs",
