@@ -180,7 +180,7 @@ def certify(
     for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part
 
-        for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs), ("--tier", tier)):
+        for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs)):
             if value:
                 raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
         return certify_part(
@@ -195,6 +195,7 @@ def certify(
             require_certified=bool(require),
             location=location,
             options=_pairs("--option", option),
+            tiers=frozenset(tier or ()),
         )
     request = Request(
         command=shlex.join(["holdfast", *sys.argv[1:]]),

@@ -16,6 +16,7 @@ from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.appearance import STATUS_STYLES
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.kit import KitCheck
@@ -37,6 +38,7 @@ def certify_part(
     require_certified: bool,
     location: str = "",
     options: Mapping[str, str] | None = None,
+    tiers: frozenset[Tier] = frozenset(),
 ) -> int:
     """Run a kit, print a line for each rule, and write the certificate, also after an interruption.
 
@@ -50,9 +52,10 @@ def certify_part(
         json: print results.json and nothing else.
         require_certified: exit with 2 if the title is less.
         location, options: as Kit.certify.
+        tiers: where it may run; empty: everywhere.
     """
     chosen = _chosen(registry.kit(contract).rules, rules, areas, contract)
-    request = KitRequest(contract, factory, command, chosen, seed, location, options or {})
+    request = KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
     with listening() as interruption:
         checks, journal = run_kit(request, interruption)
     make_folder(folder)

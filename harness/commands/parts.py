@@ -48,7 +48,9 @@ def _judged(
 ) -> JudgedPart:
     if reason := interruption.reason() or _why_not(journal, request) or why_absent(part):
         return JudgedPart(part, None, reason)
-    asked = KitRequest(part.contract, part.factory, request.command, _rules(part, request), request.seed)
+    asked = KitRequest(
+        part.contract, part.factory, request.command, _rules(part, request), request.seed, tiers=frozenset({Tier.SIM})
+    )
     run = run_kit(asked, interruption)
     title = run.journal.certificate.title
     console.print(f"{title.value:<13} {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")

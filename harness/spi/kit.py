@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.model.status import Status
 
@@ -23,6 +24,7 @@ class KitCheck(msgspec.Struct, frozen=True):
         witness: of a failure, the steps that lead to it.
         supplied_by_author: parts of the judgement that rest on the author's word, such as a committed reader.
         figures: what was measured, sentences; nothing is judged by a time.
+        tier: where it was tried.
     """
 
     id: str
@@ -33,6 +35,7 @@ class KitCheck(msgspec.Struct, frozen=True):
     witness: tuple[str, ...] = ()
     supplied_by_author: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    tier: Tier = Tier.SIM
 
     @property
     def own_rule(self) -> str:
@@ -74,3 +77,19 @@ class Kit(Protocol):
             ValueError: the factory cannot be loaded, or has no use for a location or options; one sentence. Raised by
                 the call, and not by the iterator.
         """
+
+
+@runtime_checkable
+class TriesUnderFaults(Protocol):
+    """What a kit may have beside: behind its own checks, what a factory makes takes its part in a whole runtime."""
+
+    def under_faults(
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        """Cases of the runtime with what a factory makes, whose processes are killed; arguments and errors as of
+        Kit.certify. Their ids are none of its own checks."""

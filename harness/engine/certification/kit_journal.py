@@ -16,6 +16,7 @@ from holdfast.harness.model.finding import Finding, Violation
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
 from holdfast.harness.spi.kit import KitCheck
 
+_METHODS = {Tier.SIM: "it is used beside a model of the kit's own, while whatever it needs fails"}
 _OPEN = (Status.FAIL, Status.ERROR, Status.INCONCLUSIVE)
 
 
@@ -31,7 +32,7 @@ def kit_journal(
     interrupted: str = "",
     left_out: frozenset[str] = frozenset(),
 ) -> Journal:
-    """The journal of one kit on one factory. A check is a case of one run in this process.
+    """The journal of one kit on one factory. A check is a case of one run.
 
     Args:
         checks: what they say.
@@ -72,13 +73,21 @@ def kit_journal(
         seed=seed,
         plans_digest="",
         history_digest=said,
-        tiers=(TierReport(Tier.SIM, ran=True, reason="", runs=tally.runs),),
+        tiers=_tiers(checks),
         cases=tuple(results),
         rules=rules,
         runs=(),
         certificate=certificate(rules, results, (tally,), subject, supplied, interrupted=bool(interrupted)),
         findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
     )
+
+
+def _tiers(checks: Sequence[KitCheck]) -> tuple[TierReport, ...]:
+    """The tiers of the checks; that of the kit's own first."""
+    runs = {Tier.SIM: 0}
+    for check in checks:
+        runs[check.tier] = runs.get(check.tier, 0) + (check.status is not Status.NOT_APPLICABLE)
+    return tuple(TierReport(tier, ran=True, reason="", runs=number) for tier, number in runs.items())
 
 
 def _case_result(check: KitCheck) -> CaseResult:
@@ -88,11 +97,11 @@ def _case_result(check: KitCheck) -> CaseResult:
     rules = {check.own_rule: Status.INCONCLUSIVE, check.rule: check.status}
     return CaseResult(
         case=check.id,
-        tier=Tier.SIM,
+        tier=check.tier,
         status=check.status,
         reason=check.reason,
         purpose=check.purpose,
-        method="it is used beside a model of the kit's own, while whatever it needs fails",
+        method=_METHODS.get(check.tier, "it takes its part in the reference runtime, whose processes are killed"),
         passes="no difference and no error that the contract does not allow",
         rules=rules,
         rule_reasons={} if passed else dict.fromkeys(rules, check.reason),
@@ -134,5 +143,5 @@ def _finding(check: KitCheck) -> Finding:
         why=check.purpose,
         cause=cause if check.status is Status.FAIL else None,
         rules=(check.rule,),
-        cases=(f"{check.id} on {Tier.SIM}",),
+        cases=(f"{check.id} on {check.tier}",),
     )

@@ -12,8 +12,10 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
-from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
 
 
 class KitRequest(NamedTuple):
@@ -26,6 +28,7 @@ class KitRequest(NamedTuple):
         rules: only checks that decide one of these; empty: all.
         seed: of all random programs.
         location, options: as Kit.certify.
+        tiers: where it may run; empty: everywhere.
     """
 
     contract: str
@@ -35,6 +38,11 @@ class KitRequest(NamedTuple):
     seed: int = 0
     location: str = ""
     options: Mapping[str, str] = {}
+    tiers: frozenset[Tier] = frozenset()
+
+    def asks(self, tier: Tier) -> bool:
+        """Whether something may run there."""
+        return not self.tiers or tier in self.tiers
 
 
 class KitRun(NamedTuple):
@@ -45,7 +53,9 @@ class KitRun(NamedTuple):
 
 
 def run_kit(request: KitRequest, interruption: Interruption) -> KitRun:
-    """Run every check, until interrupted: the first signal lets the one under way end, a second Ctrl-C breaks it off.
+    """Run every check of the kit, and, if it refutes nothing, what runs in a whole runtime.
+
+    Until interrupted: the first signal lets the one under way end, a second Ctrl-C breaks it off.
 
     Raises:
         UsageError: the factory cannot be loaded, or has no use for a location or options.
@@ -54,8 +64,12 @@ def run_kit(request: KitRequest, interruption: Interruption) -> KitRun:
     started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), monotonic()  # noqa: TID251
     try:
         with foreign(f"{request.contract} {request.factory!r}"):
-            found = kit.certify(request.factory, request.rules, request.seed, request.location, request.options)
+            asked = request.factory, request.rules, request.seed, request.location, request.options
+            found = kit.certify(*asked) if request.asks(Tier.SIM) else iter(())
             checks = list(_until_interrupted(found, interruption))
+            refuted = any(check.status is Status.FAIL for check in checks)
+            if isinstance(kit, TriesUnderFaults) and request.asks(Tier.PROCESS) and not refuted:
+                checks += _until_interrupted(kit.under_faults(*asked), interruption)
     except ValueError as error:
         raise UsageError(str(error)) from error
     journal = kit_journal(

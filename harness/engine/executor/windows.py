@@ -82,7 +82,15 @@ def _of_input(history: History, restored: set[int]) -> Iterator[Window]:
     """What was read, and by whom, follows the attempts: one that reads an offset again is not the one that read it."""
     held = {event.attempt: event.positions for event in history.of(events.StateFound)}
     reached: dict[int, tuple[int, int]] = {}
-    for event in history.of(events.SourceEmitted):
+    emitted = history.of(events.SourceEmitted)
+    # Of a source behind the SPI every batch is told that was read, and no emission.
+    for handed in history.of(events.InputRead) if not emitted else ():
+        end, reader = reached.get(handed.partition, (0, handed.attempt))
+        if handed.attempt != reader and handed.first_offset < end:
+            yield Window.READ_AGAIN if handed.attempt in restored else Window.RESTARTED_EMPTY
+        if handed.first_offset >= end:
+            reached[handed.partition] = (handed.first_offset + 1, handed.attempt)
+    for event in emitted:
         end, reader = reached.get(event.partition, (0, event.attempt))
         if event.attempt != reader and event.first_offset < end:
             yield Window.READ_AGAIN if event.attempt in restored else Window.RESTARTED_EMPTY

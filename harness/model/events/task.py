@@ -39,7 +39,10 @@ class InputRead(Event, tag="input_read"):
     On the simulator only. On real tiers nobody outside sees where a subtask reads: a log file is mapped into memory,
     and the kernel notes accesses by pages of 512 records; a consumer reads ahead, commits no offsets of its own, and
     its requests name no attempt; a socket hands out whatever comes next. There a statement about positions rests on
-    the word of the system under test. Records that it skips or repeats show in the committed output all the same."""
+    the word of the system under test. Records that it skips or repeats show in the committed output all the same.
+
+    Of a source behind the SPI the runtime tells every batch, by the numbers that its records carry: it knows no
+    positions, and emits none."""
 
     subtask: str
     partition: int

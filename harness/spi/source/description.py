@@ -36,8 +36,8 @@ class SourceDescription(msgspec.Struct, frozen=True, kw_only=True):
         split_version: of the splits that it makes.
         state_version: of the states that its enumerator makes.
         readable_versions: of both, that it understands.
-        feeder: whose format it reads, so that others can write input: `files` as `Feeder` says; else empty, and the
-            source's own feeder is believed.
+        feeder: whose format it reads, so that others can write input: `files` or `sqlite` as `Feeder` says; else empty,
+            and the source's own feeder is believed.
         options: key to (default, meaning in one line); a factory refuses others by ValueError.
         spi_version: that it was written for.
     """

@@ -9,10 +9,13 @@ from typing import Protocol
 class Feeder(Protocol):
     """Writes from outside, as producers do.
 
-    One format is written by others without it (`SourceDescription.feeder`), at a URI `file://FOLDER`:
+    Two formats are written by others without it (`SourceDescription.feeder`), at a URI `file://FOLDER`:
 
     - `files`: each call makes one file below the folder, which appears whole and never changes. A line is timestamp,
       tab, value, percent-encoded. Files whose names begin with `.` or `_` are no input.
+    - `sqlite`: each call is a transaction of `records.db` in the folder, which adds rows to the table `records` (id,
+      part, value, at_ms): id ascends and never comes again, part is the partition, value a BLOB, at_ms the timestamp. A
+      source may add tables of its own.
     """
 
     def append(self, partition: int, records: Sequence[tuple[bytes, int]]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from tempfile import TemporaryDirectory
 
+from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify.check import CannotTry
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
-from holdfast.suites.certify.source.feeders import FEEDERS
 from holdfast.suites.certify.source.job import Job, Record
 
 

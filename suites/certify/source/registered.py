@@ -11,6 +11,8 @@ from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.plug import deciding, shown
 from holdfast.suites.certify.source.kit import CHECKS, certify, supplied_by_author
+from holdfast.suites.certify.source.under_faults import CASES, why_not
+from holdfast.suites.certify.under_faults import plugged_in, tried_under_faults
 
 
 class SourceKit:
@@ -33,3 +35,21 @@ class SourceKit:
         verdicts = certify(factory, checks=chosen, seed=seed, connected=connected)
         supplied = supplied_by_author(factory, connected)
         return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
+
+    def under_faults(
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        connected = Connected(location, options or {})
+        return tried_under_faults(
+            plugged_in("source", factory, location),
+            CASES,
+            rules,
+            seed=seed,
+            supplied=supplied_by_author(factory, connected),
+            why_not=why_not(factory, connected),
+        )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.source import SourceContext, SourceFlag
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.source.bench import Bench
-from holdfast.suites.certify.source.feeders import FEEDERS
 
 
 def claim(bench: Bench) -> None:

@@ -1,0 +1,138 @@
+"""Jobs of the reference runtime that read the source that is certified, and die in the middle (RULES E2E, REC, RSC)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+
+from holdfast.faults.input import poison
+from holdfast.faults.process import kill
+from holdfast.fixtures.feeders import FEEDERS
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM, REBALANCE
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.window import Window
+from holdfast.harness.spi.source import Source, SourceContext, SourceFlag
+from holdfast.suites.certify.connected import Connected, folder_of
+from holdfast.suites.certify.plug import loaded
+from holdfast.suites.conformance.plans import EVERYWHERE, FAILOVER, RESTART, WORKERS, each_of, gate, plan
+from holdfast.suites.conformance.rescaling import QUIET, rescaled
+
+WRONG = "system:reference+source=holdfast.fixtures.mutants.sources.plugged:"
+SPLITS = {"records": 240, "partitions": 4}
+ONCE = ("row-repeated", "input-missing")
+SUMS = ("row-wrong", "input-missing")
+WHOLE = {FAILOVER: "full"}
+DEATHS = (
+    kill(WORKERS[0], after_checkpoint=1),
+    kill(COORDINATOR, after_checkpoint=2),
+    kill(WORKERS[1], after_checkpoint=4),
+)
+FAILING = {FAILOVER: "region", f"{RESTART}.fixed-delay.attempts": "60", f"{RESTART}.fixed-delay.delay": "60 ms"}
+BEHIND_THE_SNAPSHOT = tuple(
+    plan(
+        kill(WORKERS[1], after_checkpoint=after, gate=gate("acknowledge", WORKERS[1], "sink")),
+        kill(COORDINATOR, after_checkpoint=after + 2, gate=gate("publish-metadata", COORDINATOR)),
+        job=FORWARD,
+        options=WHOLE,
+        records=SPLITS,
+    )
+    for after in (1, 2)
+)
+"""Sources have taken their parts of a checkpoint, and it does not complete."""
+
+CASES = (
+    Case(
+        id="source/rows-under-faults",
+        purpose="Does each record of the source have one row, when workers and the coordinator die?",
+        method="The runtime reads it in two subtasks; both workers and the coordinator are killed.",
+        passes="Rows are those of the input, each once, during the faults and afterwards.",
+        decides=(Decision("E2E-05", "EXACT", ONCE, WRONG + "SplitsGivenTwice"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(
+            [
+                plan(*DEATHS, job=FORWARD, options=WHOLE, records=SPLITS),
+                plan(*DEATHS, job=REBALANCE, records=SPLITS),
+            ]
+        ),
+        runs=2,
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/sums-under-faults",
+        purpose="Does each record of the source take effect once in state, when workers and the coordinator die?",
+        method="A keyed sum reads it, and both workers and the coordinator are killed.",
+        passes="Each sum is that of the oracle's own model of the input.",
+        decides=(Decision("E2E-05", "EXACT", SUMS, WRONG + "StateOfNothing"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=plan(*DEATHS, job=KEYED_SUM, records=SPLITS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/one-reader",
+        purpose="Does a reader that restarts alone go on from its splits, and are those that came since handed out?",
+        method="A record fails its reader for a while, whose region restarts; the other region goes on.",
+        passes="Rows are those of the input, each once.",
+        decides=(Decision("E2E-05", "EXACT", ONCE, WRONG + "TakesNothingBack"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=plan(poison(1_500), job=FORWARD, options=FAILING, records=SPLITS),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/behind-the-snapshot",
+        purpose="Does a restore go on from the checkpoint, when a later one was begun and did not complete?",
+        method="A worker dies before it acknowledges a checkpoint, and the coordinator before it completes one.",
+        passes="Rows are those of the input, each once: nothing was acknowledged outside that no checkpoint holds.",
+        decides=(Decision("REC-02", "EXACT", ONCE, WRONG + "AcknowledgesWithTheSnapshot"),),
+        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
+        plan=each_of(BEHIND_THE_SNAPSHOT),
+        runs=len(BEHIND_THE_SNAPSHOT),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="source/rescaled-job",
+        purpose="Do splits go on where they were, each with one reader, at another parallelism?",
+        method="A job is cancelled, and a wider or a narrower one restores the checkpoint that it has left.",
+        passes="Rows are those of the input, each once.",
+        decides=(Decision("RSC-05", "EXACT", ONCE, WRONG + "RescaledAnew"),),
+        windows=(Window.RESTORED_STATE,),
+        plan=each_of(
+            [
+                rescaled(2, 4, job=REBALANCE, options=QUIET),
+                rescaled(4, 2, job=REBALANCE, options=QUIET, faults=(kill(WORKERS[0], after_checkpoint=5),)),
+            ]
+        ),
+        runs=2,
+        tiers=EVERYWHERE,
+    ),
+)
+
+
+def why_not(factory: str, connected: Connected) -> str:
+    """Why a source cannot be read by the processes of a runtime; empty: it can."""
+    if connected.options:
+        return "the runtime gives a source no options: try it with its defaults"
+    with TemporaryDirectory(prefix="holdfast-kit-") as folder:
+        uri = connected.place(folder)
+        source: Source = loaded("source", factory, Source)(
+            SourceContext(uri=uri, job="probe", operator="source", attempt=1)
+        )
+        described = source.describe()
+        if SourceFlag.UNBOUNDED not in described.flags:
+            return "it does not declare unbounded, and the runtime reads on for ever"
+        ours = FEEDERS.get(described.feeder)
+        feeder = ours(folder_of(uri)) if ours is not None else source.feeder()
+        feeder.append(0, [(b"probe", 0)])
+        seen = _seen_elsewhere(factory, uri)
+        feeder.close()
+    return "" if seen else "what one process writes another one does not read: its input lies in memory"
+
+
+def _seen_elsewhere(factory: str, uri: str) -> bool:
+    """Whether another process finds something there, as those of a runtime must."""
+    path = os.pathsep.join(sys.path)  # What is loaded here is loaded there.
+    environment = {**os.environ, "PYTHONPATH": path}  # noqa: TID251 - of a child
+    command = [sys.executable, "-m", "holdfast.suites.certify.source.probe", factory, uri]
+    return subprocess.run(command, env=environment, check=False, capture_output=True).returncode == 0

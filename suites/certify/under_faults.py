@@ -1,0 +1,63 @@
+"""Behind its own kit: what is certified takes its part in the reference runtime, whose processes are killed.
+
+The cases are those of a conformance suite, on `reference+CONTRACT=FACTORY`, judged by oracles that see input and output
+alone. A kit names the cases, and what of a run cannot be had with what is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from holdfast.harness.engine.cases.case_run import run_case
+from holdfast.harness.engine.cases.case_status import case_not_run
+from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.journal import CaseResult
+from holdfast.harness.model.status import Status
+from holdfast.harness.spi.kit import KitCheck
+
+
+def plugged_in(contract: str, factory: str, location: str) -> str:
+    """The runtime with what is certified, as a user types it."""
+    return f"reference+{contract}={factory}" + (f"@{location}" if location else "")
+
+
+def tried_under_faults(
+    system: str, cases: Sequence[Case], rules: frozenset[str], *, seed: int, supplied: Sequence[str], why_not: str
+) -> Iterator[KitCheck]:
+    """Each case as a check.
+
+    Args:
+        system: as of `plugged_in`.
+        cases: each decides one rule.
+        rules: only cases that decide one of these; empty: all.
+        seed: of the runs.
+        supplied: what of the judgement rests on its author's word.
+        why_not: why none can be tried; empty: each is.
+    """
+    reason = why_not or lacking(Tier.PROCESS)
+    for case in cases:
+        if rules and case.decides[0].rule not in rules:
+            continue
+        if reason:
+            result = case_not_run(case, Tier.PROCESS, Status.NOT_APPLICABLE, reason)
+        else:
+            with TemporaryDirectory(prefix="holdfast-kit-") as folder:
+                result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=Path(folder))
+        yield _told(case, result, tuple(supplied))
+
+
+def _told(case: Case, result: CaseResult, supplied: tuple[str, ...]) -> KitCheck:
+    rule = case.decides[0].rule
+    return KitCheck(
+        f"{rule}/{case.id.partition('/')[2]}",
+        case.purpose,
+        rule,
+        result.status,
+        result.reason,
+        tuple(result.rule_reasons.values()) if result.status is Status.FAIL else (),
+        supplied,
+        tier=Tier.PROCESS,
+    )

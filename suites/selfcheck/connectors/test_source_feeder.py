@@ -1,0 +1,109 @@
+"""What lets records arrive at a source behind the SPI."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.feeders import FEEDERS
+from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
+from holdfast.fixtures.reference.connectors.source_feeder import SourceFeeder
+from holdfast.harness.spi.source import Feeder
+from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
+
+
+class Noting:
+    """A feeder that notes its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int]] = []
+        self.falsified: list[str] = []
+        self.closed = 0
+
+    def append(self, partition: int, records: Sequence[tuple[bytes, int]]) -> None:
+        self.calls.append((partition, len(records)))
+
+    def falsify_positions(self, job: str) -> None:
+        self.falsified.append(job)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def fed(covered: list[Sequence[int]], *, waits: bool, falsified: str = "") -> tuple[SourceFeeder, Noting]:
+    """A feeder of the input; what checkpoints cover is the last of a list."""
+    noting = Noting()
+    feeder = SourceFeeder([noting, noting], TWO_PARTITIONS, lambda: covered[-1], waits=waits, falsified=falsified)
+    feeder.preload()
+    feeder.begin(0, ArrivalClock())
+    return feeder, noting
+
+
+def test_a_call_waits_until_a_checkpoint_covers_the_ones_before_it() -> None:
+    covered: list[Sequence[int]] = [()]
+    feeder, noting = fed(covered, waits=True)
+    feeder.advance()
+    assert noting.calls == [(0, 2), (1, 2)]
+    covered.append((1, 2))
+    feeder.advance()
+    assert noting.calls[2:] == [(1, 3)]
+    covered.append((2, 5))
+    feeder.advance()
+    assert (noting.calls[3:], feeder.exhausted) == ([(0, 2)], True)
+    feeder.feed_markers()
+    assert not feeder.exhausted
+    covered.append((4, 5))
+    feeder.advance()
+    assert (noting.calls[4:], feeder.exhausted) == ([(0, 1), (1, 1)], True)
+
+
+def test_rows_need_no_order_so_nothing_waits() -> None:
+    feeder, noting = fed([()], waits=False)
+    feeder.advance()
+    assert (noting.calls[2:], feeder.exhausted) == ([(0, 2), (1, 3)], True)
+
+
+def test_positions_outside_are_falsified_with_every_checkpoint() -> None:
+    covered: list[Sequence[int]] = [()]
+    feeder, noting = fed(covered, waits=True, falsified="job")
+    feeder.advance()
+    assert noting.falsified == []
+    covered.append((1, 1))
+    feeder.advance()
+    feeder.advance()
+    assert noting.falsified == ["job"]
+
+
+def test_one_feeder_of_several_partitions_is_closed_once() -> None:
+    feeder, noting = fed([()], waits=False)
+    feeder.close()
+    assert noting.closed == 1
+
+
+def test_an_error_of_its_author_is_one_sentence() -> None:
+    class Broken(Noting):
+        def append(self, partition: int, records: Sequence[tuple[bytes, int]]) -> None:
+            raise KeyError("broken")
+
+    broken = Broken()
+    feeder = SourceFeeder([broken, broken], TWO_PARTITIONS, lambda: (), waits=False, falsified="")
+    with pytest.raises(OSError, match="the feeder raised KeyError: 'broken'"):
+        feeder.preload()
+
+
+def test_no_row_of_a_table_gets_a_number_again(tmp_path: Path) -> None:
+    """A queue that has forgotten its rows would skip those that come."""
+    feeder: Feeder = FEEDERS["sqlite"](tmp_path)
+    feeder.append(0, [(b"first", 0), (b"second", 1)])
+    with sqlite3.connect(tmp_path / "records.db") as connection:
+        connection.execute("DELETE FROM records")
+    connection.close()
+    feeder.append(0, [(b"third", 2)])
+    with sqlite3.connect(tmp_path / "records.db") as connection:
+        [(number,)] = connection.execute("SELECT id FROM records").fetchall()
+    connection.close()
+    feeder.close()
+    assert number == 3

@@ -1,0 +1,220 @@
+"""Sources behind the SPI in the runtime: splits on their way, readers that restart alone, errors of somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from holdfast.fixtures.reference.connectors.source_sessions import HeldReader, SourceSessions
+from holdfast.fixtures.reference.connectors.source_values import read_back, written
+from holdfast.fixtures.reference.protocol.checkpoints.completed_checkpoint_store import CompletedCheckpoint
+from holdfast.fixtures.reference.protocol.job.source_enumeration import HandedOut
+from holdfast.fixtures.reference.protocol.messages import SplitState, SubtaskState
+from holdfast.fixtures.sources.log import LogFeeder, LogSource
+from holdfast.fixtures.sources.reader import Reader
+from holdfast.harness.spi.errors import Damaged, Transient
+from holdfast.harness.spi.source import Batch, EnumeratorState, ReaderStatus, SourceContext, SourceRecord, SourceSplit
+from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
+
+READERS = ("source[0]", "source[1]")
+
+
+class Deck:
+    """An enumerator of numbered splits that notes what is done to it."""
+
+    def __init__(self, restored: EnumeratorState | None) -> None:
+        self.left = [int(text) for text in restored.content.split()] if restored is not None else list(range(4))
+        self.closed = False
+
+    def assign(self, readers: Sequence[int]) -> Mapping[int, Sequence[SourceSplit]]:
+        dealt: dict[int, list[SourceSplit]] = {}
+        for place, number in enumerate(self.left if readers else ()):
+            dealt.setdefault(readers[place % len(readers)], []).append(split(number))
+        self.left = [] if readers else self.left
+        return dealt
+
+    def give_back(self, splits: Sequence[SourceSplit]) -> None:
+        self.left += [int(each.id) for each in splits]
+
+    def snapshot(self, checkpoint: int) -> EnumeratorState:
+        return EnumeratorState(1, " ".join(map(str, self.left)).encode())
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def split(number: int) -> SourceSplit:
+    return SourceSplit(str(number), 1, b"")
+
+
+def handed_out() -> tuple[HandedOut, list[Deck]]:
+    """The splits of a source whose readers have just begun, and its enumerators."""
+    made: list[Deck] = []
+
+    def make(vertex: str, attempt: int, restored: EnumeratorState | None) -> Deck:
+        made.append(Deck(restored))
+        return made[-1]
+
+    operator = HandedOut("source", READERS, make)
+    operator.restore(READERS, None)
+    operator.begin(1)
+    operator.assign(READERS)
+    return operator, made
+
+
+def checkpoint(operator: HandedOut, number: int, received: Sequence[int]) -> CompletedCheckpoint:
+    """One whose readers had been handed so many splits."""
+    states = {
+        reader: SubtaskState(reader, source=SplitState(tuple(operator.given[reader][:count]), received=count))
+        for reader, count in zip(READERS, received, strict=True)
+    }
+    states["source"] = operator.part(number, states)
+    return CompletedCheckpoint(number, tuple(states.values()), ())
+
+
+def ids(splits: Sequence[SourceSplit]) -> list[str]:
+    return [each.id for each in splits]
+
+
+def test_what_was_on_its_way_is_in_the_checkpoint_and_is_handed_out_again() -> None:
+    operator, made = handed_out()
+    assert {reader: ids(splits) for reader, splits in operator.given.items()} == {
+        "source[0]": ["0", "2"],
+        "source[1]": ["1", "3"],
+    }
+    completed = checkpoint(operator, 1, (2, 1))
+    state = completed.state_of("source")
+    assert state is not None
+    assert state.source is not None
+    assert (ids(state.source.splits), state.source.enumerator) == (["3"], EnumeratorState(1, b""))
+    operator.restore(READERS, completed)
+    operator.begin(2)
+    assert (made[0].closed, made[1].left) == (True, [3])
+    operator.assign(READERS)
+    assert ids([each for splits in operator.given.values() for each in splits]) == ["3"]
+
+
+def test_a_reader_that_restarts_alone_gives_back_what_it_was_handed_behind_the_checkpoint() -> None:
+    operator, [deck] = handed_out()
+    completed = checkpoint(operator, 1, (1, 2))
+    operator.restore(READERS[:1], completed)
+    assert (deck.left, deck.closed) == ([2], False)
+    operator.assign(READERS[1:])
+    assert ids(operator.given["source[1]"]) == ["1", "3", "2"]
+
+
+def test_what_it_was_handed_since_it_began_from_the_same_checkpoint_is_given_back_too() -> None:
+    """How many it had been handed is counted anew in each attempt."""
+    operator, [deck] = handed_out()
+    completed = checkpoint(operator, 1, (1, 2))
+    operator.restore(READERS[:1], completed)
+    operator.assign(READERS[:1])
+    assert ids(operator.given["source[0]"]) == ["2"]
+    operator.restore(READERS[:1], completed)
+    assert deck.left == [2]
+
+
+def test_it_does_not_begin_again_where_it_runs() -> None:
+    operator, made = handed_out()
+    operator.begin(2)
+    assert len(made) == 1
+
+
+def test_without_an_enumerator_there_is_no_part_of_a_checkpoint() -> None:
+    operator = HandedOut("source", READERS, lambda vertex, attempt, restored: Deck(restored))
+    with pytest.raises(OSError, match="the enumerator of source is not there"):
+        operator.part(1, {})
+
+
+def sessions(kind: type[LogSource] = LogSource) -> SourceSessions:
+    """The sources of a process."""
+    return SourceSessions(
+        kind,
+        lambda operator, attempt: SourceContext(
+            uri="memory:///source-sessions", job="job", operator=operator, attempt=attempt
+        ),
+        lambda: 1_000,
+    )
+
+
+def test_what_a_feeder_writes_is_known_again() -> None:
+    source = LogSource(SourceContext(uri="memory:///source-values", job="job", operator="source", attempt=1))
+    feeder: LogFeeder = source.feeder()
+    feeder.append(0, written(TWO_PARTITIONS, 0, 0, 3))
+    feeder.append(0, written(TWO_PARTITIONS, 1, 1, 2))
+    reader = source.reader(0)
+    reader.add(source.enumerator(None).assign([0], now_ms=0)[0])
+    codes = {key: code for code, key in enumerate(TWO_PARTITIONS.keys)}
+    columns = read_back(reader.poll(10, now_ms=0).records, codes)
+    assert [(each.partition, each.first_offset, len(each)) for each in columns] == [(0, 0, 3), (1, 1, 1)]
+    assert columns[0].value.tolist() == TWO_PARTITIONS.partitions[0].value[:3].tolist()
+    assert columns[0].key.tolist() == TWO_PARTITIONS.partitions[0].key[:3].tolist()
+
+
+@pytest.mark.parametrize("value", [b"x", b"0 1 2 nobody", b"0 x 2 key-0", b"\xff 1 2 key-0"])
+def test_what_was_never_written_is_an_error(value: bytes) -> None:
+    with pytest.raises(OSError, match="at here was never written"):
+        read_back([SourceRecord(value, 0, "here")], {"key-0": 0})
+
+
+class Raising:
+    """A reader that does what it is told."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*_: Any, **__: Any) -> Any:
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+        return call
+
+
+def held(answer: Any) -> HeldReader:
+    return HeldReader("source[0]", Raising(answer), lambda: 0)
+
+
+def test_an_error_that_passes_is_nothing_and_others_fail_the_task() -> None:
+    assert held(Transient("later")).poll(1) == ()
+    with pytest.raises(OSError, match=r"the source of source\[0\] raised Damaged: cut"):
+        held(Damaged("cut")).poll(1)
+    with pytest.raises(OSError, match="returned 2 records, 1 were asked for"):
+        held(Batch([SourceRecord(b"", 0, "a")] * 2, ReaderStatus.MORE)).poll(1)
+
+
+def test_what_is_for_people_fails_nothing() -> None:
+    held(RuntimeError("no")).confirmed(1)
+    held(RuntimeError("no")).close()
+
+
+def test_the_reader_of_an_earlier_attempt_is_closed() -> None:
+    closed: list[int] = []
+
+    class Closing(LogSource):
+        def reader(self, subtask: int) -> Reader:
+            source = self
+
+            class Told(Reader):
+                def close(self) -> None:
+                    closed.append(source.context.attempt)
+
+            return Told(self, subtask)
+
+    process = sessions(Closing)
+    first = process.begin("source[1]", 1)
+    assert process.reader("source[1]") is first
+    assert process.begin("source[1]", 2) is not first
+    assert closed == [1]
+
+
+def test_an_enumerator_assigns_to_those_who_run() -> None:
+    class Strange(LogSource):
+        def enumerator(self, restored: EnumeratorState | None) -> Any:
+            return Raising({3: [split(0)]})
+
+    with pytest.raises(OSError, match=r"assigns splits to \[3\], who do not run"):
+        sessions(Strange).enumerator("source", 1, None).assign([0, 1])

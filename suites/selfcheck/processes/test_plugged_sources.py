@@ -1,0 +1,135 @@
+"""A source of somebody else's feeds the reference runtime, and is judged under faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.faults.process import kill
+from holdfast.faults.truncation import truncate
+from holdfast.harness.engine.cases.case_run import run_case
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.capability import Capability, Guarantee
+from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.status import Status
+from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.certify.connected import HERE
+from holdfast.suites.certify.source.under_faults import CASES, why_not
+from holdfast.suites.conformance.plans import WORKERS, plan
+from holdfast.suites.selfcheck.replaced_runs import counting_run
+
+FILES = "holdfast.fixtures.sources.files:FileSource"
+QUEUE = "holdfast.fixtures.sources.sqlite_queue:QueueTable"
+OURS = "holdfast.suites.selfcheck.processes.unknown_source:UnknownSource"
+MEMORY = "holdfast.fixtures.sources.log:LogSource"
+WRONG = "holdfast.fixtures.mutants.sources.plugged:"
+RESTARTED = (kill(WORKERS[0], after_checkpoint=1), kill(COORDINATOR, after_checkpoint=2))
+BY_ID = {case.id: case for case in CASES}
+REFUTED = {
+    "PositionsAhead": "source/rows-under-faults",
+    "SplitsGivenTwice": "source/rows-under-faults",
+    "RestartsWhereItWas": "source/rows-under-faults",
+    "BeginsAtTheBatch": "source/rows-under-faults",
+    "StateOfNothing": "source/sums-under-faults",
+    "TakesNothingBack": "source/one-reader",
+    "AcknowledgesWithTheSnapshot": "source/behind-the-snapshot",
+    "SplitsLostOnRestore": "source/rows-under-faults",
+    "RescaledAnew": "source/rescaled-job",
+}
+"""By wrong source, the case that refutes it."""
+
+
+def plugged(source: str) -> Any:
+    return registry.system(f"reference+source={source}")
+
+
+@pytest.mark.parametrize(
+    ("variant", "said"),
+    [
+        ("source=no_such_module:Source", "source 'no_such_module:Source' cannot be loaded: No module named"),
+        ("source=holdfast.fixtures.sources.files:quote_from_bytes", "cannot be loaded"),
+        (f"source={FILES}@kafka://broker/topic", "URI 'kafka://broker/topic' names no folder"),
+    ],
+)
+def test_what_cannot_be_plugged_in_is_one_sentence(variant: str, said: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        registry.system(f"reference+{variant}")
+    assert said in str(raised.value)
+
+
+def test_it_runs_on_processes_alone_and_lacks_what_acts_on_our_log() -> None:
+    files = plugged(FILES)
+    assert set(files.capabilities) == {Tier.PROCESS}
+    lacking = {Capability.TRUNCATE_INPUT, Capability.LOSE_SPLITS, Capability.BOUNDED_INPUT}
+    assert not lacking & files.capabilities[Tier.PROCESS]
+    assert (files.supplied_by_author, plugged(OURS).supplied_by_author) == (("source",), ("source", "feeder"))
+
+
+def test_no_order_is_claimed_and_what_cannot_be_read_again_may_be_lost() -> None:
+    assert plugged(FILES).claims(plan(job=FORWARD)).output == {Guarantee.NO_LOSS, Guarantee.NO_DUPLICATE}
+    once = "holdfast.fixtures.sources.queue:QueueSource@memory:///claims"
+    assert plugged(once).claims(plan(job=FORWARD)).output == {Guarantee.NO_DUPLICATE}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (plan(options={"source.connector": "kafka"}), "source files is plugged in, which is another one"),
+        (plan(options={"scan.startup.mode": "latest-offset"}), "which has no latest offset"),
+        (plan(truncate(after_checkpoint=1)), "truncate acts on the log of the harness"),
+    ],
+)
+def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
+    assert said in plugged(FILES).objection(asked, Tier.PROCESS)
+
+
+def test_a_source_that_lies_in_memory_is_tried_in_no_runtime() -> None:
+    assert why_not(MEMORY, HERE) == "what one process writes another one does not read: its input lies in memory"
+    assert why_not(FILES, HERE) == ""
+
+
+@pytest.mark.tier("process")
+@pytest.mark.parametrize(
+    ("source", "job"), [(FILES, KEYED_SUM), (QUEUE, FORWARD), pytest.param(OURS, KEYED_SUM, marks=pytest.mark.nightly)]
+)
+def test_a_right_one_is_exact_under_faults(source: str, job: Any, tmp_path: Path) -> None:
+    run = counting_run(plan(*RESTARTED, job=job), plugged(source), Tier.PROCESS, tmp_path, Window.RESTORED_STATE)
+    verdicts = {verdict.oracle: verdict for verdict in run.verdicts}
+    assert not [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
+    assert verdicts["EXACT"].outcome is Outcome.PASS
+
+
+@pytest.mark.tier("process")
+@pytest.mark.nightly
+@pytest.mark.parametrize("source", [FILES, QUEUE, OURS])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_no_case_refutes_a_right_one(source: str, case: Case, tmp_path: Path) -> None:
+    result = run_case(f"reference+source={source}", case, Tier.PROCESS, folder=tmp_path)
+    assert result.status is Status.PASS, result.reason
+
+
+@pytest.mark.tier("process")
+@pytest.mark.nightly
+@pytest.mark.parametrize(("source", "case"), REFUTED.items())
+def test_a_wrong_one_is_refuted_by_its_case(source: str, case: str, tmp_path: Path) -> None:
+    result = run_case(f"reference+source={WRONG}{source}", BY_ID[case], Tier.PROCESS, folder=tmp_path)
+    assert result.status is Status.FAIL, result.reason
+
+
+@pytest.mark.tier("process")
+def test_a_wrong_one_is_refuted(tmp_path: Path) -> None:
+    run = counting_run(plan(*RESTARTED, job=FORWARD), plugged(WRONG + "SplitsGivenTwice"), Tier.PROCESS, tmp_path)
+    named = {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies}
+    assert "EXACT/row-repeated" in named, run.reason
+
+
+def test_each_case_names_a_wrong_source_that_it_refutes() -> None:
+    named = {(decision.wrong_system.rpartition(":")[2], case.id) for case in CASES for decision in case.decides}
+    assert named <= set(REFUTED.items())
+    assert {case for _, case in named} == set(BY_ID)
