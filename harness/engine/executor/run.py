@@ -251,9 +251,11 @@ def _execute(setting: _Setting) -> _Execution:
     except OSError as error:
         return _Execution(RunEnd(reached=False, problem=f"the system under test cannot be started: {error}"))
     conductor = Conductor(plan.faults, setting.faults, deployment, write_undo)
-    supplied = {kind for kind, evidence in system.evidence().items() if evidence is not Evidence.NONE}
-    # What a program calls a checkpoint comes and goes as it likes: it has taken all input that it has acknowledged.
-    tells_checkpoints = _COMPLETED in supplied and _ACKNOWLEDGED not in supplied
+    told = system.evidence()
+    # What a program calls a checkpoint comes and goes as it likes: it has taken all input that it has acknowledged, to
+    # the harness itself.
+    acknowledges = told.get(_ACKNOWLEDGED) is Evidence.BOUNDARY
+    tells_checkpoints = told.get(_COMPLETED, Evidence.NONE) is not Evidence.NONE and not acknowledges
     simulated = setting.tier is Tier.SIM  # Where it costs nothing to wait.
     drained = None if tells_checkpoints else deployment.drained
     micro_batches = Capability.MICRO_BATCHES in system.capabilities.get(setting.tier, ())
