@@ -64,7 +64,8 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, repr_omit_defaults=True):
         kafka_login: for the brokers.
         s3_location: in the store.
         spark_master: URL of a Spark cluster that exists already, `spark://host:port`.
-        images: by name of an image (`kafka`, `object-store`, `toxiproxy`, `spark`, `database`), the one in its place.
+        images: by name of an image (`kafka`, `object-store`, `toxiproxy`, `spark`, `database`, `queues`), the one
+            in its place.
         allow_faults_on: names of existing services that faults may act on (`kafka`, `object-store`, `spark`).
     """
 
