@@ -116,6 +116,7 @@ REFUSED = (
 OWNED = (
     _resumed(options=CLAIMED),
     _resumed(kill(COORDINATOR, after_checkpoint=5), options=CLAIMED),
+    _resumed(kill(COORDINATOR, after_checkpoint=7), options=CLAIMED),
     _resumed(kill(WORKERS[0], after_checkpoint=5), options=CLAIMED),
 )
 INCREMENTAL = {profile.BACKEND: "rocksdb", profile.INCREMENTAL: "true"}
