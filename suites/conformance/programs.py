@@ -91,6 +91,7 @@ CASES = with_needs(
             Decision("E2E-02", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
             Decision("REC-03", "EXACT", ("row-wrong", "input-missing"), "system:acknowledges-first"),
             Decision("E2E-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
+            Decision("REC-04", "NOLOSS", ("input-lost",), "system:acknowledges-first"),
         ),
         windows=(Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW),
         plan=each_of((UNHEARD, KILLED)),
