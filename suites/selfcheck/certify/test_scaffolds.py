@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.harness import cli
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status, Title
 from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
 
@@ -23,24 +24,34 @@ PARTS = {
     "state-backend": "Backend",
 }
 LONG = pytest.mark.nightly
+ALONE = ("--tier", "sim")
+"""The kit, and no runtime."""
 QUICK = ("restart-strategy", "sink", "source")
 
 
 @pytest.mark.parametrize("kind", [*QUICK, "state-backend", pytest.param("checkpoint-storage", marks=LONG)])
 def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
-    code, journal = certified(written(kind, tmp_path), f"--{kind}", f"mine:{PARTS[kind]}")
+    code, journal = certified(written(kind, tmp_path), f"--{kind}", f"mine:{PARTS[kind]}", *ALONE)
     assert (code, journal.certificate.title) == (0, Title.CERTIFIED)
     assert not journal.certificate.missing
+
+
+@pytest.mark.tier("process")
+@LONG
+def test_a_right_source_is_certified_in_the_runtime_too(tmp_path: Path) -> None:
+    code, journal = certified(written("source", tmp_path), "--source", "mine:Source")
+    assert (code, journal.certificate.title) == (0, Title.CERTIFIED)
+    assert {tier.tier for tier in journal.tiers if tier.runs} == {Tier.SIM, Tier.PROCESS}
 
 
 @pytest.mark.parametrize("kind", PARTS)
 def test_its_wrong_twin_is_refuted_by_the_rule_that_it_names(kind: str, tmp_path: Path) -> None:
     folder = written(kind, tmp_path)
     rule = rule_of(folder / "wrong_mine.py")
-    code, journal = certified(folder, f"--{kind}", f"wrong_mine:Wrong{PARTS[kind]}", "--rule", rule)
+    code, journal = certified(folder, f"--{kind}", f"wrong_mine:Wrong{PARTS[kind]}", "--rule", rule, *ALONE)
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
     assert statuses(journal, Status.FAIL) == {rule}
-    code, journal = certified(folder, f"--{kind}", f"mine:{PARTS[kind]}", "--rule", rule)
+    code, journal = certified(folder, f"--{kind}", f"mine:{PARTS[kind]}", "--rule", rule, *ALONE)
     assert (code, statuses(journal, Status.PASS)) == (0, {rule})
 
 
