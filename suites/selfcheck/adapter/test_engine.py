@@ -14,11 +14,13 @@ from holdfast.fixtures.host.notes import read_note
 from holdfast.harness.adapter.engine_deployment import EngineDeployment
 from holdfast.harness.adapter.label import end_labelled
 from holdfast.harness.adapter.process_stat import children_by_parent
+from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.events import InputAcknowledged, NodeDied, NodeStarted, ProgramReady, StateFound
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.journal import Status
 from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.target import STORAGE, Role, Target
@@ -26,6 +28,7 @@ from holdfast.harness.spi.controls.link import LinkImpairment
 from holdfast.harness.spi.controls.process import MembershipControl, ProcessControl
 from holdfast.harness.spi.system import DiedAtOnce, OptionUse, Recording
 from holdfast.suites.certify.scaffolds.system.right import Engine
+from holdfast.suites.conformance.engines import CASES
 from holdfast.suites.selfcheck.adapter.engines import (
     LIMIT_MS,
     PLAN,
@@ -105,6 +108,7 @@ def test_a_worker_that_leaves_stays_away_until_it_comes_back(tmp_path: Path) -> 
     assert [(event.dead_node, event.cause) for event in died] == [("worker-1.0", "leave")]
 
 
+@pytest.mark.nightly
 def test_an_engine_says_when_it_is_ready(tmp_path: Path) -> None:
     recording = driven(SaysReady(), tmp_path / "run")
     assert counted(recording) == records().lengths()
@@ -118,6 +122,7 @@ def test_an_engine_says_when_it_is_ready(tmp_path: Path) -> None:
     assert read_note(log) == b"now in state RUNNING\n"
 
 
+@pytest.mark.nightly
 def test_one_that_dies_at_once_is_not_started_for_ever(tmp_path: Path) -> None:
     died = pytest.raises(DiedAtOnce, match=r"worker-0 of .*DiesAtOnce died by itself 5 times .* no room")
     with closing(deployed(DiesAtOnce(), tmp_path / "run")) as deployment, died:
@@ -156,6 +161,13 @@ def test_plans_that_do_not_fit_are_refused_in_one_sentence() -> None:
     assert option.use is OptionUse.UNSUPPORTED
     with pytest.raises(ValueError, match=r"has no variants: remove '\+fast'"):
         Engine("fast")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_the_right_engine_passes_what_engines_are_asked(case: Case, tmp_path: Path) -> None:
+    found = run_case(Engine().name, case, Tier.PROCESS, folder=tmp_path)
+    assert found.status is Status.PASS, found.reason
 
 
 def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def run_pytest(folder: Path, *arguments: str, body: str = BODY) -> tuple[int, st
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("mode", [(), ("-n2",)])
+@pytest.mark.parametrize("mode", [(), pytest.param(("-n2",), marks=pytest.mark.nightly)])
 def test_what_needs_a_missing_tier_is_left_out_with_its_reason(tmp_path: Path, mode: tuple[str, ...]) -> None:
     code, text = run_pytest(tmp_path, "--holdfast-seed=7", *mode)
     assert code == 0, text
@@ -97,8 +97,9 @@ def test_what_needs_a_missing_tier_is_left_out_with_its_reason(tmp_path: Path, m
     assert "holdfast: sim, " in text
 
 
-@pytest.mark.parametrize("option", ["--require-tier", "--holdfast-require-tier"])
-@pytest.mark.parametrize(("tier", "code"), [("sim", 0), ("nonesuch", 4)])
+@pytest.mark.parametrize(
+    ("option", "tier", "code"), [("--require-tier", "sim", 0), ("--holdfast-require-tier", "nonesuch", 4)]
+)
 def test_a_required_tier_must_be_one(tmp_path: Path, option: str, tier: str, code: int) -> None:
     found, text = run_pytest(tmp_path, "--holdfast-seed=7", f"{option}={tier}")
     assert found == code, text
