@@ -35,7 +35,7 @@ from holdfast.harness.faults import kill
 
 KILL = kill("worker", after_checkpoint=2)
 
-@pytest.mark.holdfast(rules="E2E-02", faults=[KILL], runs=2, records=300)
+@pytest.mark.holdfast(rules="E2E-02", faults=[KILL], records=300)
 def test_right(holdfast):
     holdfast.certify("reference")
 
