@@ -140,6 +140,7 @@ def test_what_cannot_begin_says_why(tmp_path: Path) -> None:
         deployed(CannotBegin(), tmp_path / "run")
 
 
+@pytest.mark.nightly
 def test_links_are_offered_and_led_through(tmp_path: Path) -> None:
     class Linked(Engine):
         links = {STORAGE: "127.0.0.1:9"}
@@ -170,6 +171,7 @@ def test_the_right_engine_passes_what_engines_are_asked(case: Case, tmp_path: Pa
     assert found.status is Status.PASS, found.reason
 
 
+@pytest.mark.nightly
 def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:
     deployment = deployed(Engine(), tmp_path / "run", TWO)
     partitions: set[int] = set()

@@ -64,7 +64,9 @@ def silent(stream: socket.socket, limit_s: float = 0.3) -> bool:
         stream.settimeout(LIMIT_S)
 
 
-@pytest.mark.parametrize("direction", [BOTH, FORWARD, BACKWARD])
+@pytest.mark.parametrize(
+    "direction", [BOTH, *(pytest.param(each, marks=pytest.mark.nightly) for each in (FORWARD, BACKWARD))]
+)
 def test_a_cut_holds_everything_back_until_it_is_undone(links: Links, stream: socket.socket, direction: str) -> None:
     echo_s(stream)
     links.cut(STORAGE, direction)
@@ -78,6 +80,7 @@ def test_a_cut_holds_everything_back_until_it_is_undone(links: Links, stream: so
     assert links.whole(STORAGE, "cut", direction)
 
 
+@pytest.mark.nightly
 def test_each_fault_of_a_link_is_undone_on_its_own(links: Links, stream: socket.socket) -> None:
     links.slow(STORAGE, 300)
     links.slow(STORAGE, 100)
@@ -87,6 +90,7 @@ def test_each_fault_of_a_link_is_undone_on_its_own(links: Links, stream: socket.
     assert links.whole(STORAGE, "slow", 100)
 
 
+@pytest.mark.nightly
 def test_a_limit_narrows_a_link(links: Links, stream: socket.socket) -> None:
     links.limit(STORAGE, 100)
     assert echo_s(stream, bytes(50_000)) >= 0.3
@@ -101,6 +105,7 @@ def test_a_reset_breaks_connections_and_lets_new_ones_through(links: Links, stre
         echo_s(other)
 
 
+@pytest.mark.nightly
 def test_a_black_hole_loses_what_it_took(links: Links, stream: socket.socket) -> None:
     links.black_hole(STORAGE)
     stream.sendall(b"lost")
