@@ -16,7 +16,7 @@ LAST_STEPS: dict[str, type[events.Event] | tuple[type[events.Event], ...]] = {
     "write-state": (events.SnapshotTaken, events.ChannelStateTaken),
     "pre-commit": events.SnapshotTaken,
     "acknowledge": (events.AckSent, events.AcknowledgementHeld),
-    "publish-metadata": (events.AckReceived, events.SplitsLeft),
+    "publish-metadata": (events.AckReceived, events.SharedStateRegistered, events.SplitsLeft),
     "notify": events.NotificationSent,
     "commit": events.CommitTried,
     "deploy": (events.AttemptStarted, events.FinishReceived),
