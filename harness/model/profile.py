@@ -128,6 +128,7 @@ ASYNCHRONOUS = _option("state.backend.async", Kind.FLAG, "true", "ASY-07")
 ROCKSDB = "state.backend.rocksdb"
 """What the options of that backend begin with, which are its own."""
 INCREMENTAL = _option(f"{_CHECKPOINTING}.incremental", Kind.FLAG, "false", "INC-01", ("state.backend.incremental",))
+CHANGELOG = _option("state.changelog.enabled", Kind.FLAG, "false", "INC-09", ("state.backend.changelog.enabled",))
 STORAGE = _option(f"{_CHECKPOINTING}.storage", Kind.NAME, "jobmanager", "CFG-05", ("state.checkpoint-storage",))
 DIRECTORY = _option(f"{_CHECKPOINTING}.dir", Kind.TEXT, "", "CFG-05", ("state.checkpoints.dir",))
 SAVEPOINT_DIRECTORY = _option(f"{_CHECKPOINTING}.savepoint-dir", Kind.TEXT, "", "CFG-05", ("state.savepoints.dir",))

@@ -59,6 +59,7 @@ BY_KEY = (by_key(SESSION_SUM, {}), by_key(SLIDING_SUM))
 BY_NIGHT = (
     _plan(kill(WORKERS[0], after_checkpoint=3, gate=gate("during-write-state", WORKERS[0]))),
     _plan(kill(WORKERS[0], after_checkpoint=3), options=FULL),
+    _plan(kill(WORKERS[0], after_checkpoint=6), options={**INCREMENTAL, profile.CHANGELOG: "true"}),
     widths(options=FULL),
     by_key(TOP_SUM),
     by_key(DEDUPLICATE),

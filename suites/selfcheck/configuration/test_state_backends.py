@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.named_files import NamedFilesBackend
 from holdfast.fixtures.reference.drivers.state_backends import state_backends
 from holdfast.fixtures.reference.parts import REFERENCE
+from holdfast.fixtures.reference.protocol.execution_graph import execution_graph
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Topology
 from holdfast.harness.spi.system import OptionUse, TierAware
 from holdfast.suites.conformance.plans import plan
 
+GRAPH = execution_graph(KEYED_SUM, Topology(parallelism=1), chaining=False)
+TASK = GRAPH.tasks["sum[0]"]
 FACTORY = "holdfast.fixtures.backends.named_files:NamedFilesBackend"
 
 
@@ -29,6 +36,12 @@ FACTORY = "holdfast.fixtures.backends.named_files:NamedFilesBackend"
 )
 def test_options_stand_for_a_factory(options: dict[str, str], made: type) -> None:
     assert state_backends(REFERENCE.configure(plan(options=options))).keyed is made
+
+
+def test_a_changelog_wraps_whatever_is_chosen() -> None:
+    chosen = state_backends(REFERENCE.configure(plan(options={profile.CHANGELOG: "true"})))
+    with closing(chosen.of(TASK, GRAPH, attempt=1).keyed()) as backend:
+        assert backend.describe().name == "hashmap+changelog"
 
 
 def test_rocksdb_is_accounted_for_as_what_takes_its_part() -> None:
