@@ -178,8 +178,10 @@ def certify(
             "add one, or leave them out."
         )
     for contract, factory in chosen.items():
-        from holdfast.harness.commands.kits import certify_part
+        from holdfast.harness.commands.kits import certify_part, plugged_into
 
+        if tier and (system := plugged_into(contract, factory, location, _pairs("--option", option))):
+            break
         for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs)):
             if value:
                 raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")

@@ -13,13 +13,14 @@ from holdfast.harness.commands.folders import RESULTS, point_latest
 from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.model.appearance import STATUS_STYLES
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
-from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.kit import KitCheck, Plugs
 
 _WIDTH = 16
 """Columns of a status."""
@@ -70,6 +71,24 @@ def certify_part(
     if interruption.signal:
         return interruption.exit_code
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def plugged_into(contract: str, factory: str, location: str, options: Mapping[str, str]) -> str:
+    """The system that a part is plugged into, to be certified with it; empty: none is known.
+
+    Args:
+        contract, factory, location, options: as of `certify_part`.
+
+    Raises:
+        UsageError: this part cannot be plugged in.
+    """
+    kit = registry.kit(contract)
+    if not isinstance(kit, Plugs):
+        return ""
+    try:
+        return kit.plugged(factory, location, options)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str], contract: str) -> frozenset[str]:

@@ -46,10 +46,18 @@ def with_parts(journal: Journal, request: Request, interruption: Interruption, c
 def _judged(
     part: Part, number: int, journal: Journal, request: Request, interruption: Interruption, console: Console
 ) -> JudgedPart:
-    if reason := interruption.reason() or _why_not(journal, request) or why_absent(part):
+    why_not = "" if part.plugged else _why_not(journal, request)
+    if reason := interruption.reason() or why_not or why_absent(part):
         return JudgedPart(part, None, reason)
     asked = KitRequest(
-        part.contract, part.factory, request.command, _rules(part, request), request.seed, tiers=frozenset({Tier.SIM})
+        part.contract,
+        part.factory,
+        request.command,
+        _rules(part, request),
+        request.seed,
+        location=part.location,
+        options=part.options,
+        tiers=frozenset({Tier.SIM}),
     )
     run = run_kit(asked, interruption)
     title = run.journal.certificate.title

@@ -43,6 +43,21 @@ class KitCheck(msgspec.Struct, frozen=True):
         return self.id.partition("/")[0]
 
 
+@runtime_checkable
+class Plugs(Protocol):
+    """What a kit may have beside Kit, where a system is known that what it judges can be plugged into."""
+
+    def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
+        """The name of that system.
+
+        Args:
+            factory, location, options: as Kit.certify.
+
+        Raises:
+            ValueError: this one cannot be plugged in; one sentence.
+        """
+
+
 class Kit(Protocol):
     """Registered under `holdfast.kits` by the name of its contract, such as `state-backend`.
 

@@ -250,11 +250,16 @@ class Part(msgspec.Struct, frozen=True):
         contract: name of the kit that judges it, such as `state-backend`.
         factory: as the kit knows it: a registered name, a URI, or `module:name`.
         requires: a module without which it is not there, such as one of an extra; empty: none.
+        location, options: as Kit.certify.
+        plugged: it is somebody else's, and the system is certified for its sake: its kit runs on whatever tiers.
     """
 
     contract: str
     factory: str
     requires: str = ""
+    location: str = ""
+    options: Mapping[str, str] = {}
+    plugged: bool = False
 
 
 @runtime_checkable

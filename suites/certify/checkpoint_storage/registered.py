@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlencode
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
@@ -28,3 +29,7 @@ class CheckpointStorageKit:
     ) -> Iterator[KitCheck]:
         chosen = deciding(CHECKS, rules)
         return map(shown, certify(target_of(factory, location, options), chosen, seed))
+
+    def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
+        uri = "" if "://" in factory else f"@{location}" if location or options else ""
+        return f"reference+storage={factory}{uri}{f'?{urlencode(options)}' if options else ''}"

@@ -33,3 +33,8 @@ class SinkKit:
         verdicts = certify(factory, checks=chosen, seed=seed, connected=connected)
         supplied = supplied_by_author(factory, connected)
         return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
+
+    def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
+        if options:
+            raise ValueError("--option is for the kit of sinks alone: leave --tier out, or write it into the location.")
+        return f"reference+sink={factory}{f'@{location}' if location else ''}"

@@ -29,3 +29,8 @@ class StateBackendKit:
             raise ValueError("--location and --option are not for state backends: leave them out.")
         chosen = deciding(CHECKS, rules)
         return map(shown, certify(factory, checks=chosen, seed=seed))
+
+    def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
+        if ":" not in factory:
+            raise ValueError(f"state backend {factory!r} is one of ours: certify reference, or name module:factory.")
+        return f"reference+state-backend={factory}"
