@@ -180,8 +180,10 @@ def certify(
     for contract, factory in chosen.items():
         from holdfast.harness.commands.kits import certify_part, plugged_into
 
-        if tier and (system := plugged_into(contract, factory, location, _pairs("--option", option))):
-            break
+        if Tier.PROCESS in (tier or ()) and (
+            system := plugged_into(contract, factory, location, _pairs("--option", option))
+        ):
+            break  # Its kit runs all the same; on the simulator alone nothing but the kit does.
         for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs)):
             if value:
                 raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
