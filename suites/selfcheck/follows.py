@@ -27,7 +27,8 @@ OTHER_OPTIONS = ("CONFIG/value-wrong", "CONFIG/origin-wrong", "CONFIG/warning-wr
 OTHER_FIGURES = ("SAMPLES/default-differs", "SAMPLES/sample-differs", "SAMPLES/sample-notes-differ")
 
 FOLLOWS: Mapping[str, tuple[str, ...]] = {
-    "absolute-pointers": STUCK,
+    # Whoever audits a savepoint that was moved looks for its files where they were written.
+    "absolute-pointers": ("RESTORE/audit-failed", "STATE/state-unreadable", *STUCK),
     "savepoint-beside-checkpoints": ("SAVEPOINT/not-resumed", *STUCK),
     "goes-on-reading": ("PROGRESS/no-checkpoint-begun", *STUCK),
     "refuses-edits": STUCK,
