@@ -19,7 +19,7 @@ from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageErr
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status
-from holdfast.harness.spi.system import UnusableSystem
+from holdfast.harness.spi.errors import UnusableSystem
 
 WRONG_USAGE = 3
 HARNESS_ERROR = 4

@@ -8,7 +8,7 @@ the call, unless the method states otherwise.
 
 from __future__ import annotations
 
-__all__ = ["Damaged", "Fenced", "Full", "Incompatible", "Transient"]
+__all__ = ["Damaged", "Fenced", "Full", "Incompatible", "Transient", "UnusableSystem"]
 
 
 class Transient(OSError):
@@ -51,3 +51,8 @@ class Incompatible(ValueError):
 
     The sentence names the state and what differs. The runtime fails the job, because no retry can help.
     """
+
+
+class UnusableSystem(Exception):
+    """The system under test says of itself what cannot be, so that no plan applies to it; one sentence that says what
+    to change. It may come from whatever is asked of a System."""

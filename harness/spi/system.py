@@ -47,11 +47,6 @@ class GateReached(msgspec.Struct, frozen=True):
     precision: str = "exact"
 
 
-class UnusableSystem(Exception):
-    """The system under test says of itself what cannot be, so that no plan applies to it; one sentence that says what
-    to change. It may come from whatever is asked of a System."""
-
-
 class DiedAtOnce(OSError):
     """The system under test ended by itself before it did anything, however often it was started.
 

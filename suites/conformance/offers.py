@@ -62,7 +62,7 @@ def offered(
 ) -> Case:
     """What a program is put to that offers something; what its plan needs is found there."""
     return Case(
-        id=f"programs/{name}",
+        id=name,
         purpose=purpose,
         method=method,
         passes=passes,
@@ -99,7 +99,7 @@ def by(name: str) -> str:
 
 CASES = with_needs(
     offered(
-        "checkpoints",
+        "programs/checkpoints",
         "Does a program restore the newest checkpoint that it has reported?",
         "It is killed after the second and the ninth checkpoint, and once in between.",
         CHECKPOINTED,
@@ -111,14 +111,14 @@ CASES = with_needs(
         passes="Each life restores the newest one reported, and is ready at its positions or later.",
     ),
     offered(
-        "end-of-input",
+        "programs/end-of-input",
         "Is everything in the table when a program says that it has finished?",
         "Its input ends. It is killed once it has acknowledged, and while an acknowledgement is on its way.",
         ENDED,
         Decision("FIN-03", "EXACT", ("input-missing",), by("finishes-early")),
     ),
     offered(
-        "workers",
+        "programs/workers",
         "Does every record count once in a table that several processes write?",
         "Two workers have partitions of their own, and are killed one by one.",
         WORKERS_KILLED,
@@ -126,7 +126,7 @@ CASES = with_needs(
         needs=(SEVERAL,),
     ),
     offered(
-        "rescaled",
+        "programs/rescaled",
         "Does every record count once though other workers are given its partition?",
         "Two workers become three, and then one; each time one of them is killed before.",
         RESCALED,
@@ -134,14 +134,14 @@ CASES = with_needs(
         needs=(SEVERAL,),
     ),
     offered(
-        "stopped-with-savepoint",
+        "programs/stopped-with-savepoint",
         "Does a program go on from its savepoint as if nothing had been?",
         "It is stopped with a savepoint and started from that, with kills before and behind.",
         STOPPED,
         Decision("SAV-03", "EXACT", BY_RESULT, by("ignores-savepoint")),
     ),
     offered(
-        "damaged",
+        "programs/damaged",
         "Does a program notice that a file of its store was cut or changed?",
         "It is killed, and its largest file is damaged. The file is put back once the program has refused to start.",
         each_of(DAMAGED),

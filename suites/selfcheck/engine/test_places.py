@@ -34,6 +34,10 @@ def _line(found: Found) -> str:
     return found.file.read_text(encoding="utf-8").splitlines()[found.place.line - 1]
 
 
+OURS = {"reference", "sinks", "backends"}
+"""Folders of the runtime, and of parts that it is made of by their names."""
+
+
 @pytest.mark.parametrize("rule", registry.rules(), ids=lambda rule: rule.id)
 def test_each_part_of_a_rule_has_its_line(rule: Rule) -> None:
     found = places_of(rule.id, registry.cases())
@@ -58,11 +62,7 @@ def test_the_line_is_the_right_one(rule: Rule) -> None:
             assert found.place.path.startswith("fixtures/mutants/")
             assert any(word in _line(found) for word in ("class ", "def ", "lambda"))
         elif found.place.part is Part.REFERENCE:
-            assert found.place.path.startswith(("fixtures/reference/", "fixtures/sinks/"))
-
-
-OURS = {"reference", "sinks"}
-"""Folders of the runtime, and of parts that it is made of by their names."""
+            assert found.place.path.startswith(tuple(f"fixtures/{each}/" for each in OURS))
 
 
 @pytest.mark.parametrize("name", VARIANTS)

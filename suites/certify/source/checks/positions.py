@@ -61,17 +61,18 @@ def ended(bench: Bench) -> None:
 
 
 def discovered(bench: Bench) -> None:
-    """Input that comes around a checkpoint is found once, before the crash or behind it."""
-    bench.feed(0)
+    """Input that comes around a checkpoint is found once, before the crash or behind it, whatever its name."""
+    bench.feed(1)
     job = bench.job()
     job.drain()
-    bench.feed(1)
+    bench.feed(2)
     job.assign()
     job.checkpoint()
-    bench.feed(2)
-    bench.feed(0, 2)
+    bench.feed(0)
+    bench.feed(1, 2)
     bench.hit("came-later")
     job.drain()
+    job.check()
     job.restart()
     bench.feed(3)
     job.drain()
