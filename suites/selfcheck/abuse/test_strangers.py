@@ -45,12 +45,12 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
     [
         ("json-lines", "exec cat", 'sent \'{"type":"init"'),
         ("json-lines", "exec yes", "sent 'y', which is no message of the protocol"),
-        (f"{BROKEN}:impatient", "exec sleep 1000", "sent nothing for 300 ms; due is a message that it is ready."),
+        (f"{BROKEN}:impatient", "exec sleep 1000", "sent nothing for 300 ms; due is a message that it is ready; it is taken"),
         ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "sent 'nonsense'"),
         (
             "json-lines",
             "echo out of luck >&2; exit 7",
-            "ended before it sent ready, in life 1 (exit code 7: out of luck).",
+            "ended before it sent ready, in life 1 (exit code 7: out of luck); it is taken",
         ),
     ],
 )
