@@ -206,6 +206,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     ),
     "insists-on-copy": STUCK,
     "history:exact/input-missing/last-records-missing": ("NOLOSS/input-lost",),
+    "history:resume/position-behind/ready-before-the-checkpoint": ("EXACT/input-missing", "NOLOSS/input-lost"),
     "history:local/moved/two-subtasks-change-places": ("PROGRESS/task-not-started", *LOST),
     "N1": ("RESTORE/state-differs", *EXTRA, *LOST),
     "N2": ("LOCAL/spoilt-copy-used", *EXTRA),

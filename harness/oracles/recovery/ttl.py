@@ -37,6 +37,8 @@ class TtlOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
+        if not self.applies(history):
+            return findings.verdict(history)
         trace = ExpiryTrace(history)
         for lookup in trace.lookups:
             expires_ms, now_ms = lookup.expires_ms, lookup.event.now_ms

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import StopMode
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import exemptions
@@ -75,7 +76,9 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
     cancels = triggered.stop is StopMode.CANCEL
     over = (events.JobStatus.CANCELLING, events.JobStatus.CANCELED) if cancels else (events.JobStatus.FINISHED,)
     finished = next((event for event in ends if event.status in over), None)
-    asked = any(fault.kind == CANCEL for fault in history.plan.faults)
+    exempt = exemptions(history)
+    with_savepoint = exempt.planned(Consequence.REQUESTS_SAVEPOINT)
+    asked = any(fault not in with_savepoint for fault in exempt.planned(Consequence.ENDS_JOB))
     same = [
         event
         for event in history.of(events.SavepointCompleted)
@@ -98,8 +101,6 @@ def _judge_end(history: History, triggered: events.SavepointTriggered, job: int,
         findings.violated("not-stopped", message, same[0])
 
 
-CANCEL = "cancel"
-"""What a user can ask for besides."""
 PATIENCE_NS = 1_000_000_000
 """Within this a job that has its savepoint ends: what it still commits takes no longer where nothing fails."""
 

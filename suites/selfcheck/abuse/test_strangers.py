@@ -45,7 +45,11 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
     [
         ("json-lines", "exec cat", 'sent \'{"type":"init"'),
         ("json-lines", "exec yes", "sent 'y', which is no message of the protocol"),
-        (f"{BROKEN}:impatient", "exec sleep 1000", "sent nothing for 300 ms; due is a message that it is ready; it is taken"),
+        (
+            f"{BROKEN}:impatient",
+            "exec sleep 1000",
+            "sent nothing for 300 ms; due is a message that it is ready; it is taken",
+        ),
         ("json-lines", "setsid sleep 1000 &\nread line\necho nonsense\nsleep 1000", "sent 'nonsense'"),
         (
             "json-lines",

@@ -12,6 +12,7 @@ import pytest
 from holdfast.harness.model.events import (
     CheckpointStatistics,
     Event,
+    KeysLookedUp,
     ObjectDamaged,
     RowsVisible,
     StorageSlowed,
@@ -117,6 +118,9 @@ def read_on(skews: dict[str, int], event: Event) -> Event:
     ahead_ms = skews.get("coordinator", 0) / MS
     if isinstance(event, CheckpointStatistics):
         return msgspec.structs.replace(event, triggered_ms=event.triggered_ms + ahead_ms)
+    if isinstance(event, KeysLookedUp):
+        skew_ms = skews.get(event.node.partition(".")[0], 0) // MS
+        return msgspec.structs.replace(event, now_ms=event.now_ms + skew_ms)
     if isinstance(event, SubtaskStatistics):
         worker = f"worker-{event.subtask.partition('[')[2].partition(']')[0]}"
         delay_ms = max(0.0, event.start_delay_ms + skews.get(worker, 0) / MS - ahead_ms)
