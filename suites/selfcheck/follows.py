@@ -189,7 +189,12 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "drops-in-flight-when-rescaled": LOST,
     "takes-all-in-flight": STUCK,
     "moves-held-back": ("LIVE/end-not-reached", *EXTRA),
-    "keeps-foreign-keys": ("RESTORE/rescaled-state-differs", "RESTORE/audit-differs", *EXTRA),
+    "keeps-foreign-keys": (
+        "RESTORE/rescaled-state-differs",
+        "RESTORE/audit-differs",
+        "RESTORE/moved-differs",
+        *EXTRA,
+    ),
     "keeps-copies-unasked": ("LOCAL/copy-left",),
     "takes-local-for-stored": (
         "RESTORE/audit-differs",
