@@ -190,6 +190,7 @@ def test_statements_about_store_and_broker_are_compared_with_them(
     assert clause in named
 
 
+@pytest.mark.nightly
 def test_it_outlives_the_broker(stack: Stack, tmp_path: Path) -> None:
     broker = (stack.kafka.down, stack.kafka.up)  # type: ignore[union-attr]
     judged = run(Connected(stack, interruption=broker), plan(records=2_500), tmp_path)

@@ -90,7 +90,7 @@ def test_its_twins_hit_what_it_is_wrong_in(program: str, outcome: Outcome, tmp_p
         assert run.history.end.faults_landed == (True,) * 4
 
 
-@pytest.mark.parametrize("program", ["sleepy", "eager"])
+@pytest.mark.parametrize("program", [pytest.param("sleepy", marks=pytest.mark.nightly), "eager"])
 def test_a_right_program_passes_however_slow_or_eager_it_is(program: str, tmp_path: Path) -> None:
     run = executed(stranger(program), UNHEARD, tmp_path, *SENT_AGAIN)
     assert (run.outcome, run.reason) == (Outcome.PASS, "")
