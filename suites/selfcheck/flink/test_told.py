@@ -1,0 +1,75 @@
+"""What Flink is told, and how its files are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems.flink import configuration
+from holdfast.fixtures.systems.flink.log import LogTail
+from holdfast.fixtures.systems.flink.output import PartFiles
+from holdfast.fixtures.systems.flink.system import Flink
+from holdfast.harness.model import profile
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.spi.system import OptionUse
+
+OPTIONS = {profile.INTERVAL: "200 ms", profile.DIRECTORY: "file:///checkpoints", profile.RETAINED: "3"}
+
+
+def a_plan(options: dict[str, str] = OPTIONS) -> Plan:
+    return Plan(system="flink", job=KEYED_SUM, options=options, workload=WorkloadSpec("synthetic"))
+
+
+def test_every_option_is_accounted_for() -> None:
+    accounts = {each.key: each.use for each in Flink().account(a_plan(OPTIONS | {"sink.connector": "jdbc"}))}
+    assert accounts == {
+        profile.INTERVAL: OptionUse.APPLIED,
+        profile.DIRECTORY: OptionUse.EQUIVALENT,
+        profile.RETAINED: OptionUse.APPLIED,
+        "sink.connector": OptionUse.UNSUPPORTED,
+    }
+
+
+def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
+    assert configuration.of_cluster(OPTIONS) == {profile.RETAINED: "3"}
+    told = configuration.of_job(OPTIONS, tmp_path)
+    assert profile.RETAINED not in told
+    assert told[profile.INTERVAL] == "200 ms"
+    assert told[profile.DIRECTORY] == f"file://{tmp_path}/checkpoints"
+
+
+def test_a_job_that_it_does_not_compile_and_one_without_checkpoints_are_refused() -> None:
+    other = Plan(system="flink", job=FORWARD, options=OPTIONS, workload=WorkloadSpec("synthetic"))
+    with pytest.raises(ValueError, match="use 'keyed-sum'"):
+        Flink().account(other)
+    with pytest.raises(ValueError, match=f"{profile.INTERVAL} is not set"):
+        Flink().account(a_plan({}))
+    with pytest.raises(ValueError, match="no variant 'x'"):
+        Flink("x")
+
+
+def test_rows_of_finished_files_alone_and_a_file_that_grows_is_read_on(tmp_path: Path) -> None:
+    files = PartFiles(str(tmp_path / "output"))
+    assert files.new_rows() == []
+    (tmp_path / "output").mkdir()
+    part = tmp_path / "output/part-a-0"
+    part.write_text("key\t3\t18446744073709551615\t1\t0\nke")
+    (tmp_path / "output/.part-b-0.inprogress").write_text("key\t9\t1\t1\t0\n")
+    [(place, row)] = files.new_rows()
+    assert place == "part-a-0:0"
+    assert (row.key, row.value, row.counts, row.digest) == ("key", 3, (1, 0), 2**64 - 1)
+    part.write_text(part.read_text() + "y\t4\t5\t2\t0\n")
+    assert [place for place, _ in files.new_rows()] == ["part-a-0:1"]
+    assert files.new_rows() == []
+
+
+def test_a_log_is_read_as_it_grows_and_what_is_no_entry_is_left_out(tmp_path: Path) -> None:
+    tail = LogTail(tmp_path / "log")
+    assert list(tail.lines()) == []
+    (tmp_path / "log").write_text('{"t":1.5,"c":"a.B","m":"one"}\nno entry\n{"t":2,"c":"a.B",')
+    assert [(line.t, line.logger, line.m) for line in tail.lines()] == [(1.5, "B", "one")]
+    with (tmp_path / "log").open("a") as log:
+        log.write('"m":"two","e":"trace"}\n')
+    assert [(line.m, line.e) for line in tail.lines()] == [("two", "trace")]
