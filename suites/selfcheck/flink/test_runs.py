@@ -19,6 +19,8 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.xdist_group("flink")]
+SYSTEM = "holdfast.fixtures.systems.flink.system:Flink"
+"""It has no short name yet: most cases do not suit it."""
 OPTIONS = {
     profile.INTERVAL: "200 ms",
     profile.STORAGE: "filesystem",
@@ -51,11 +53,11 @@ def killed(system: str, folder: Path) -> dict[str, Outcome]:
 
 
 def test_a_right_job_outlives_a_sigkill(tmp_path: Path) -> None:
-    outcomes = killed("flink", tmp_path)
+    outcomes = killed(SYSTEM, tmp_path)
     assert Outcome.FAIL not in outcomes.values()
     assert {outcomes[name] for name in ("EXACT", "NOLOSS", "LIVE", "RESTORE")} == {Outcome.PASS}
 
 
 @pytest.mark.parametrize("variant", ["keeps-in-field", "writes-at-once"])
 def test_a_wrong_job_is_refuted(variant: str, tmp_path: Path) -> None:
-    assert killed(f"flink+{variant}", tmp_path)["EXACT"] is Outcome.FAIL
+    assert killed(f"{SYSTEM}+{variant}", tmp_path)["EXACT"] is Outcome.FAIL

@@ -29,7 +29,16 @@ from holdfast.suites.selfcheck.services.listener import becomes
 KAFKA, OBJECT_STORE, SPARK, TABLES = (
     "kafka", "object-store", installation.SPARK_CONNECTORS, installation.SPARK_TABLES
 )  # fmt: skip
-PARTS = (KAFKA, OBJECT_STORE, HDFS, SPARK, TABLES, installation.DATABASE_DRIVER, installation.KAFKA_STREAMS)
+PARTS = (
+    KAFKA,
+    OBJECT_STORE,
+    HDFS,
+    SPARK,
+    TABLES,
+    installation.DATABASE_DRIVER,
+    installation.KAFKA_STREAMS,
+    installation.FLINK,
+)
 MAVEN = """#!/bin/sh
 for option; do case $option in -DoutputDirectory=*) out=${option#*=}; esac; done
 echo "Copying a.jar"
