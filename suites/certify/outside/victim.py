@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 import msgspec
 
+from holdfast.fixtures.host.foreign_calls import DATABASES, SYSTEM, origin_of
 from holdfast.suites.certify.outside.synchronised import Watch
 from holdfast.suites.certify.outside.telling import (
     LENGTH_BYTES,
@@ -33,29 +34,22 @@ _CALLS = frozenset({
     "unlink", "remove", "mkdir", "rmdir", "close", "truncate", "ftruncate", "sendfile", "copy_file_range", "flush",
     "send", "sendall", "sendmsg", "sendto", "connect",
 })  # fmt: skip
-_OURS = frozenset({"posix", "_io", "_socket", "_ssl", "socket"})
-_DATABASES = frozenset({"sqlite3", "_sqlite3"})
-_IN_MEMORY = frozenset({"BytesIO", "StringIO"})
-_NOTHING_OUTSIDE = frozenset({"msgspec", "numpy", "pyarrow"})
 _HEAP_TYPE = 1 << 9
 """Flag of a type that an interpreter did not come with."""
 
 
 def leaves_python(function: Any) -> bool:
     """Whether a call of a function that is not written in Python may have an effect outside of it."""
-    owner = getattr(function, "__self__", None)
-    of_type = type(owner) if owner is not None and not isinstance(owner, type(sys)) else None
-    module = of_type.__module__ if of_type is not None else getattr(function, "__module__", None) or ""
-    top = module.partition(".")[0]
-    if of_type is not None and of_type.__name__ in _IN_MEMORY:
+    origin = origin_of(function)
+    if origin.in_memory:
         return False
-    if top in _OURS:
+    if origin.top in SYSTEM:
         return function.__name__ in _CALLS
-    if top in _DATABASES:
+    if origin.top in DATABASES:
         return True
-    if top == "builtins":  # An extension in Rust may not say of which module it is.
-        return of_type is not None and bool(of_type.__flags__ & _HEAP_TYPE)
-    return top not in sys.stdlib_module_names and top not in _NOTHING_OUTSIDE
+    if origin.top == "builtins":  # An extension in Rust may not say of which module it is.
+        return origin.of_type is not None and bool(origin.of_type.__flags__ & _HEAP_TYPE)
+    return origin.of_others
 
 
 class Performer(Protocol):
