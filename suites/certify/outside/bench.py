@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
@@ -13,7 +13,7 @@ from holdfast.suites.certify.check import CannotTry, Violation
 from holdfast.suites.certify.outside.location import Location, location_below
 from holdfast.suites.certify.outside.relay import Relay
 from holdfast.suites.certify.outside.target import Target
-from holdfast.suites.certify.outside.telling import Report, Setting
+from holdfast.suites.certify.outside.telling import Act, Report, Setting
 from holdfast.suites.certify.outside.victims import Stopped, Victims
 
 ENDPOINT = "s3.endpoint"
@@ -203,6 +203,27 @@ class OutsideBench:
             )
 
     # ---------------------------------------------------------------- what happened
+    def require_synchronised(self, acts: Sequence[Act], what: str) -> None:
+        """What another process does survives a loss of power.
+
+        Args:
+            acts: what it does.
+            what: ends them, in words: `the commit`.
+
+        Raises:
+            Violation: one of them failed, or would be lost.
+            CannotTry: nobody sees what it synchronises.
+        """
+        self.step("another process writes, while its calls of fsync are watched")
+        report = self.victims.run(acts)
+        for outcome in report.outcomes:
+            if outcome.error:
+                raise Violation(self.rule, f"another process met {outcome.error}: {outcome.text}")
+        if not report.watched:
+            raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
+        if report.unsafe:
+            raise Violation(self.rule, f"a loss of power behind {what} takes it away: {report.unsafe[0]}.")
+
     def step(self, step: str) -> None:
         self.steps.append(step)
 

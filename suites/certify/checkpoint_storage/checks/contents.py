@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.spi.storage import Scope
-from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 from holdfast.suites.certify.outside.telling import Act
@@ -118,21 +118,14 @@ def another_process(bench: Bench) -> None:
 def durable(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     storage.close()
-    bench.step("another process writes, while its calls of fsync are watched")
-    report = bench.victims.run([
+    acts = [
         Act("write", checkpoint=1, epoch=epoch, name="first", content=bytes_of(300)),
         Act("write", checkpoint=1, epoch=epoch, name="second", content=bytes_of(100_000), scope="shared"),
         Act("finish", checkpoint=1, epoch=epoch, content=b"metadata"),
         Act("write", checkpoint=2, epoch=epoch, name="third", content=bytes_of(300)),
         Act("finish", checkpoint=2, epoch=epoch, content=b"metadata"),
-    ])  # fmt: skip
-    for outcome in report.outcomes:
-        if outcome.error:
-            raise Violation(bench.rule, f"another process met {outcome.error}: {outcome.text}")
-    if not report.watched:
-        raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
-    if report.unsafe:
-        raise Violation(bench.rule, f"a loss of power behind the commit takes it away: {report.unsafe[0]}.")
+    ]  # fmt: skip
+    bench.require_synchronised(acts, "the commit")
 
 
 CHECKS = (

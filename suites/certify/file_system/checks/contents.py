@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.file_system.bench import Bench
 from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
 from holdfast.suites.certify.outside.telling import Act
@@ -101,20 +101,12 @@ def another_process(bench: Bench) -> None:
 
 
 def durable(bench: Bench) -> None:
-    bench.step("another process writes, while its calls of fsync are watched")
     acts = [
         Act("publish", name="first", content=bytes_of(300)),
         Act("publish", name="a/b/second", content=bytes_of(100_000)),
         Act("publish", name="a/third", content=b""),
     ]
-    report = bench.victims.run(acts)
-    for outcome in report.outcomes:
-        if outcome.error:
-            raise Violation(bench.rule, f"another process met {outcome.error}: {outcome.text}")
-    if not report.watched:
-        raise CannotTry("it writes no files of this machine by Python, whose synchronisation could be watched")
-    if report.unsafe:
-        raise Violation(bench.rule, f"a loss of power behind the publication takes it away: {report.unsafe[0]}.")
+    bench.require_synchronised(acts, "the publication")
 
 
 CHECKS = (

@@ -1,0 +1,84 @@
+"""A kit whose checks reach what is certified in other processes, too: all of it but its checks and its bench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from holdfast.harness.spi.kit import KitCheck
+from holdfast.suites.certify import plug
+from holdfast.suites.certify.check import Check
+from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.outside.bench import OutsideBench
+from holdfast.suites.certify.outside.target import Factory, Target
+from holdfast.suites.certify.verdict import CheckVerdict
+
+BenchT = TypeVar("BenchT", bound=OutsideBench)
+_FACTORY_RULE = "CFG-05"
+"""Broken where nothing can be made."""
+
+
+class OutsideKit(Generic[BenchT]):
+    """
+    Args:
+        checks: all that there are.
+        bench: makes the world of a check: of a target, a rule and a seed.
+        target_of: what is certified, as `outside.target.target_of` makes it of a contract.
+    """
+
+    def __init__(
+        self,
+        checks: tuple[Check[BenchT], ...],
+        bench: Callable[[Target, str, int], BenchT],
+        target_of: Callable[[Factory | str, str, Mapping[str, str] | None], Target],
+    ) -> None:
+        self.checks = checks
+        self.target_of = target_of
+        self._bench = bench
+
+    def certify(
+        self, target: Target, checks: Iterable[Check[BenchT]] | None = None, seed: int = 0
+    ) -> Iterator[CheckVerdict]:
+        """Every check, one after the other, as they end.
+
+        Args:
+            target: as `target_of` makes it.
+            checks: a choice of them; None: all.
+            seed: of all random programs.
+        """
+        return (self.judge(check, target, seed) for check in (self.checks if checks is None else checks))
+
+    def judge(self, check: Check[BenchT], target: Target, seed: int = 0) -> CheckVerdict:
+        """One check; arguments as of `certify`."""
+        return judge_on(check, lambda: self._bench(target, check.rule, seed), _FACTORY_RULE)
+
+    def kit(
+        self, factory: Factory | str, location: str = "", options: Mapping[str, str] | None = None
+    ) -> Callable[..., None]:
+        """A test function, one test for each check: assign it to a name that begins with `test`.
+
+        A check that does not apply is skipped; one that is inconclusive fails as one that is refuted does.
+
+        Args:
+            factory: a URI whose scheme is registered, `module:name`, or the factory itself.
+            location: URI below which what it makes may lie; empty: a folder of the kit's own.
+            options: of everything that it makes.
+        """
+        return plug.as_test(self.checks, lambda check: self.judge(check, self.target_of(factory, location, options)))
+
+
+class RegisteredOutsideKit:
+    """What the command line finds of such a kit (spi.kit.Kit); a subclass names the kit and its subject."""
+
+    whole: ClassVar[OutsideKit[Any]]
+
+    def certify(
+        self,
+        factory: str,
+        rules: frozenset[str],
+        seed: int = 0,
+        location: str = "",
+        options: Mapping[str, str] | None = None,
+    ) -> Iterator[KitCheck]:
+        target = self.whole.target_of(factory, location, options)
+        return map(plug.shown, self.whole.certify(target, plug.deciding(self.whole.checks, rules), seed))
