@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _ASK_INTERVAL_MS = 50
 """How often the engine is asked what it has persisted."""
-_QUIET_MS = 3_000
-"""Output that does not show all input may still come, unless it has been quiet for so long."""
 _GROUP = "engine.0"
 """The node of what several workers do together."""
 
@@ -122,9 +120,7 @@ class EngineDeployment(ProcessDeployment):
     def __init__(self, engine: Engine, inputs: InputLog, logs: Path) -> None:
         plan, folder = engine.place.plan, engine.place.folder
         self._engine = engine
-        self._inputs = inputs
         self._settle_ms = plan.bounds.settle_ms
-        self._healed = False
         self._noted = [0] * len(inputs.partitions)
         self._ask_ms = self._progressed_ms = 0.0
         with ExitStack() as begun:
@@ -178,7 +174,6 @@ class EngineDeployment(ProcessDeployment):
         self._feeder.tend(now_ms, ready=any(worker.alive for worker in self._workers))
 
     def feed_markers(self) -> None:
-        self._healed = True
         self._feeder.feed_markers()
 
     def drained(self) -> bool:
@@ -186,20 +181,11 @@ class EngineDeployment(ProcessDeployment):
         changed for the settle window of the plan."""
         if not (self._feeder.covered and any(worker.alive for worker in self._workers) and self._engine.idle()):
             return False
-        quiet_ms = self.now_ms - max(self._progressed_ms, self._committed.seen_ms)
-        return quiet_ms >= (self._settle_ms if self._shown() else max(self._settle_ms, _QUIET_MS))
+        return self._committed.settled(self._feeder.limits, self._progressed_ms, self._settle_ms)
 
     def close(self) -> None:
         super().close()
         self._end.close()
-
-    def _shown(self) -> bool:
-        """Whether the newest rows of all keys count all input."""
-        counts = self._committed.counted.values()
-        return all(
-            sum(count[index] for count in counts) >= partition.limit(healed=self._healed)
-            for index, partition in enumerate(self._inputs.partitions)
-        )
 
     def _note(self) -> None:
         """Record what was persisted since the last time."""

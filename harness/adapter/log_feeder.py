@@ -50,8 +50,12 @@ class LogFeeder:
     @property
     def covered(self) -> bool:
         """Whether the engine has persisted the effect of everything, once all is healed of the markers, too."""
-        limits = (partition.limit(healed=self._healed) for partition in self._partitions)
-        return all(position >= limit for position, limit in zip(self._positions, limits, strict=True))
+        return all(position >= limit for position, limit in zip(self._positions, self.limits, strict=True))
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """By partition, how many records there are, once all is healed with the markers."""
+        return tuple(partition.limit(healed=self._healed) for partition in self._partitions)
 
     def feed_markers(self) -> None:
         """Let the markers arrive, too."""
