@@ -8,23 +8,8 @@ from itertools import groupby
 from holdfast.harness.engine.certification.certificate import rule_results
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import RuleResult
-from holdfast.harness.model.rule import Decidability, Subject
-
-SUBJECTS = {
-    Subject.RUNTIME: "the runtime",
-    Subject.STATE_BACKEND: "a state backend",
-    Subject.CHECKPOINT_STORAGE: "a checkpoint storage",
-    Subject.SOURCE: "a source",
-    Subject.SINK: "a sink",
-    Subject.RESTART_STRATEGY: "a restart strategy",
-    Subject.FILE_SYSTEM: "a file system",
-}
-DECIDED_BY = {
-    Decidability.SCRIPTED: "one scripted run",
-    Decidability.TRACE: "a trace of events",
-    Decidability.BEHAVIOUR: "output alone",
-    Decidability.STATISTICAL: "many drawn runs",
-}
+from holdfast.harness.model.rule import Subject
+from holdfast.reports.text import DECIDABILITY_WORDS, SUBJECT_WORDS
 
 
 def pages() -> dict[str, str]:
@@ -58,9 +43,8 @@ def _area(rules: tuple[RuleResult, ...]) -> Iterator[str]:
         rule = each.rule
         yield f"\n## {rule.id} {{ #{rule.id.lower()} }}\n"
         yield rule.text
-        owed = " and ".join(SUBJECTS[subject] for subject in rule.subjects)
-        yield f"\n- **Level**: {rule.level} for {owed}."
-        yield f"- **Decided by**: {DECIDED_BY[rule.decidability]}; {rule.oracle}"
+        yield f"\n- **Level**: {rule.level} for {', '.join(SUBJECT_WORDS[subject] for subject in rule.subjects)}"
+        yield f"- **How**: {DECIDABILITY_WORDS[rule.decidability]}; {rule.oracle}"
         if each.oracles:
             yield f"- **Oracle**: {', '.join(f'[{name}](../oracles.md#{name.lower()})' for name in _names(each))}"
         if each.cases:
