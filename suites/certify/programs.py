@@ -1,4 +1,4 @@
-"""Random programs by Hypothesis: the same ones for each seed; what breaks is shrunk."""
+"""Random programs by Hypothesis, the same for each seed while the same modules are loaded; what breaks is shrunk."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from holdfast.suites.certify.outside.bench import bytes_of
 from holdfast.suites.certify.programs import run_machine
 
 STEPS = 30
-EXAMPLES = {"memory": 150, "file": 40}
+EXAMPLES = {"memory": 400, "file": 400}
 FEW_EXAMPLES = 12
 """Where each call goes over a wire, or is not known."""
 seats = st.integers(0, 1)
@@ -81,6 +81,15 @@ class StorageMachine(RuleBasedStateMachine):
         stream.write(b"late")
         return stream.commit()
 
+    @rule(seat=seats, scope=scopes, checkpoint=checkpoints, name=names, token=tokens, size=sizes)
+    def store(self, seat: int, scope: Scope, checkpoint: int, name: str, token: bytes, size: int) -> None:
+        """A file in one step: few programs would finish one by the single calls."""
+        number = len(self.open)
+        self.create(seat, scope, checkpoint, name, token)
+        if len(self.open) > number:
+            self.write(number, size)
+            self.commit(number)
+
     @precondition(lambda self: self.open)
     @rule(number=numbers, size=sizes)
     def write(self, number: int, size: int) -> None:
@@ -139,6 +148,7 @@ class StorageMachine(RuleBasedStateMachine):
         else:
             storage.drop(checkpoint, epoch)
             self.model.drop(checkpoint)
+            self._require_listed(storage, "")
 
     @precondition(lambda self: self.references)
     @rule(seat=seats, number=numbers)
@@ -174,10 +184,7 @@ class StorageMachine(RuleBasedStateMachine):
 
     @rule(seat=seats, folder=st.sampled_from(["", "chk-1", "chk-10", "shared", "taskowned"]))
     def list_folder(self, seat: int, folder: str) -> None:
-        listed = [path for path in self.storages[seat].list_folder(folder) if not path.endswith("/_metadata")]
-        expected = self.model.paths(folder)
-        if listed != expected:
-            self.bench.require_files(self.storages[seat], folder, expected)
+        self._require_listed(self.storages[seat], folder)
 
     @rule(seat=seats)
     def another_process(self, seat: int) -> None:
@@ -190,6 +197,12 @@ class StorageMachine(RuleBasedStateMachine):
         failed = self.bench.close()
         if failed:
             raise failed[0]
+
+    def _require_listed(self, storage: CheckpointStorage, folder: str) -> None:
+        listed = [path for path in storage.list_folder(folder) if not path.endswith("/_metadata")]
+        expected = self.model.paths(folder)
+        if listed != expected:
+            self.bench.require_files(storage, folder, expected)
 
     def _is_fenced(self, seat: int) -> bool:
         return self.epochs[seat] < self.model.epoch
