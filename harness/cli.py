@@ -745,6 +745,8 @@ def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
 def _seconds(option: str, text: str) -> float | None:
     from holdfast.harness.model.units import duration_ms
 
+    if text.strip().isdigit():  # Options of a job take it for milliseconds, and nobody means that here.
+        raise UsageError(f"{option} is {text!r}, a number without a unit; write {text.strip()}s or {text.strip()}min.")
     try:
         return duration_ms(text) / 1_000 if text else None
     except ValueError as error:

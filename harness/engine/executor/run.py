@@ -97,6 +97,7 @@ class _Setting(msgspec.Struct, frozen=True):
     tier: Tier
     folder: Path | None
     interrupted: Callable[[], str]
+    audit: bool
 
 
 class _Execution(msgspec.Struct, frozen=True):
@@ -126,6 +127,7 @@ def run_plan(
     interrupted: Callable[[], str] = uninterrupted,
     *,
     rehearsal: bool = False,
+    audit: bool = True,
 ) -> Run:
     """Execute and judge a plan that was validated, or drawn, for this system.
 
@@ -137,12 +139,13 @@ def run_plan(
         folder: of the run, existing; None on the simulator, where nothing is written.
         interrupted: the reason to end early, or an empty text; asked between any two steps.
         rehearsal: the plan has no faults, and is to show whether others need be run: see executor.rehearsal.
+        audit: read back what was persisted, once the run is over (`Deployment.stop`).
 
     Raises:
         ForeignError: the system, or what acts on it, tried to end this process.
     """
     with foreign(f"system {plan.system!r}"), rare_collections() if tier is Tier.SIM else nullcontext():
-        return _run_plan(plan, system, tools, tier, folder, interrupted, rehearsal=rehearsal)
+        return _run_plan(plan, system, tools, tier, folder, interrupted, rehearsal=rehearsal, audit=audit)
 
 
 def _run_plan(
@@ -154,6 +157,7 @@ def _run_plan(
     interrupted: Callable[[], str],
     *,
     rehearsal: bool,
+    audit: bool,
 ) -> Run:
     inputs, claims = NO_INPUT, Claims()
     if plan.expected_end is ExpectedEnd.REFUSED:
@@ -165,7 +169,7 @@ def _run_plan(
         inputs = _inputs(plan, tools)
         try:
             claims = system.claims(plan)
-            setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted)
+            setting = _Setting(plan, system, tools.faults, inputs, tier, folder, interrupted, audit)
             execution = _execute(setting)
         except ValueError:
             # A system that refuses what it should run did not reach its end; anything else is an error of the adapter.
@@ -266,7 +270,7 @@ def _execute(setting: _Setting) -> _Execution:
     died_at_once = None
     try:
         end = phases.run()
-        recording = deployment.stop(audit=not end.problem)
+        recording = deployment.stop(audit=setting.audit and not end.problem)
     except OSError as error:
         end, recording = RunEnd(reached=False, problem=str(error)), NOTHING_RECORDED
         died_at_once = error.deaths if isinstance(error, DiedAtOnce) else None

@@ -76,6 +76,12 @@ class RestartMachine(RuleBasedStateMachine):
         if self.awaited is not None:
             self.run(after_ms)
 
+    @rule(failures=st.sampled_from([2, 4, 8]), after_ms=st.sampled_from([1, 300]))
+    def fail_in_a_row(self, failures: int, after_ms: int) -> None:
+        """Delays grow, and none of the times between them is a quiet one."""
+        for _ in range(failures):
+            self.fail_and_run(after_ms)
+
     @rule(passed_ms=st.sampled_from([1, 10, 100, 600]))
     def wait(self, passed_ms: int) -> None:
         """Not up to the very moment of a restart: whether that is before or behind it is not said."""

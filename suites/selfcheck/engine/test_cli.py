@@ -42,6 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["certify", "reference", "--rule", "BAR-99"], "unknown rule 'BAR-99'; of 158 known the nearest are BAR-"),
         (["certify", "reference", "--area", "BARS"], "unknown area 'BARS'"),
         (["certify", "reference", "--budget", "soon"], "--budget: 'soon' is not a duration"),
+        (["certify", "reference", "--budget", "60"], "--budget is '60', a number without a unit; write 60s or 60min."),
         (["certify", "reference", "--require", "all"], "--require is 'all'; allowed is certified"),
         (["campaign", "reference", "--seeds", "0-5"], "--seeds is '0-5'; allowed is FIRST-LAST"),
         (["campaign", "reference", "--withdraw", "x"], "--withdraw is 'x'; allowed is SEED=REASON"),
@@ -57,7 +58,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["config", "check", __file__, "--set", "interval"], "--set is 'interval': write KEY=VALUE"),
         (["config", "check", __file__, "--system", "persists-first"], "system 'persists-first' reads no configuration"),
     ],
-    ids=range(22),
+    ids=range(23),
 )
 def test_wrong_usage_is_one_sentence_and_exit_code_3(
     arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]
