@@ -4,37 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from msgspec.structs import replace
-
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.connected import Connected
-from holdfast.suites.certify.plug import deciding, shown
-from holdfast.suites.certify.source.kit import CHECKS, certify, supplied_by_author
+from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
+from holdfast.suites.certify.source.kit import CHECKS, WHOLE
 from holdfast.suites.certify.source.under_faults import CASES, why_not
 from holdfast.suites.certify.under_faults import plugged_in, tried_under_faults
 
 
-class SourceKit:
+class SourceKit(RegisteredConnectorKit):
     """Sources."""
 
+    whole = WHOLE
     subject = Subject.SOURCE
     rules = frozenset(check.rule for check in CHECKS)
     checks = len(CHECKS)
-
-    def certify(
-        self,
-        factory: str,
-        rules: frozenset[str],
-        seed: int = 0,
-        location: str = "",
-        options: Mapping[str, str] | None = None,
-    ) -> Iterator[KitCheck]:
-        connected = Connected(location, options or {})
-        chosen = deciding(CHECKS, rules)
-        verdicts = certify(factory, checks=chosen, seed=seed, connected=connected)
-        supplied = supplied_by_author(factory, connected)
-        return (replace(shown(verdict), supplied_by_author=supplied) for verdict in verdicts)
 
     def under_faults(
         self,
@@ -50,6 +35,6 @@ class SourceKit:
             CASES,
             rules,
             seed=seed,
-            supplied=supplied_by_author(factory, connected),
+            supplied=WHOLE.supplied_by_author(factory, connected),
             why_not=why_not(factory, connected),
         )
