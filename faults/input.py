@@ -15,7 +15,7 @@ from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.records import InputLog, Partition
 from holdfast.harness.model.target import SOURCE_SYSTEM, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
-from holdfast.harness.spi.controls.input import Detail, InputControl, RetentionControl
+from holdfast.harness.spi.controls.input import Detail, InputControl, PoisonControl, RetentionControl
 
 _DEFAULT_PERCENT = 300
 _SECOND_NS, _MILLISECOND_NS = 1_000_000_000, 1_000_000
@@ -51,12 +51,12 @@ class InputFault:
     kind: str
     roles = frozenset({Role.SOURCE_SYSTEM})
     lasting = True
-    control: type[RetentionControl] = InputControl
+    control: type[RetentionControl] | type[PoisonControl] = InputControl
 
-    def undo(self, control: RetentionControl, spec: FaultSpec) -> None:
+    def undo(self, control: RetentionControl | PoisonControl, spec: FaultSpec) -> None:
         control.restore(self.kind, self._detail(spec))
 
-    def healed(self, control: RetentionControl, spec: FaultSpec) -> bool:
+    def healed(self, control: RetentionControl | PoisonControl, spec: FaultSpec) -> bool:
         return control.whole(self.kind, self._detail(spec))
 
     def _detail(self, spec: FaultSpec) -> Detail:
@@ -68,6 +68,7 @@ class Poison(InputFault):
     """A record makes its operator fail, on every attempt, until it is healed."""
 
     kind = "poison"
+    control = PoisonControl
     parameters: Mapping[str, tuple[type, str]] = {
         "partition": (int, "of the record; 0 if not given"),
         "offset": (int, "of the record; negative: from the end of the partition; 0 if not given"),
@@ -83,7 +84,7 @@ class Poison(InputFault):
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.POISON_RECORD
 
-    def inject(self, control: InputControl, spec: FaultSpec) -> None:
+    def inject(self, control: PoisonControl, spec: FaultSpec) -> None:
         partition, offset, recoverable = self._detail(spec)
         control.poison(partition, offset, recoverable=recoverable)
 

@@ -110,7 +110,7 @@ def judge_stored(run: str, *, trust: bool) -> int:
     evidence = registry.stored_system(history.plan.system, run, trust=trust).evidence()
     oracles = [oracle for oracle in registry.toolbox().oracles if observed(oracle, evidence)]
     with consoles.progress().status(f"judging {sum(len(unit.rows) for unit in history.output.units):,} rows"):
-        verdicts = judge(history, oracles)
+        verdicts = judge(history, oracles, evidence)
     outcome, reason = outcome_of(history, verdicts)
     console = consoles.results()
     console.print(plan_in_words(history.plan))

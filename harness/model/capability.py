@@ -59,6 +59,8 @@ class Capability(StrEnum):
     """A file of the newest checkpoint can be removed, cut or changed."""
     MICRO_BATCHES = "micro-batches"
     """Each checkpoint is a micro-batch: the completion of the last one can be taken back, so that it is done again."""
+    FLINK = "flink"
+    """It is Apache Flink, with its own defaults, and with nothing of ours inside."""
     READS_LOG = "reads-log"
     """It reads its input from a log by itself, from positions that it persists."""
     MEMBERSHIP = "membership"

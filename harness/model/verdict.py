@@ -28,6 +28,8 @@ def worst(outcomes: list[Outcome]) -> Outcome:
     return max(outcomes, key=_RANK.__getitem__, default=Outcome.INCONCLUSIVE)
 
 
+NOTHING_TO_DECIDE = "the history holds nothing that this oracle could decide"
+"""The reason of a verdict that decides nothing."""
 CRASHED = "oracle crashed:"
 """How the reason of a verdict begins whose oracle raised an error."""
 
@@ -94,3 +96,15 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def had_nothing_to_decide(self) -> bool:
         """Then it raises no doubt about the run; a rule that rests on its clauses is still not passed by it."""
         return not self.checked and not self.reason.startswith(CRASHED)
+
+
+def without_clauses(verdict: Verdict, clauses: Set[str]) -> Verdict:
+    """The verdict as if an oracle had not these clauses."""
+    anomalies = tuple(each for each in verdict.anomalies if each.clause not in clauses)
+    checked = {clause: times for clause, times in verdict.checked.items() if clause not in clauses}
+    outcome, reason = verdict.outcome, verdict.reason
+    if outcome is Outcome.FAIL and not anomalies:
+        outcome = Outcome.PASS
+    if outcome is Outcome.PASS and not checked:
+        outcome, reason = Outcome.INCONCLUSIVE, NOTHING_TO_DECIDE
+    return replace(verdict, outcome=outcome, anomalies=anomalies, checked=checked, reason=reason)

@@ -10,7 +10,7 @@ from msgspec import structs
 from holdfast.harness.model import events
 from holdfast.harness.model.damage import Damage
 from holdfast.harness.model.history import History
-from holdfast.harness.model.verdict import Anomaly, Moment, Outcome, Verdict
+from holdfast.harness.model.verdict import NOTHING_TO_DECIDE, Anomaly, Moment, Outcome, Verdict
 
 ANOMALIES_PER_CLAUSE = 3
 """More of a kind only hide the first."""
@@ -206,6 +206,5 @@ class Findings:
             anomalies = tuple(anomaly for anomaly, _ in self._anomalies)
             return Verdict(self._oracle, Outcome.FAIL, anomalies, checked, information=information)
         if not checked:
-            reason = "the history holds nothing that this oracle could decide"
-            return Verdict(self._oracle, Outcome.INCONCLUSIVE, reason=reason, information=information)
+            return Verdict(self._oracle, Outcome.INCONCLUSIVE, reason=NOTHING_TO_DECIDE, information=information)
         return Verdict(self._oracle, Outcome.PASS, checked=checked, information=information)

@@ -26,6 +26,9 @@ class Oracle(Protocol):
     input, committed output, storage, faults. Any other is decided on the word of the system under test, unless an
     adapter reads all its `evidence` elsewhere.
 
+    One with an attribute `clause_evidence`, by clause the event kinds that it needs beside `evidence`, judges a
+    system that lacks some of these by its other clauses.
+
     One with a method `claimed(clause, claims)` says whether a clause is about something that a system with these claims
     promises. A rule that only other clauses would decide is not applicable.
 

@@ -50,9 +50,11 @@ def case_result(
     if interruption and _undecided(case, demanded, tally):
         cut_short = Status.UNTESTED, f"{interruption}; {tally.passed} of {plural(demanded, 'run')} counted until then"
         return _result(case, tier, cut_short, {each.rule: cut_short for each in case.decides}, tally, demanded)
-    unobserved = {oracle.name: missing for oracle in oracles if (missing := missing_evidence(oracle, evidence))}
+    named = {oracle.name: oracle for oracle in oracles}
     rules: dict[str, list[StatusReason]] = {}
     for decision in case.decides:
+        oracle = named.get(decision.oracle)
+        unobserved = missing_evidence(oracle, evidence, *decision.clauses) if oracle is not None else ()
         rules.setdefault(decision.rule, []).append(_decided(decision, demanded, tally, unobserved))
     status = _control_status(case.refutes, tally) if is_control(case) else _case_status(case, demanded, tally)
     return _result(case, tier, status, {rule: worst_of(each) for rule, each in rules.items()}, tally, demanded)
@@ -126,16 +128,15 @@ def _control_status(wanted: frozenset[str], tally: Tally) -> StatusReason:
     return PASSED
 
 
-def _decided(
-    decision: Decision, demanded: int, tally: Tally, unobserved: Mapping[str, tuple[str, ...]]
-) -> StatusReason:
-    """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it."""
+def _decided(decision: Decision, demanded: int, tally: Tally, unobserved: tuple[str, ...]) -> StatusReason:
+    """One rule by the clauses of one oracle. Anomalies of other clauses do not touch it. `unobserved` are event kinds
+    that these need and nobody supplies."""
     oracle = decision.oracle
     for clause in decision.clauses:
         if runs := tally.refuted.get((oracle, clause)):
             return Status.FAIL, f"{oracle}/{clause} in {len(runs)} of {plural(tally.runs, 'run')}, first in {runs[0]}"
-    if oracle in unobserved:
-        return Status.UNOBSERVED, f"{oracle} needs {', '.join(unobserved[oracle])}, which the system does not supply"
+    if unobserved:
+        return Status.UNOBSERVED, f"{oracle} needs {', '.join(unobserved)}, which the system does not supply"
     enough = _enough(demanded, tally)
     if enough != PASSED:
         return enough

@@ -6,24 +6,36 @@ from collections.abc import Iterable, Mapping
 
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.capability import Claims
-from holdfast.harness.model.events import KIND_NAMES
+from holdfast.harness.model.events import KIND_NAMES, Event
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.fault_fate import FATES_IN_WORDS, FaultFate
 from holdfast.harness.model.history import History
 from holdfast.harness.model.succession import of_the_job
-from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict
+from holdfast.harness.model.verdict import CRASHED, Outcome, Verdict, without_clauses
 from holdfast.harness.spi.oracle import Oracle
 
 
 def observed(oracle: Oracle, evidence: Mapping[str, Evidence]) -> bool:
-    """Whether a system with this evidence supplies everything that an oracle needs."""
+    """Whether a system with this evidence supplies what an oracle needs for any of its clauses."""
     return not missing_evidence(oracle, evidence)
 
 
-def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence]) -> tuple[str, ...]:
-    """The event kinds that an oracle needs and a system does not supply."""
-    kinds = [KIND_NAMES[kind] for kind in oracle.evidence]
-    return tuple([kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE])
+def missing_evidence(oracle: Oracle, evidence: Mapping[str, Evidence], *clauses: str) -> tuple[str, ...]:
+    """The event kinds that an oracle needs and a system does not supply.
+
+    Args:
+        oracle: which.
+        evidence: by event kind, how the system supplies it.
+        clauses: what these need beside all others counts, too.
+    """
+    more = (kind for clause in clauses for kind in _clause_evidence(oracle).get(clause, ()))
+    kinds = dict.fromkeys(KIND_NAMES[kind] for kind in (*oracle.evidence, *more))
+    return tuple(kind for kind in kinds if evidence.get(kind, Evidence.NONE) is Evidence.NONE)
+
+
+def _clause_evidence(oracle: Oracle) -> Mapping[str, tuple[type[Event], ...]]:
+    found: Mapping[str, tuple[type[Event], ...]] = getattr(oracle, "clause_evidence", {})
+    return found
 
 
 def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> frozenset[str]:
@@ -52,26 +64,43 @@ def unclaimed(oracles: Iterable[Oracle], claims: Claims) -> frozenset[str]:
     )
 
 
-def judge(history: History, oracles: Iterable[Oracle]) -> tuple[Verdict, ...]:
+def judge(
+    history: History, oracles: Iterable[Oracle], evidence: Mapping[str, Evidence] | None = None
+) -> tuple[Verdict, ...]:
     """The verdict of every oracle that applies. One that raises could not tell: it never decides by crashing.
 
     None where the history is blind: what is missing in it may have happened.
+
+    Args:
+        history: of a run.
+        oracles: that may judge it.
+        evidence: that its system supplies: what that lacks decides nothing; None: all there is.
     """
     if history.end.blind:
         return ()
     verdicts = []
     seen = of_the_job(history)
     for oracle in oracles:
+        if evidence is not None and not observed(oracle, evidence):
+            continue
         judged = history if getattr(oracle, "sees_superseded", False) else seen
         try:
             with foreign(f"oracle {oracle.name}"):
                 if oracle.applies(judged):
-                    verdicts.append(oracle.judge(judged))
+                    verdict = oracle.judge(judged)
+                    verdicts.append(verdict if evidence is None else _seen_part(verdict, oracle, evidence))
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")
             )
     return tuple(verdicts)
+
+
+def _seen_part(verdict: Verdict, oracle: Oracle, evidence: Mapping[str, Evidence]) -> Verdict:
+    """A verdict without the clauses that the system shows nothing of."""
+    unseen = {clause for clause in _clause_evidence(oracle) if missing_evidence(oracle, evidence, clause)}
+    decided = {*verdict.checked, *(anomaly.clause for anomaly in verdict.anomalies)}
+    return without_clauses(verdict, unseen) if unseen & decided else verdict
 
 
 def outcome_of(history: History, verdicts: tuple[Verdict, ...]) -> tuple[Outcome, str]:

@@ -18,7 +18,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor import run_folder
 from holdfast.harness.engine.executor.collector import rare_collections
 from holdfast.harness.engine.executor.conductor import NEVER, Conductor
-from holdfast.harness.engine.executor.judge import judge, observed, on_its_word, outcome_of, unclaimed
+from holdfast.harness.engine.executor.judge import judge, on_its_word, outcome_of, unclaimed
 from holdfast.harness.engine.executor.markers import with_markers
 from holdfast.harness.engine.executor.phases import Phases
 from holdfast.harness.engine.executor.progress import Progress
@@ -185,7 +185,7 @@ def _run_plan(
         end, recording = rehearsed(execution.end, execution.recording, inputs, shows_rows=shows_rows)
         execution = msgspec.structs.replace(execution, end=end, recording=recording)
     history = _history(plan, claims, inputs, execution, tools.faults, real_time=tier is not Tier.SIM)
-    verdicts = judge(history, [oracle for oracle in tools.oracles if observed(oracle, evidence)])
+    verdicts = judge(history, tools.oracles, evidence)
     outcome, reason = outcome_of(history, verdicts)
     return Run(
         tier=tier,

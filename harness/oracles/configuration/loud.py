@@ -39,8 +39,11 @@ class LoudOracle:
         events.AttemptStarted,
         events.TaskStarted,
         events.CheckpointCompleted,
-        events.MetadataPublished,
     )
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "partial-metadata": (events.MetadataPublished,),
+        "directory-not-named": (events.StorageFailed,),
+    }
 
     def applies(self, history: History) -> bool:
         return True

@@ -63,9 +63,24 @@ class CoordOracle:
         "started-late-attempt": "an attempt starts under a number that is not above all earlier ones",
     }
     evidence: tuple[type[events.Event], ...] = (
-        events.AttemptStarted, events.CheckpointTriggered, events.AckReceived, events.MetadataPublished,
-        events.CheckpointCompleted, events.CheckpointAborted, events.NotificationSent,
+        events.AttemptStarted, events.CheckpointTriggered, events.AckReceived, events.CheckpointCompleted,
+        events.CheckpointAborted,
     )  # fmt: skip
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "wrong-first-id": (events.CheckpointDrawn, events.JobSubmitted),
+        "triggered-not-a-source": (events.TriggerSent,),
+        "begun-without-barrier": (events.SnapshotTaken, events.BarrierReceived),
+        "notified-before-durable": (events.MetadataPublished,),
+        **dict.fromkeys(PUBLISHED, (events.MetadataPublished,)),
+        "completed-after-decline": (events.DeclineReceived,),
+        "abort-not-notified": (events.NotificationSent,),
+        "notices-not-increasing": (events.NotificationSent,),
+        "state-not-discarded": (events.AckSent, events.MetadataPublished),
+        "wrong-reason": (events.DeclineReceived,),
+        "tasks-restored-differently": (events.TaskStarted,),
+        **dict.fromkeys(OF_SPLITS, (events.SplitsAssigned, events.SplitsReceived)),
+        **dict.fromkeys(OF_MEMORY, (events.AckSent, events.MetadataPublished)),
+    }
     observed = frozenset({*PUBLISHED, "state-not-discarded"})
 
     def applies(self, history: History) -> bool:

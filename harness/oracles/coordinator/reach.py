@@ -31,8 +31,11 @@ class ReachOracle:
         events.MetadataPublished,
         events.CheckpointCompleted,
         events.CheckpointDropped,
-        events.FileDeleted,
     )
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "file-missing": (events.FileDeleted,),
+        "file-differs": (events.StorageListed,),
+    }
     observed = frozenset({*NAMED, "file-missing", "file-differs"})
 
     def applies(self, history: History) -> bool:

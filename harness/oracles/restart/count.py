@@ -63,9 +63,19 @@ class CountOracle:
     evidence: tuple[type[events.Event], ...] = (
         events.AttemptStarted,
         events.FailureCounted,
-        events.RestartScheduled,
         events.RestartRefused,
     )
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        **dict.fromkeys(
+            ("delay-wrong", "backoff-not-reset", "simultaneous-counted", "without-jitter", "restart-unannounced"),
+            (events.RestartScheduled,),
+        ),
+        **dict.fromkeys(("cause-not-reported", "wrong-record-named"), (events.RecordFailed,)),
+        **dict.fromkeys(
+            ("failed-below-tolerable", "tolerable-exceeded"), (events.CheckpointAborted, events.CheckpointCompleted)
+        ),
+        "failure-not-counted": (events.TaskStarted, events.NodeDied),
+    }
 
     def applies(self, history: History) -> bool:
         return True

@@ -49,8 +49,12 @@ class RetainOracle:
     }
     evidence: tuple[type[events.Event], ...] = (
         events.AttemptStarted, events.MetadataPublished, events.CheckpointCompleted, events.CheckpointDropped,
-        events.CheckpointRetained, events.JobSwitched, events.JobSubmitted,
+        events.JobSwitched,
     )  # fmt: skip
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        **dict.fromkeys(("kept-wrongly", "discarded-wrongly", "deleted-after-end"), (events.CheckpointRetained,)),
+        **dict.fromkeys(("restored-elsewhere", "start-not-reported"), (events.JobSubmitted,)),
+    }
     observed = frozenset({*DELETED, "deleted-after-end"})
 
     def applies(self, history: History) -> bool:

@@ -59,9 +59,21 @@ class PaceOracle:
         **OF_REQUESTS,
     }
     evidence: tuple[type[events.Event], ...] = (
-        events.CheckpointRequested, events.CheckpointRefused, events.CheckpointDrawn, events.CheckpointTriggered,
-        events.CheckpointCompleted, events.CheckpointAborted, events.JobSwitched,
+        events.CheckpointDrawn, events.CheckpointTriggered, events.CheckpointCompleted, events.CheckpointAborted,
+        events.JobSwitched,
     )  # fmt: skip
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "records-stand-still": (events.BatchProcessed,),
+        "triggered-with-backlog": (events.MetadataPublished, events.CheckpointDropped, events.FileDeleted),
+        **dict.fromkeys(
+            (
+                "triggered-without-interval", "first-trigger-outside", "refused-and-begun", "served-out-of-turn",
+                "user-waits-for-pause", "periodic-waits", "refused-twice", "refused-without-request",
+                "dropped-too-early", "queue-too-long", "dropped-out-of-turn", *OF_REQUESTS,
+            ),
+            (events.CheckpointRequested, events.CheckpointRefused),
+        ),
+    }  # fmt: skip
 
     def applies(self, history: History) -> bool:
         return True

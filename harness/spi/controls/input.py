@@ -33,8 +33,8 @@ class RetentionControl(Protocol):
         """Whether no such fault acts any more; arguments as for `restore`."""
 
 
-class InputControl(RetentionControl, Protocol):
-    """The source system of the job, in full."""
+class PoisonControl(Protocol):
+    """Records that no operator can stand."""
 
     def poison(self, partition: int, offset: int, *, recoverable: bool) -> None:
         """Let a record make its operator fail whenever it is processed. Replaces an earlier one of its partition.
@@ -43,6 +43,16 @@ class InputControl(RetentionControl, Protocol):
             partition, offset: the record; a negative offset counts from the end of the partition.
             recoverable: False: its operator says that no restart can help.
         """
+
+    def restore(self, kind: str, detail: Detail) -> None:
+        """See RetentionControl."""
+
+    def whole(self, kind: str, detail: Detail) -> bool:
+        """See RetentionControl."""
+
+
+class InputControl(PoisonControl, RetentionControl, Protocol):
+    """The source system of the job, in full."""
 
     def surge(self, percent: int) -> None:
         """Let input arrive at so many percent of the rate of the workload. Replaces an earlier rate."""
