@@ -19,8 +19,7 @@ from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.verdict import Outcome
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.xdist_group("flink")]
-SYSTEM = "holdfast.fixtures.systems.flink.system:Flink"
-"""It has no short name yet: most cases do not suit it."""
+SYSTEM = "flink"
 OPTIONS = {
     profile.INTERVAL: "200 ms",
     profile.STORAGE: "filesystem",

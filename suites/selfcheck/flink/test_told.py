@@ -11,6 +11,7 @@ from holdfast.fixtures.systems.flink.log import LogTail
 from holdfast.fixtures.systems.flink.output import PartFiles
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.model import profile
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.spi.system import OptionUse
@@ -42,10 +43,8 @@ def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
 
 def test_a_job_that_it_does_not_compile_and_one_without_checkpoints_are_refused() -> None:
     other = Plan(system="flink", job=FORWARD, options=OPTIONS, workload=WorkloadSpec("synthetic"))
-    with pytest.raises(ValueError, match="use 'keyed-sum'"):
-        Flink().account(other)
-    with pytest.raises(ValueError, match=f"{profile.INTERVAL} is not set"):
-        Flink().account(a_plan({}))
+    assert "use 'keyed-sum'" in Flink().objection(other, Tier.PROCESS)
+    assert f"{profile.INTERVAL} is not set" in Flink().objection(a_plan({}), Tier.PROCESS)
     with pytest.raises(ValueError, match="no variant 'x'"):
         Flink("x")
 

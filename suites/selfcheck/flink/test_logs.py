@@ -1,0 +1,146 @@
+"""What lines of Flink's log become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.fixtures.systems.flink.log import Line
+from holdfast.fixtures.systems.flink.master_log import Deployed, MasterLog
+from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
+from holdfast.fixtures.systems.flink.worker_log import WorkerLog
+from holdfast.harness.model import events
+from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import Event, JobStatus
+
+JOB = "70ef2f4c6ca3df65e5942306612d1ef9"
+OTHER = "00000000000000000000000000000000"
+SOURCE = "4972c980c6eacda63d047eecc7a9e826_e5a72f353fc1e6bbf3bd96a41384998c"
+SUM = "4972c980c6eacda63d047eecc7a9e826_239c254b5ff89532b198266322bc819f"
+COORDINATOR = "org.apache.flink.runtime.checkpoint.CheckpointCoordinator"
+GRAPH = "org.apache.flink.runtime.executiongraph.ExecutionGraph"
+CLEANER = "org.apache.flink.runtime.checkpoint.CheckpointsCleaner"
+MANAGER = "org.apache.flink.runtime.checkpoint.CheckpointFailureManager"
+MASTER = "org.apache.flink.runtime.jobmaster.JobMaster"
+SUM_TASK = "sum -> sink: Writer -> sink: Committer"
+TASKS = (("Source: source", SOURCE), (SUM_TASK, SUM))
+BEGUN = (
+    (GRAPH, f"Job r1 ({JOB}) switched from state CREATED to RUNNING."),
+    (COORDINATOR, "No checkpoint found during restore."),
+    *((GRAPH, f"{task} (1/2) ({execution}_0_0) switched from CREATED to SCHEDULED.") for task, execution in TASKS),
+    (
+        GRAPH,
+        f"Deploying Source: source (1/2) (attempt #0) with attempt id {SOURCE}_0_0 and vertex id "
+        "e5a72f353fc1e6bbf3bd96a41384998c_0 to taskmanager-2 @ localhost (dataPort=44565) with allocation id 1",
+    ),
+    *((GRAPH, f"{task} (1/2) ({execution}_0_0) switched from INITIALIZING to RUNNING.") for task, execution in TASKS),
+)
+TRIGGERED = f"Triggering checkpoint 1 (type=CheckpointType{{name='Checkpoint'}}) @ 1795660711696 for job {JOB}."
+
+
+def a_master() -> MasterLog:
+    return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), JOB))
+
+
+def said(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
+    read = (Line(t=0.0, c=logger, m=text, e="".join(trace)) for logger, text, *trace in lines)
+    return [found for line in read for found in master.events(line)]
+
+
+def test_a_job_begins_is_deployed_runs_when_all_its_tasks_do_and_goes_on_from_a_checkpoint() -> None:
+    master = a_master()
+    began, deployed, switched = said(BEGUN, master)
+    assert isinstance(began, events.AttemptStarted)
+    assert (began.restored_checkpoint, began.attempt) == (None, 1)
+    assert deployed == Deployed(subtask="source[0]", host="taskmanager-2")
+    assert isinstance(switched, events.JobSwitched)
+    assert switched.status is JobStatus.RUNNING
+    restored = f"Restoring job {JOB} from Checkpoint 5 @ 1795660713777 for {JOB} located at file:/cp/chk-5."
+    [again] = said([(COORDINATOR, restored)], master)
+    assert isinstance(again, events.AttemptStarted)
+    assert (again.restored_checkpoint, again.attempt) == (5, 2)
+
+
+def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
+    master = a_master()
+    said(BEGUN, master)
+    acknowledged = f"Received acknowledge message for checkpoint 1 from task {SUM}_0_0 of job {JOB} at tm2 @ localhost."
+    late = f"Received message for an unknown checkpoint 1 from task {SOURCE}_0_0 of job {JOB} at tm2 @ localhost."
+    completed = (
+        f"Completed checkpoint 1 for job {JOB} (7739 bytes, checkpointDuration=1525 ms, finalizationTime=21 ms)."
+    )
+    master.positions[1] = {1: 7, 0: 3}
+    kept, discarded = (
+        (CLEANER, f"Clean checkpoint 1 parallel-mode=true shouldDiscard={each}") for each in ("false", "true")
+    )
+    lines = [(COORDINATOR, TRIGGERED), (COORDINATOR, acknowledged), kept, (COORDINATOR, completed), discarded]
+    _, triggered, ack, published, end, dropped, unknown = said([*lines, (COORDINATOR, late)], master)
+    assert isinstance(triggered, events.CheckpointTriggered)
+    assert triggered.participants == ("source[0]", "sum[0]")
+    assert isinstance(ack, events.AckReceived)
+    assert (ack.subtask, ack.outcome, ack.attempt) == ("sum[0]", events.AckOutcome.SUCCESS, 1)
+    assert isinstance(published, events.MetadataPublished)
+    assert published.path == f"/nowhere/{JOB}/chk-1/_metadata"
+    assert isinstance(end, events.CheckpointCompleted)
+    assert end.positions == (3, 7)
+    assert isinstance(dropped, events.CheckpointDropped)
+    assert isinstance(unknown, events.AckReceived)
+    assert unknown.outcome is events.AckOutcome.UNKNOWN
+
+
+def test_what_is_said_of_another_job_is_left_out() -> None:
+    assert said([(COORDINATOR, TRIGGERED.replace(JOB, OTHER))], a_master()) == []
+
+
+def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_dropped() -> None:
+    master = a_master()
+    failed = f"Failed to trigger or complete checkpoint 1 for job {JOB}. (0 consecutive failed attempts so far)"
+    trace = "org.apache.flink.runtime.checkpoint.CheckpointException: Checkpoint expired before completing.\n\tat"
+    cleaned = "Clean checkpoint 1 parallel-mode=true shouldDiscard=true"
+    _, _, aborted = said([(COORDINATOR, TRIGGERED), (MANAGER, failed, trace), (CLEANER, cleaned)], master)
+    assert isinstance(aborted, events.CheckpointAborted)
+    assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
+
+
+def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> None:
+    master = a_master()
+    said(BEGUN, master)
+    trace = "java.lang.Exception: outer\n\tat a.B\nCaused by: java.io.IOException: inner\n\tat c.D"
+    lost = f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from RUNNING to FAILED on tm2 @ localhost (dataPort=40157)."
+    restarts = f"4 tasks will be restarted to recover the failed task {SUM}_0_0."
+    [counted] = said([(GRAPH, lost, trace), (MASTER, restarts)], master)
+    assert isinstance(counted, events.FailureCounted)
+    assert (counted.subtask, counted.cause) == ("sum[0]", "java.io.IOException: inner")
+    failing = f"Job r1 ({JOB}) switched from state RUNNING to FAILING."
+    suppressed = "org.apache.flink.runtime.JobException: Recovery is suppressed by NoRestartBackoffTimeStrategy\n\tat"
+    last, refused = said([(GRAPH, lost, trace), (GRAPH, failing, suppressed)], master)
+    assert isinstance(last, events.FailureCounted)
+    assert last.recoverable
+    assert isinstance(refused, events.RestartRefused)
+    assert "NoRestart" in refused.reason
+
+
+def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
+    master = a_master()
+    log = WorkerLog(master)
+    executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
+    received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
+    report = '{"event":"snapshot","vertex":"source","subtask":1,"attempt":-1,"checkpoint":4,"positions":{"1":500}}'
+    assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
+    [(subtask, taken)] = log.events(Line(t=0.0, c="holdfast", m=report))
+    assert subtask in ("source[1]", "sum[1]")
+    assert isinstance(taken, events.SnapshotTaken)
+    assert (taken.subtask, taken.checkpoint, taken.positions, taken.attempt) == ("source[1]", 4, ((1, 500),), 4)
+    assert master.positions == {4: {1: 500}}
+
+
+def test_a_barrier_has_its_channel() -> None:
+    handler = "org.apache.flink.streaming.runtime.io.checkpointing.SingleCheckpointBarrierHandler"
+    text = (
+        f"sum -> sink: Writer -> sink: Committer (2/2)#0 ({SUM}_1_0): Received barrier from channel "
+        "InputChannelInfo{gateIdx=0, inputChannelIdx=1} @ 1."
+    )
+    [(subtask, received)] = WorkerLog(a_master()).events(Line(t=0.0, c=handler, m=text))
+    assert subtask in ("source[1]", "sum[1]")
+    assert isinstance(received, events.BarrierReceived)
+    assert (received.channel, received.checkpoint) == ("source[1]->sum[1]", 1)
