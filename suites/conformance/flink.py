@@ -120,7 +120,7 @@ CASES = with_needs(
         "COORD/tasks-restored-differently",
         "RESTORE/position-differs",
         method=KILLED,
-        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
+        windows=(Window.RESTORED_STATE,),
     ),
     _twin(
         delivery.CASES,
@@ -131,7 +131,7 @@ CASES = with_needs(
         "EXACT/counts-stepped-back",
         "EXACT/input-missing",
         method=KILLED,
-        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
+        windows=(Window.RESTORED_STATE,),
     ),
     _twin(
         coordinator.CASES,
