@@ -39,7 +39,7 @@ TRIGGERED = f"Triggering checkpoint 1 (type=CheckpointType{{name='Checkpoint'}})
 
 
 def a_master() -> MasterLog:
-    return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), JOB))
+    return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB))
 
 
 def said(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
