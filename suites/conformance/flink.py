@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill, pause
+from holdfast.faults.savepoint import move_savepoint, savepoint, stop
+from holdfast.faults.user import command
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -25,6 +27,8 @@ from holdfast.suites.conformance import (
     recovery,
     restart,
     retention,
+    savepoints,
+    state_backends,
     triggering,
     unaligned,
 )
@@ -44,6 +48,18 @@ NEVER_MENDED = poison(after_checkpoint=2)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=2)
 """Shorter than the timeout of a heartbeat, longer than some checkpoints."""
 STRUCK_TWICE = (kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6))
+
+
+STOPPED = stop(after_checkpoint=3)
+MOVED = move_savepoint(after_checkpoint=3, at_event="savepoint_completed")
+IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0 b"}
+INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
+CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
+
+
+def _goes_on(behind: str = "savepoint_completed", **asked: int) -> FaultSpec:
+    """Another job, from what the last one has left."""
+    return command("submit", {"restore": 1, **asked}, after_checkpoint=3, at_event=behind)
 
 
 def _plan(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
@@ -75,6 +91,7 @@ def _twin(
     method: str,
     windows: tuple[Window, ...] = (),
     mutant_plan: Plan | PlanGenerator | None = None,
+    without: str = "",
 ) -> Case:
     """The question of a case of the reference, put to Flink.
 
@@ -86,9 +103,10 @@ def _twin(
         method: in one sentence.
         windows: that the run must hit.
         mutant_plan: if not that of the case.
+        without: a mutant that another one of its plans shows.
     """
     [twin] = [case for case in cases if case.id == name]
-    found = (_restricted(each, labels) for each in twin.decides)
+    found = (_restricted(each, labels) for each in twin.decides if each.mutant != without)
     return Case(
         id=f"flink/{name.replace('/', '-')}",
         purpose=twin.purpose,
@@ -311,6 +329,80 @@ CASES = with_needs(
         "EXACT/counts-stepped-back",
         "EXACT/input-missing",
         method=KILLED + " Checkpoints are unaligned.",
+        windows=(Window.RESTORED_STATE,),
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/moved",
+        _plan(
+            STOPPED, move_savepoint(after_checkpoint=3, at_event="savepoint_completed"), _goes_on(), options=IN_FILES
+        ),
+        "SAVEPOINT/not-resumed",
+        "SAVEPOINT/outside-folder",
+        method="A job is stopped with a savepoint in files, that is moved, and another goes on from there.",
+        windows=(Window.RESTORED_STATE,),
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/kept",
+        _plan(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=6), options=IN_FILES),
+        "SAVEPOINT/savepoint-deleted",
+        method="A savepoint is taken, checkpoints follow, and SIGKILL hits a TaskManager.",
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/complete",
+        _plan(savepoint(after_checkpoint=3), options={**IN_FILES, "state.backend.type": "rocksdb", **INCREMENTAL}),
+        "SAVEPOINT/outside-folder",
+        method="A savepoint is taken of a job whose checkpoints are incremental.",
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/claimed",
+        _plan(STOPPED, _goes_on(), options={**IN_FILES, **CLAIMED}),
+        "SAVEPOINT/claimed-left",
+        method="A job is stopped with a savepoint, and another claims it.",
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/not-claimed",
+        _plan(STOPPED, _goes_on(), options=IN_FILES),
+        "SAVEPOINT/savepoint-deleted",
+        method="A job is stopped with a savepoint, and another goes on from it without claiming it.",
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/in-flight",
+        _plan(savepoint(after_checkpoint=3), options=UNALIGNED),
+        "SAVEPOINT/carries-in-flight",
+        method="A savepoint is taken of a job whose checkpoints are unaligned.",
+        without="savepoints-time-out",
+    ),
+    _twin(
+        savepoints.CASES,
+        "savepoints/struck",
+        _plan(STOPPED, kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_triggered"), _goes_on()),
+        "COORD/restored-not-latest",
+        method="SIGKILL hits a TaskManager when a job is stopped with a savepoint.",
+    ),
+    _twin(
+        retention.CASES,
+        "retention/by-path",
+        _plan(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained"), options={**KEPT, **IN_FILES}),
+        "RETAIN/restored-elsewhere",
+        "RETAIN/deleted-after-end",
+        "COORD/wrong-first-id",
+        method="A job is cancelled that retains its checkpoints, and another goes on from the last one.",
+        windows=(Window.RESTORED_STATE,),
+    ),
+    _twin(
+        state_backends.CASES,
+        "state-backends/rocksdb-widths",
+        _plan(STOPPED, _goes_on(parallelism=1), options={"state.backend.type": "rocksdb", **IN_FILES}),
+        "EXACT/row-wrong",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        method="A job is stopped with a savepoint, and another of half the width goes on from it, in RocksDB.",
         windows=(Window.RESTORED_STATE,),
     ),
 )

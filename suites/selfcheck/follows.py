@@ -415,6 +415,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
         "SNAPSHOT/barrier-after-upload",
     ),
     "triggers-everybody": (
+        "COORD/triggered-not-a-source",
         "STATE/state-missing",
         "METRICS/start-delay-wrong",
         "CHAIN/without-barrier",

@@ -36,6 +36,13 @@ class SavepointOracle:
         **claimed.CLAUSES,
     }
     evidence: tuple[type[events.Event], ...] = (events.SavepointTriggered, events.SavepointCompleted)
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "carries-in-flight": (events.SnapshotTaken,),
+        "emitted-behind-stop": (events.SnapshotTaken, events.BatchSent),
+        "not-drained": (events.SnapshotTaken, events.OperatorFinished),
+        "drained-unasked": (events.SnapshotTaken, events.OperatorFinished),
+        "savepoint-commits": (events.NotificationSent,),
+    }
     observed = frozenset({"savepoint-deleted"})
 
     def applies(self, history: History) -> bool:

@@ -127,10 +127,17 @@ def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
     report = '{"event":"snapshot","vertex":"source","subtask":1,"attempt":-1,"checkpoint":4,"positions":{"1":500}}'
     assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
-    [(subtask, taken)] = log.events(Line(t=0.0, c="holdfast", m=report))
+    assert list(log.events(Line(t=0.0, c="holdfast", m=report))) == []
+    over = (
+        "Source: source (2/2)#3 - finished synchronous part of checkpoint 4. Alignment duration: 0 ms, "
+        "snapshot duration 2 ms, is unaligned checkpoint : true"
+    )
+    coordinator = "org.apache.flink.streaming.runtime.tasks.SubtaskCheckpointCoordinatorImpl"
+    [(subtask, taken)] = log.events(Line(t=0.0, c=coordinator, m=over))
     assert subtask in ("source[1]", "sum[1]")
     assert isinstance(taken, events.SnapshotTaken)
     assert (taken.subtask, taken.checkpoint, taken.positions, taken.attempt) == ("source[1]", 4, ((1, 500),), 4)
+    assert taken.unaligned
     assert master.positions == {4: {1: 500}}
 
 
