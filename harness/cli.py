@@ -37,6 +37,8 @@ images_app = typer.Typer(help="Images of the services that the containers tier s
 app.add_typer(images_app, name="images")
 services_app = typer.Typer(help="Broker and object store as plain processes, without Docker.", no_args_is_help=True)
 app.add_typer(services_app, name="services")
+flink_app = typer.Typer(help="Apache Flink, as a system under test.", no_args_is_help=True)
+app.add_typer(flink_app, name="flink")
 config_app = typer.Typer(help="Configuration files of a cluster.", no_args_is_help=True)
 app.add_typer(config_app, name="config")
 
@@ -518,6 +520,16 @@ def install_services(
     from holdfast.harness.commands.services import install_services as install
 
     return install(names or ())
+
+
+@flink_app.command("install")
+def install_flink(
+    version: Annotated[str, typer.Argument(metavar="[VERSION]", help="Such as 2.3; by default the newest known.")] = "",
+) -> int:
+    """Fetch Flink's jars by their Maven coordinates, into the user's cache; goes on where it was interrupted."""
+    from holdfast.harness.commands.services import install_flink as install
+
+    return install(version)
 
 
 @services_app.command("check")

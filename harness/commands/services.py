@@ -14,6 +14,7 @@ from holdfast.harness.spi.service import Part
 
 MISSING = 3
 """Exit code where something is not there."""
+FLINK = "flink"
 _NAMES = 17
 """Columns of the names."""
 
@@ -49,6 +50,18 @@ def install_services(names: Sequence[str]) -> int:
             took_s = took.get(part.name)
             console.print(_line(part) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
     return 0
+
+
+def install_flink(version: str) -> int:
+    """Fetch Flink; 0 once it is there.
+
+    Raises:
+        UsageError: the version is none that the adapter knows.
+    """
+    [part] = [part for part in installer().parts() if part.name == FLINK]
+    if version and not f"{part.version}.".startswith(f"{version}."):
+        raise UsageError(f"Flink {version} is none that the adapter knows: use {part.version}, or leave it out.")
+    return install_services([FLINK])
 
 
 def _line(part: Part) -> Text:

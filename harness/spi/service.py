@@ -134,12 +134,14 @@ class Part(msgspec.Struct, frozen=True):
         place: where it is, or is to be.
         present: it is there, whole.
         unchanged: what is there is what was put there; None: nobody looked.
+        version: of it; empty: it has none of its own.
     """
 
     name: str
     place: Path
     present: bool
     unchanged: bool | None = None
+    version: str = ""
 
 
 @runtime_checkable

@@ -10,6 +10,8 @@ from holdfast.fixtures.systems.flink import configuration
 from holdfast.fixtures.systems.flink.log import LogTail
 from holdfast.fixtures.systems.flink.output import PartFiles
 from holdfast.fixtures.systems.flink.system import Flink
+from holdfast.harness.commands.services import install_flink
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
@@ -47,6 +49,13 @@ def test_a_job_that_it_does_not_compile_and_one_without_checkpoints_are_refused(
     assert f"{profile.INTERVAL} is not set" in Flink().objection(a_plan({}), Tier.PROCESS)
     with pytest.raises(ValueError, match="no variant 'x'"):
         Flink("x")
+
+
+def test_a_version_that_the_adapter_does_not_know_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"Flink 1\.2 is none that the adapter knows: use 2\.3\.0"):
+        install_flink("1.2")
+    with pytest.raises(UsageError, match=r"Flink 2\.30 is none"):
+        install_flink("2.30")
 
 
 def test_rows_of_finished_files_alone_and_a_file_that_grows_is_read_on(tmp_path: Path) -> None:
