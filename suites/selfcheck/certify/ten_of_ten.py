@@ -48,6 +48,7 @@ from holdfast.suites.selfcheck.certify import (
     test_wrong_backends,
     test_wrong_storages,
 )
+from holdfast.suites.selfcheck.certify.strange_mistakes import MISTAKES
 
 TIMES = 10
 ACCEPTED = frozenset({Status.PASS, Status.NOT_APPLICABLE})
@@ -101,7 +102,7 @@ def of_checkpoint_storages() -> Kit:
     right |= {uri: uri for uri in (f"file://{IN_MEMORY}", "memory://certify")}
     by_programs = dict.fromkeys(test_wrong_storages.BY_PROGRAMS, "STO-08/program")
     tables = (test_wrong_storages.KILLED_BY, test_wrong_storages.BY_OTHER_PROCESSES, by_programs)
-    mistakes = [(kind.__name__, kind, check) for kind, check in test_storages.MISTAKES.items()]
+    mistakes = [(kind.__name__, kind, check) for kind, check in MISTAKES.items()]
     return Kit(
         test_wrong_storages.CHECKS,
         lambda check, storage, seed: judge_storage(check, checkpoint_storage.target_of(storage), seed),
