@@ -104,7 +104,11 @@ class Submit(UserCommand):
 
     kind = command = SUBMIT
     parameters: Mapping[str, tuple[type, str]] = {
-        "restore": (int, "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given"),
+        "restore": (
+            int,
+            "0: it starts empty; 1, from the latest checkpoint that the last one has left, if not given; 2, from the "
+            "latest savepoint, whatever has completed since",
+        ),
         PARALLELISM: (int, "how wide it is, at most its max parallelism; as the last if not given"),
         MAX_PARALLELISM: (int, "how many key groups it has; as many as the last if not given"),
         STATE_BACKEND: (str, "where it keeps its state, such as `rocksdb`; as the last if not given"),

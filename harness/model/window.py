@@ -23,6 +23,7 @@ class Window(StrEnum):
     RESTART_STRUCK = "restart-struck"
     REGION_RESTARTED = "region-restarted"
     REGION_STRUCK = "region-struck"
+    BUILT_ON_SNAPSHOT = "built-on-snapshot"
 
 
 MEANINGS = {
@@ -37,6 +38,7 @@ MEANINGS = {
     Window.RESTART_STRUCK: "a process died between a failure and the end of the restart from it",
     Window.REGION_RESTARTED: "a region of the job restarted alone, while another went on",
     Window.REGION_STRUCK: "after a region had restarted alone, a failure came before the next checkpoint was complete",
+    Window.BUILT_ON_SNAPSHOT: "a checkpoint named files of the snapshot from which its job had begun",
 }
 """By window, when a run hits it."""
 
@@ -52,6 +54,7 @@ REMEDIES = {
     Window.RESTART_STRUCK: "kill another process at the event failure_counted",
     Window.REGION_RESTARTED: "kill one worker of a job of several regions",
     Window.REGION_STRUCK: "kill a second worker soon after a region restarted alone",
+    Window.BUILT_ON_SNAPSHOT: "claim a checkpoint with increments, and let another one complete",
 }
 """By window, what would hit it."""
 

@@ -75,6 +75,8 @@ DAMAGES: Mapping[str, Damage] = {
     "RETAIN/start-not-reported": Damage.WRONG_REPORT,
     "RETAIN/too-many-retained": Damage.LEAKED_FILE,
     "SAVEPOINT": Damage.BROKEN_CHECKPOINT,
+    "SAVEPOINT/claimed-left": Damage.LEAKED_FILE,
+    "SAVEPOINT/claimed-too-early": Damage.MISSING_FILE,
     "SAVEPOINT/savepoint-deleted": Damage.MISSING_FILE,
     "SHARED": Damage.MISSING_FILE,
     "SHARED/conflict-accepted": Damage.WRONG_STATE,

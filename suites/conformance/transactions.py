@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from holdfast.faults.forge import forge
 from holdfast.faults.process import kill, pause
+from holdfast.faults.savepoint import savepoint
 from holdfast.faults.storage import storage_error
+from holdfast.faults.user import command
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.jobs import FORWARD
+from holdfast.harness.model.jobs import FORWARD, KEYED_SUM
+from holdfast.harness.model.submitted_jobs import LATEST_SAVEPOINT
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import (
     CHECKPOINTING,
     EVERYWHERE,
+    STATE_IN_FILES,
     TOLERANT,
     WORKERS,
     each_of,
@@ -49,6 +54,18 @@ READ = (
     plan(storage_error("commit", 1_000, {"occurrences": 1}, after_checkpoint=1)),
 )
 CRASH_BEFORE_ACK = plan(kill(WORKERS[0], after_checkpoint=1, gate=gate("acknowledge", WORKERS[0], "sink")))
+IDS_AGAIN = tuple(
+    plan(
+        savepoint(after_checkpoint=2),
+        command("cancel", after_checkpoint=6),
+        command("submit", {"restore": LATEST_SAVEPOINT}, after_checkpoint=6, at_event="checkpoint_retained"),
+        job=job,
+        options={**STATE_IN_FILES, profile.RETENTION: "RETAIN_ON_CANCELLATION"},
+        records={"records": 400, "records_per_second": 200},
+    )
+    for job in (FORWARD, KEYED_SUM)
+)
+"""The next job goes back to a savepoint, so that it draws ids again under which the first has committed."""
 
 CASES = with_needs(
     Case(
@@ -106,6 +123,17 @@ CASES = with_needs(
         plan=CRASH_BEFORE_ACK,
         needs=TWO_PHASE_COMMIT,
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="transactions/ids-again",
+        purpose="Is a transaction committed though one of an earlier job has its number, or a higher one?",
+        method="A job takes a savepoint and goes on, and is cancelled; the next one goes back to the savepoint.",
+        passes="What the next job commits is visible, and no input is lost.",
+        decides=(Decision("TPC-05", "TXN", ("committed-not-visible",), "H10"),),
+        windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
+        plan=each_of(IDS_AGAIN),
+        runs=len(IDS_AGAIN),
+        needs=TWO_PHASE_COMMIT,
     ),
     Case(
         id="transactions/reader-agrees",

@@ -131,7 +131,12 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
     "captures-behind-barrier": ("CUT/restored-order", *EXTRA),
     "completes-late": ("RETAIN/too-many-retained",),
-    "claims-restored": ("REACH/file-missing",),
+    "claims-restored": FILE_GONE,
+    "claims-always": (*FILE_GONE, "RETAIN/deleted-after-end", "SAVEPOINT/rests-on-unclaimed"),
+    "claims-nothing": ("RETAIN/too-many-retained", "RETAIN/discarded-wrongly"),
+    "deletes-claimed-files": FILE_GONE,
+    "claims-until-first": ("SAVEPOINT/claimed-too-early",),
+    "rests-on-unclaimed": ("SHARED/uses-misreported",),
     "counts-from-one": ("RESTORE/state-differs", "RESTORE/position-differs", "COORD/ids-not-increasing", *STUCK),
     "drops-restored": (
         "REACH/dropped-too-early",

@@ -63,11 +63,11 @@ PLANS_OF_A_CASE = 4
 
 
 def starts_anew(chosen: Plan) -> bool:
-    """Whether a second job draws ids of the first again, because it starts empty or the first was ended in the middle
-    of a checkpoint: a table follows two in one then."""
+    """Whether a second job draws ids of the first again, because it starts empty or from an older savepoint, or the
+    first was ended in the middle of a checkpoint: a table follows two in one then."""
     submitted = [spec for spec in chosen.faults if spec.kind == "submit"]
     torn = any(spec.kind in ("cancel", "suspend") and spec.schedule.at_event for spec in chosen.faults)
-    return any(torn or spec.parameters.get("restore") == 0 for spec in submitted)
+    return any(torn or spec.parameters.get("restore", 1) != 1 for spec in submitted)
 
 
 def conformance_plans() -> list[Plan]:

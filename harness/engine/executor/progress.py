@@ -205,7 +205,7 @@ class Progress:
         that the last one drew and never completed."""
         self._precommitted.clear()
         self.finished = False
-        if event.checkpoint is None:
+        if event.checkpoint is None or event.checkpoint < max(self._completed, default=0):
             self._outstanding.clear()
             self._completed.clear()
 

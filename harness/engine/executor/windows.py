@@ -35,6 +35,8 @@ def _found(history: History) -> Iterator[Window]:
     restores = (event for event in history.of(events.ChannelStateRestored) if not event.skipped)
     if any(content.batches for event in restores for content in event.channels):
         yield Window.RESTORED_IN_FLIGHT
+    if _built_on_snapshot(history):
+        yield Window.BUILT_ON_SNAPSHOT
 
 
 def _of_restarts(history: History) -> Iterator[Window]:
@@ -112,3 +114,14 @@ def _transaction_in_doubt(history: History) -> bool:
     return bool(
         open_transactions - {(event.node, event.transaction) for event in history.of(events.TransactionAborted)}
     )
+
+
+def _built_on_snapshot(history: History) -> bool:
+    """Whether metadata of a job name a file of the checkpoint that it was submitted with."""
+    published = history.of(events.MetadataPublished)
+    for submitted in history.of(events.JobSubmitted):
+        given = {file.path for event in published if event.path == submitted.path for file in event.files}
+        own = (event for event in published if event.attempt > submitted.attempt and event.path != submitted.path)
+        if given and any(file.path in given for event in own for file in event.files):
+            return True
+    return False

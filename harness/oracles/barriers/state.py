@@ -27,6 +27,7 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.barriers.held_state import judge_held, judge_places
 from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.lineage import is_plain
@@ -94,10 +95,11 @@ def _judge_reading(
 ) -> None:
     if Guarantee.NO_LOSS not in history.claims.state:
         return
-    exempt = exemptions(history)
+    exempt, claimed = exemptions(history), claimed_snapshots(history)
     for audit in history.of(CheckpointAudited):
         done = completed.get((submissions.of(audit), audit.checkpoint))
-        if done is not None and not exempt.hold(audit, *exempt.objects_of(audit)):
+        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)
+        if done is not None and not spoilt:
             findings.check("state-unreadable")
             if audit.problem:
                 message = f"checkpoint {audit.checkpoint} cannot be read back: {audit.problem}"

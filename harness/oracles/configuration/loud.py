@@ -59,6 +59,7 @@ class LoudOracle:
                 events.CheckpointTriggered: starts.triggered,
                 events.CheckpointCompleted: starts.completed,
                 events.MetadataPublished: starts.published,
+                events.SavepointCompleted: starts.publish,
                 events.RecoveryFailed: starts.recovery_failed,
                 events.JobSwitched: starts.switched,
                 events.AttemptStarted: starts.attempt_started,
@@ -97,6 +98,9 @@ def _judge_options(history: History, findings: Findings) -> None:
         findings.violated("accepted-bad-option", message, *started)
 
 
+_Snapshot = events.MetadataPublished | events.SavepointCompleted
+
+
 class _Starts:
     """What could have been restored when an attempt started: the coordinator's events alone, in its order."""
 
@@ -105,8 +109,8 @@ class _Starts:
         self.participants: dict[int, int] = {}
         self.latest: events.CheckpointCompleted | None = None
         self.whole: set[int] = set()
-        self.partial: dict[int, events.MetadataPublished] = {}
-        self.published_at: dict[str, events.MetadataPublished | None] = {}
+        self.partial: dict[int, _Snapshot] = {}
+        self.published_at: dict[str, _Snapshot | None] = {}
         """By path, of all jobs; None where it is whole."""
         self.said: events.RecoveryFailed | None = None
         self.given_up = False
@@ -133,14 +137,18 @@ class _Starts:
             self.latest = event
 
     def published(self, event: events.MetadataPublished) -> None:
-        """Metadata that counts its states must hold one of every participant."""
-        partial = 0 < event.states < self.participants.get(event.checkpoint, 0)
-        if partial:
-            self.partial[event.checkpoint] = event
-        else:
+        if self.publish(event):
             self.whole.add(event.checkpoint)
+        else:
+            self.partial[event.checkpoint] = event
+
+    def publish(self, event: _Snapshot) -> bool:
+        """Whether it is whole: metadata that count their states must hold one of every participant. A savepoint may be
+        restored by its path alone."""
+        partial = 0 < event.states < self.participants.get(event.checkpoint, 0)
         if event.path:
             self.published_at.setdefault(event.path, event if partial else None)
+        return not partial
 
     def recovery_failed(self, event: events.RecoveryFailed) -> None:
         self.said = event

@@ -13,6 +13,7 @@ from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.history import History
 from holdfast.harness.model.units import size_bytes
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.stated_options import texts
 
 CLAUSES: Mapping[str, str] = {
@@ -41,6 +42,7 @@ class _Memory:
         kept: by checkpoint that is pending or retained, bytes.
         exceeded: the acknowledgement with which there is too much; None: there is room.
         known: by checkpoint, what an earlier coordinator has kept of it.
+        claimed: the snapshot that the job has claimed.
     """
 
     def __init__(self, history: History, findings: Findings) -> None:
@@ -51,11 +53,14 @@ class _Memory:
         self.kept: dict[int, int] = {}
         self.exceeded: events.AckReceived | None = None
         self.known: dict[int, int] = {}
+        self.claimed: int | None = None
+        self.claimed_snapshots = claimed_snapshots(history)
         replay(
             history,
             {
                 **dict.fromkeys(AT_THE_COORDINATOR, self._went_on),
-                events.CoordinatorClaimed: self._claimed,
+                events.CoordinatorClaimed: self._coordinator_claimed,
+                events.JobSubmitted: self._submitted,
                 events.AckReceived: self._acknowledged,
                 events.StateOverBudget: self._refused,
                 events.CheckpointAborted: self._aborted,
@@ -65,9 +70,16 @@ class _Memory:
             },
         )
 
-    def _claimed(self, event: events.CoordinatorClaimed) -> None:
+    def _coordinator_claimed(self, event: events.CoordinatorClaimed) -> None:
         self.known |= self.kept
-        self.kept, self.exceeded = {}, None
+        claimed_bytes = {each: size for each, size in self.kept.items() if each == self.claimed}
+        self.kept, self.exceeded = claimed_bytes, None
+
+    def _submitted(self, event: events.JobSubmitted) -> None:
+        """What the job has claimed is one of those that it retains."""
+        claim = self.claimed_snapshots.by_job.get(self.claimed_snapshots.job_of(event))
+        self.claimed = claim.snapshot.checkpoint if claim is not None else None
+        self.kept = {} if self.claimed is None else {self.claimed: self.known.get(self.claimed, 0)}
 
     @property
     def _needed(self) -> int:
@@ -119,7 +131,7 @@ class _Memory:
     def _savepoint_completed(self, event: events.SavepointCompleted) -> None:
         self._went_on(event)
         if not event.recovery_point:
-            self.kept.pop(event.checkpoint, None)
+            self.known[event.checkpoint] = self.kept.pop(event.checkpoint, 0)
 
     def _dropped(self, event: events.CheckpointDropped) -> None:
         self.kept.pop(event.checkpoint, None)

@@ -10,9 +10,9 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.coordinator.observed_storage import NAMED, judge_named
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import number
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class ReachOracle:
@@ -67,11 +67,12 @@ class _Storage:
         for written in history.of(events.FileWritten):
             self.written.setdefault(written.file.path, []).append(written)
         self.deleted = {event.path: event for event in reversed(history.of(events.FileDeleted))}
-        job = self.job_of = Submissions(history).of
+        self.claimed = claimed_snapshots(history)
+        identity = self.claimed.identity
         self.dropped = {
-            (job(event), event.checkpoint): event for event in reversed(history.of(events.CheckpointDropped))
+            identity(event, event.checkpoint): event for event in reversed(history.of(events.CheckpointDropped))
         }
-        self.completed = {(job(event), event.checkpoint) for event in history.of(events.CheckpointCompleted)}
+        self.completed = {identity(event, event.checkpoint) for event in history.of(events.CheckpointCompleted)}
         coordinators = {event.node for event in history.of(events.CheckpointCompleted)}
         self.workers = {event.node for event in history.of(events.AckSent)} - coordinators
         listings = history.of(events.StorageListed)
@@ -80,12 +81,14 @@ class _Storage:
     def judge(self, metadata: events.MetadataPublished, findings: Findings) -> None:
         """The files of one checkpoint."""
         checkpoint = metadata.checkpoint
-        identity = self.job_of(metadata), checkpoint
+        identity = self.claimed.identity(metadata, checkpoint)
         dropped = self.dropped.get(identity)
         withdrawn = None if identity in self.completed else self.deleted.get(metadata.path)
         for path in dict.fromkeys([metadata.path, *(file.path for file in metadata.files)]):
             findings.check("file-missing")
             deleted = self.deleted.get(path)
+            if self.claimed.took(path, identity):
+                continue
             if deleted is None or self.exempt.hold(deleted, path, metadata.path):
                 gone = self.listed is not None and path not in self.listed
                 if gone and dropped is None and not self.exempt.hold_at_end(path, metadata.path):
@@ -140,6 +143,7 @@ class _Retention:
 
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
+        self.claimed = claimed_snapshots(history)
         self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
         self.known: dict[int, events.Event] = {}
         self.ids: list[int] = []
@@ -157,10 +161,13 @@ class _Retention:
         )
 
     def _submitted(self, event: events.JobSubmitted) -> None:
-        """What earlier jobs have left is not this one's to drop."""
+        """What earlier jobs have left is not this one's to drop, but for what it has claimed."""
         self.known.clear()
         self.ids.clear()
         self.over = False
+        claim = self.claimed.by_job.get(self.claimed.job_of(event))
+        if claim is not None:
+            self._recoverable(claim.snapshot)
 
     def _switched(self, event: events.JobSwitched) -> None:
         self.over = event.status in events.OVER
@@ -172,7 +179,9 @@ class _Retention:
     def _completed(self, event: events.CheckpointCompleted) -> None:
         self._recoverable(event)
 
-    def _recoverable(self, event: events.MetadataPublished | events.CheckpointCompleted) -> None:
+    def _recoverable(
+        self, event: events.MetadataPublished | events.CheckpointCompleted | events.SavepointCompleted
+    ) -> None:
         if event.checkpoint not in self.known:
             insort(self.ids, event.checkpoint)
         self.known[event.checkpoint] = event

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.shared_files import shared_files
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 
 class UsingCheckpoint:
@@ -61,7 +61,8 @@ class FileUses:
         self.last_use: dict[str, events.Event] = {}
         self.arrivals: dict[str, list[Arrival]] = {}
         self.late: list[tuple[events.AckSent, events.AckReceived]] = []
-        self._job_of = Submissions(history).of
+        self._claimed_snapshots = claimed_snapshots(history)
+        self._job_of, self._identity = self._claimed_snapshots.job_of, self._claimed_snapshots.identity
         self._savepoints = {(self._job_of(event), event.checkpoint) for event in history.of(events.SavepointTriggered)}
         self._sent = {(ack.attempt, ack.checkpoint, ack.subtask): ack for ack in reversed(history.of(events.AckSent))}
         self._stored = {file.path for ack in history.of(events.AckSent) for file in ack.files}
@@ -78,6 +79,7 @@ class FileUses:
                 events.CheckpointAborted: self._ended,
                 events.CheckpointDropped: self._ended,
                 events.CoordinatorClaimed: self._claimed,
+                events.JobSubmitted: self._submitted,
                 events.AttemptStarted: self._attempt_started,
                 events.JobSwitched: self._switched,
                 events.FileWritten: self._written,
@@ -86,7 +88,7 @@ class FileUses:
         )
 
     def _of(self, event: events.Event, checkpoint: int) -> UsingCheckpoint:
-        identity = self._job_of(event), checkpoint
+        identity = self._identity(event, checkpoint)
         found = self._checkpoints.get(identity)
         if found is None:
             found = self._checkpoints[identity] = UsingCheckpoint()
@@ -164,7 +166,7 @@ class FileUses:
     def _use(self, event: events.Event, checkpoint: int, paths: set[str] | frozenset[str]) -> None:
         self._of(event, checkpoint).paths |= paths
         for path in paths:
-            self.users.setdefault(path, set()).add((self._job_of(event), checkpoint))
+            self.users.setdefault(path, set()).add(self._identity(event, checkpoint))
 
     # --- what they reach no more ---
 
@@ -173,7 +175,7 @@ class FileUses:
         checkpoint.ended_at[event.node] = event.sequence
         for clause, _, _ in checkpoint.objections:
             self.findings.check(clause)
-        self._end(event, (self._job_of(event), event.checkpoint))
+        self._end(event, self._identity(event, event.checkpoint))
 
     def _end(self, event: events.Event, identity: tuple[int, int]) -> None:
         checkpoint = self._checkpoints[identity]
@@ -192,6 +194,14 @@ class FileUses:
         for identity, checkpoint in self._checkpoints.items():
             if checkpoint.published is None:
                 self._end(event, identity)
+
+    def _submitted(self, event: events.JobSubmitted) -> None:
+        """What a job has claimed it owns with all its files: earlier jobs' checkpoints that share them do not count."""
+        claim = self._claimed_snapshots.by_job.get(self._job_of(event))
+        if claim is None or claim.identity not in self._checkpoints:
+            return
+        for path in self._checkpoints[claim.identity].paths:
+            self.users[path].intersection_update({claim.identity})
 
     # --- restores and deletions ---
 

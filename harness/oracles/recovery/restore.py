@@ -18,6 +18,7 @@ from holdfast.harness.oracles.recovery.operator_state import judge_operator_stat
 from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, RescaledRestores
 from holdfast.harness.oracles.recovery.summaries import differ
 from holdfast.harness.oracles.shared.attempts import members
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import gives_again
 from holdfast.harness.oracles.shared.recorded import Recorded
@@ -211,8 +212,9 @@ def _batches(channels: list[tuple[str, bool, tuple[tuple[int, int], ...]]]) -> s
 def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], findings: Findings) -> None:
     """Checkpoints restored once more by the harness, when they had completed and after the run."""
     exempt = exemptions(history)
+    claimed = claimed_snapshots(history)
     for audit in history.of(events.CheckpointAudited):
-        if exempt.hold(audit, *exempt.objects_of(audit)):
+        if exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit):
             continue
         findings.check("audit-failed")
         if audit.problem:

@@ -1,7 +1,8 @@
 """RETAIN: which completed checkpoints stay, while a job runs and when it is over, and who restores them (RULES RET).
 
 What a policy says of the four ends of a job is written down here once more. A store is held to be a standalone one: it
-deletes what is not to outlast a suspension.
+deletes what is not to outlast a suspension. What a job has claimed was left to the user until then; from then on it
+counts as one of the job's own.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.retention.observed_deletions import CLAUSES as DELETED
 from holdfast.harness.oracles.retention.observed_deletions import judge_deleted
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.options import number, retention
-from holdfast.harness.oracles.shared.submissions import Submissions
 
 DELETE = "delete"
 KEPT: Mapping[str, frozenset[events.JobStatus]] = {
@@ -27,6 +28,7 @@ KEPT: Mapping[str, frozenset[events.JobStatus]] = {
     ),
 }
 """By policy, the ends that leave checkpoints to the user. The first is the default."""
+RecoveryPoint = events.MetadataPublished | events.CheckpointCompleted | events.SavepointCompleted
 ENDS = events.OVER - {events.JobStatus.CANCELLING}
 
 
@@ -75,7 +77,7 @@ class _Job:
 
     Attributes:
         submitted: how it began.
-        known: by id, its completed or published checkpoints that are not dropped.
+        known: by id, its completed or published checkpoints that are not dropped, and what it has claimed.
         left: those that it left to the user.
         ended: how it ended for good.
         restoring: an attempt that is not known to run yet.
@@ -85,7 +87,7 @@ class _Job:
 
     def __init__(self) -> None:
         self.submitted: events.JobSubmitted | None = None
-        self.known: dict[int, events.MetadataPublished | events.CheckpointCompleted] = {}
+        self.known: dict[int, RecoveryPoint] = {}
         self.left: dict[int, events.CheckpointRetained] = {}
         self.ended: events.JobSwitched | None = None
         self.over = False
@@ -102,7 +104,8 @@ class _Jobs:
         self.history = history
         self.retained = max(number(history.plan, profile.RETAINED, 1), 1)
         self.kept = KEPT.get(retention(history.plan), frozenset())
-        self.number = Submissions(history).of
+        self.claimed = claimed_snapshots(history)
+        self.number = self.claimed.job_of
         self.exempt = exemptions(history)
         self.jobs: dict[int, _Job] = {}
         self.files: dict[str, events.MetadataPublished] = {}
@@ -148,9 +151,7 @@ class _Jobs:
                     message = f"the job is {ended.status}, and checkpoint {checkpoint} is not left to the user"
                     self.findings.violated("discarded-wrongly", message, event, ended)
 
-    def _within_reach(
-        self, job: _Job, node: str
-    ) -> list[tuple[int, events.MetadataPublished | events.CheckpointCompleted]]:
+    def _within_reach(self, job: _Job, node: str) -> list[tuple[int, RecoveryPoint]]:
         """The checkpoints that a coordinator can settle: one that could not read its store settles what it has told
         of, and nothing that it never saw."""
         if all(event.node != node for event in self.history.of(events.RecoveryFailed)):
@@ -162,7 +163,14 @@ class _Jobs:
     # --- how jobs begin and end ---
 
     def _submitted(self, event: events.JobSubmitted) -> None:
-        self._job(event).submitted = event
+        job = self._job(event)
+        job.submitted = event
+        claim = self.claimed.by_job.get(self.number(event))
+        if claim is not None:
+            checkpoint, former = claim.snapshot.checkpoint, self._job(claim.snapshot)
+            job.known[checkpoint] = claim.snapshot
+            if former.left.pop(checkpoint, None) is not None:
+                former.known.pop(checkpoint, None)
 
     def _switched(self, event: events.JobSwitched) -> None:
         job = self._job(event)

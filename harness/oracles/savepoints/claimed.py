@@ -5,55 +5,74 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.harness.model import events, profile
-from holdfast.harness.model.checkpoint import ClaimMode
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.claimed_snapshots import Claim, claimed_snapshots, claims
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.stated_options import texts
-from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.shared.options import number
+from holdfast.harness.oracles.shared.shared_files import shared_files
 
 CLAUSES: Mapping[str, str] = {
-    "claimed-left": "a job has claimed a snapshot, goes on from a checkpoint of its own, and leaves the snapshot there",
-    "claimed-too-early": "a job deletes the snapshot that it has claimed before it has a checkpoint of its own",
+    "claimed-left": "a job has claimed a snapshot, retains only checkpoints of its own, and leaves the snapshot there",
+    "claimed-too-early": "a job deletes the snapshot that it has claimed while that is one of those to be retained",
+    "rests-on-unclaimed": "a checkpoint names a file of a snapshot that its job restored and does not own",
 }
-SETTLED = 2
-"""So many checkpoints of its own must a job have: with the first it deletes, by the second that is done."""
-
-
-def claims(plan: Plan) -> bool:
-    """Whether the jobs of a plan own what they restore."""
-    return texts(plan).get(profile.CLAIM_MODE, "").upper() == ClaimMode.CLAIM
 
 
 def judge(history: History, findings: Findings) -> None:
-    """Decide on each job that has claimed a savepoint."""
-    if not claims(history.plan):
-        return
-    number = Submissions(history).of
-    paths = {event.path: event for event in history.of(events.SavepointCompleted)}
+    """Decide on each job that has restored a snapshot."""
+    if claims(history.plan):
+        for job, claim in claimed_snapshots(history).by_job.items():
+            _judge_claimed(history, job, claim, findings)
+    else:
+        _judge_unclaimed(history, findings)
+
+
+def _judge_claimed(history: History, job: int, claim: Claim, findings: Findings) -> None:
+    """A claimed snapshot is the oldest of those that are retained. It goes with the last of so many checkpoints of the
+    job's own; with the next one that is done. Shared files are judged by who uses them."""
+    job_of = claimed_snapshots(history).job_of
+    retained = max(number(history.plan, profile.RETAINED, 1), 1)
+    own = [event for event in history.of(events.CheckpointCompleted) if job_of(event) == job]
+    ends = [event for event in history.of(events.JobSwitched) if job_of(event) == job and event.status in events.OVER]
+    files = {file.path for file in claim.snapshot.files} - shared_files(history).paths
+    due = [*own[retained - 1 : retained], *ends[:1]]
+    due_at = min(map(history.position, due), default=None)
+    early = [
+        event
+        for event in history.of(events.FileDeleted)
+        if event.path in files and (due_at is None or history.position(event) < due_at)
+    ]
+    findings.check("claimed-too-early")
+    if early:
+        message = f"{early[0].path} is deleted while the snapshot that the job has claimed is to be retained"
+        findings.violated("claimed-too-early", message, claim.submitted, early[0])
     listings = history.of(events.StorageListed)
-    listed = {file.path for file in listings[-1].files} if listings else None
+    lives = {event.node for event in own[retained - 1 : retained]}
+    if len(own) <= retained or not listings or lives & exemptions(history).dead:
+        return
+    findings.check("claimed-left")
+    left = sorted(files & {file.path for file in listings[-1].files})
+    if left:
+        message = f"{left[0]} of checkpoint {claim.snapshot.checkpoint} was claimed, and is still there"
+        findings.violated("claimed-left", message, claim.submitted, own[retained])
+
+
+def _judge_unclaimed(history: History, findings: Findings) -> None:
+    """What belongs to the user may be deleted by the user as soon as the job has a checkpoint of its own."""
+    job_of = claimed_snapshots(history).job_of
+    published = history.of(events.MetadataPublished)
+    snapshots = {event.path: event for event in reversed(published)}
     for submitted in history.of(events.JobSubmitted):
-        savepoint = paths.get(submitted.path)
-        if savepoint is None:
+        snapshot = snapshots.get(submitted.path)
+        if snapshot is None:
             continue
-        own = [event for event in history.of(events.CheckpointCompleted) if number(event) == number(submitted)]
-        named = {file.path for file in savepoint.files}
-        early = [
-            event
-            for event in history.of(events.FileDeleted)
-            if event.path in named and (not own or history.position(event) < history.position(own[0]))
-        ]
-        findings.check("claimed-too-early")
-        if early:
-            message = f"{early[0].path} is deleted before the job that has claimed it has a checkpoint of its own"
-            findings.violated("claimed-too-early", message, submitted, early[0])
-        lives = {event.node for event in own[:1]}
-        if len(own) < SETTLED or listed is None or lives & exemptions(history).dead:
-            continue
-        findings.check("claimed-left")
-        left = sorted(named & listed)
-        if left:
-            message = f"{left[0]} of savepoint {savepoint.checkpoint} was claimed, and is still there"
-            findings.violated("claimed-left", message, submitted, own[SETTLED - 1])
+        files = {file.path for file in snapshot.files}
+        for own in published:
+            if job_of(own) != job_of(submitted):
+                continue
+            findings.check("rests-on-unclaimed")
+            named = sorted(files.intersection(file.path for file in own.files))
+            if named:
+                message = f"checkpoint {own.checkpoint} names {named[0]} of {submitted.path}, which is not the job's"
+                findings.violated("rests-on-unclaimed", message, submitted, own)

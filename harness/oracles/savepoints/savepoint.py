@@ -15,6 +15,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.savepoints import claimed, resumed, stopped
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
@@ -64,7 +65,7 @@ def _judge_files(history: History, findings: Findings) -> None:
     """A savepoint is one folder, and stays."""
     of_checkpoints = {file.path: event for event in history.of(events.MetadataPublished) for file in event.files}
     moved = bool(exemptions(history).planned(Consequence.MOVES_SAVEPOINT))
-    owned = claimed.claims(history.plan)
+    claims = claimed_snapshots(history).by_job.values()
     deleted = {event.path: event for event in history.of(events.FileDeleted)}
     listings = history.of(events.StorageListed)
     listed = {file.path for file in listings[-1].files} if listings else None
@@ -78,7 +79,7 @@ def _judge_files(history: History, findings: Findings) -> None:
                 witness = [] if other is None else [other]
                 findings.violated("outside-folder", message, *witness, savepoint)
                 continue
-            if moved or owned:
+            if moved or any(claim.snapshot.path == savepoint.path for claim in claims):
                 continue
             findings.check("savepoint-deleted")
             gone = deleted.get(file.path)

@@ -20,7 +20,9 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 from holdfast.harness.oracles.shared.stalls import Stalls
 from holdfast.harness.oracles.shared.submissions import Submissions
 
-OfCheckpoint = events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAudited
+OfCheckpoint = (
+    events.MetadataPublished | events.CheckpointCompleted | events.CheckpointAudited | events.SavepointCompleted
+)
 
 
 class Exemptions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.harness.model.events import AckSent, FileReference, SharedHandle
 from holdfast.harness.model.history import History
-from holdfast.harness.oracles.shared.submissions import Submissions
+from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 
 
 class SharedFiles:
@@ -15,7 +15,8 @@ class SharedFiles:
     """
 
     def __init__(self, history: History) -> None:
-        self._job_of = Submissions(history).of
+        self._claimed = claimed_snapshots(history)
+        self._job_of = self._claimed.job_of
         self._files: dict[tuple[int, str, str], FileReference] = {}
         for ack in history.of(AckSent):
             for handle in ack.shared:
@@ -30,8 +31,14 @@ class SharedFiles:
         return self.first_of(ack, handle.name)
 
     def first_of(self, ack: AckSent, name: str) -> FileReference | None:
-        """What the subtask of an acknowledgement first gave a name to."""
-        return self._files.get((self._job_of(ack), ack.subtask, name))
+        """What the subtask of an acknowledgement first gave a name to, in its job or in one whose snapshot that has
+        claimed."""
+        job = self._job_of(ack)
+        file = self._files.get((job, ack.subtask, name))
+        while file is None and job in self._claimed.by_job:
+            job, _ = self._claimed.by_job[job].identity
+            file = self._files.get((job, ack.subtask, name))
+        return file
 
     def reused_bytes(self, ack: AckSent) -> int | None:
         """Bytes of the shared files that an earlier checkpoint had stored; None: of one nobody ever said what it is, or

@@ -113,7 +113,8 @@ class TransactionTrace:
         promised: transactions by checkpoint whose snapshots hold them as pending.
         starts: by sink subtask, its starts.
         layouts: of the jobs of the run.
-        abandoned: nobody has to commit what attempts up to this one have left: a job that started empty came later.
+        abandoned: nobody has to commit what attempts up to this one have left: a job came later that started empty, or
+            from an older savepoint than the last checkpoint, and does that again.
     """
 
     def __init__(self, history: History) -> None:
@@ -133,8 +134,8 @@ class TransactionTrace:
         self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
         self.promised: dict[Checkpoint, list[Transaction]] = {}
         self.starts: dict[str, list[events.TaskStarted]] = {}
-        empty = (event.attempt for event in history.of(events.JobSubmitted) if event.checkpoint is None)
-        self.abandoned = max(empty, default=0)
+        going_back = (event for event in history.of(events.JobSubmitted) if _goes_back(history, event))
+        self.abandoned = max((event.attempt for event in going_back), default=0)
         replay(
             history,
             {
@@ -296,3 +297,12 @@ class TransactionTrace:
         for transaction in self.transactions.values():
             if transaction.failed is not None and transaction.failed.attempt <= event.attempt:
                 transaction.failed = None
+
+
+def _goes_back(history: History, submitted: events.JobSubmitted) -> bool:
+    """Whether a job begins in front of the last checkpoint of those before it."""
+    if submitted.checkpoint is None:
+        return True
+    job_of = Submissions(history).of
+    before = (event for event in history.of(events.CheckpointCompleted) if job_of(event) == job_of(submitted) - 1)
+    return any(event.checkpoint > submitted.checkpoint for event in before)

@@ -26,9 +26,12 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     FailureCounted,
+    FileReference,
     InputAcknowledged,
     JobStatus,
+    JobSubmitted,
     JobSwitched,
+    MetadataPublished,
     NodeDied,
     SourceEmitted,
     StateFound,
@@ -75,6 +78,14 @@ DIED = NodeDied(dead_node="worker-0.0", cause="kill")
 FAILED = FailureCounted(attempt=1, cause="worker 0")
 RUNS = JobSwitched(attempt=2, status=JobStatus.RUNNING)
 ALONE = AttemptStarted(attempt=2, restored_checkpoint=1, subtasks=("source[0]",))
+SUBMITTED = JobSubmitted(attempt=10, path="chk-1/_metadata", checkpoint=1)
+
+
+def published(attempt: int, folder: str, state: str = "") -> MetadataPublished:
+    files = (FileReference(state or f"{folder}/state", 1, 1),)
+    return MetadataPublished(attempt=attempt, checkpoint=attempt, path=f"{folder}/_metadata", files=files)
+
+
 HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, 3)]),
     (Window.RESTORED_STATE, [attempt(2, 3), TaskStarted(attempt=2, subtask="sum[0]", restored_checkpoint=3)]),
@@ -97,6 +108,7 @@ HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESTART_STRUCK, [FAILED, attempt(2, 1), DIED, RUNS]),
     (Window.REGION_RESTARTED, [ALONE]),
     (Window.REGION_STRUCK, [ALONE, RUNS, FAILED]),
+    (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), SUBMITTED, published(11, "chk-2", "chk-1/state")]),
 ]
 NEAR: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, None)]),
@@ -127,6 +139,9 @@ NEAR: list[tuple[Window, list[Event]]] = [
     (Window.REGION_STRUCK, [ALONE, RUNS, CheckpointCompleted(checkpoint=2), FAILED]),
     (Window.REGION_STRUCK, [FAILED, ALONE, RUNS]),
     (Window.REGION_STRUCK, [attempt(2, 1), RUNS, FAILED]),
+    (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), SUBMITTED, published(11, "chk-2", "chk-2/state")]),
+    (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(1, "chk-2", "chk-1/state"), SUBMITTED]),
+    (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(11, "chk-2", "chk-1/state")]),
     (Window.OVERTAKING, [ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=EMPTY)]),
     (
         Window.RESTORED_IN_FLIGHT,

@@ -105,6 +105,27 @@ def job_fails_and_is_started_again_by_its_user() -> History:
     return story(events.AttemptStarted(), *lines, *said, events.AttemptStarted(restored_checkpoint=1))
 
 
+def from_a_savepoint(states: int) -> History:
+    """A savepoint that is no recovery point of its job, and holds so many states; the next job restores it."""
+    participants = events.CheckpointTriggered(checkpoint=2, participants=SUBTASKS)
+    savepoint = events.SavepointCompleted(checkpoint=2, path="savepoint/_metadata", files=(), states=states)
+    return story(
+        *(events.JobSubmitted(), events.AttemptStarted(), *completed(1), participants, savepoint, *completed(3)),
+        events.JobSubmitted(attempt=1_000, path="savepoint/_metadata", checkpoint=2),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=2),
+    )
+
+
+@bad("partial-metadata")
+def restores_a_savepoint_that_lacks_a_state() -> History:
+    return from_a_savepoint(len(SUBTASKS) - 1)
+
+
+@near("partial-metadata")
+def restores_a_whole_savepoint() -> History:
+    return from_a_savepoint(len(SUBTASKS))
+
+
 @bad("partial-metadata")
 def restores_unpublished() -> History:
     return restarted(3)

@@ -166,6 +166,30 @@ def promised_and_committed() -> History:
     return story(whole(1), whole(2))
 
 
+def of_two_jobs(restored: int) -> History:
+    """The first job ends behind the completion of checkpoint 2; the next one begins from a savepoint."""
+    return any_story(
+        *(events.JobSubmitted(), events.AttemptStarted(), events.TaskStarted(subtask=SINK)),
+        *(whole(1), closed(2), completed(2)),
+        events.JobSubmitted(attempt=1_000, path="savepoint", checkpoint=restored),
+        events.AttemptStarted(attempt=1_001, restored_checkpoint=restored),
+        events.TaskStarted(subtask=SINK, restored_checkpoint=restored),
+        *(whole(3), whole(4)),
+        job=FORWARD,
+        parallelism=1,
+    )
+
+
+@bad("not-committed")
+def the_next_job_goes_on_from_the_last_checkpoint() -> History:
+    return of_two_jobs(2)
+
+
+@near("not-committed")
+def the_next_job_goes_back_to_an_older_savepoint() -> History:
+    return of_two_jobs(1)
+
+
 @bad("recovered-not-committed")
 def found_and_forgotten() -> History:
     return story(closed(1), completed(1), restarted(1, 1), whole(2))

@@ -1,0 +1,114 @@
+"""Snapshots that jobs have claimed: from its submission on, all of one is the job's own (claim mode CLAIM, RULES
+SAV-06). A file that other snapshots of earlier jobs name as well goes with the claimed one: they are whole no more."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.harness.model import profile
+from holdfast.harness.model.checkpoint import ClaimMode
+from holdfast.harness.model.events import (
+    CheckpointAudited,
+    Event,
+    FileDeleted,
+    JobSubmitted,
+    MetadataPublished,
+    SavepointCompleted,
+)
+from holdfast.harness.model.history import History
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.oracles.shared.stated_options import texts
+from holdfast.harness.oracles.shared.submissions import Submissions
+
+Identity = tuple[int, int]
+"""The number of the job that took a checkpoint, and its id there."""
+
+
+class Claim(NamedTuple):
+    """A job has claimed a snapshot."""
+
+    submitted: JobSubmitted
+    snapshot: MetadataPublished | SavepointCompleted
+    identity: Identity
+
+
+class _Taken(NamedTuple):
+    """A file of a claimed snapshot was deleted while the job existed, at a position of the history."""
+
+    job: int
+    claim: Claim
+    position: int
+
+
+class ClaimedSnapshots:
+    """Those of one history.
+
+    Attributes:
+        by_job: by number of the job.
+    """
+
+    def __init__(self, history: History) -> None:
+        self.job_of = Submissions(history).of
+        self.by_job: dict[int, Claim] = {}
+        self._files: dict[Identity, frozenset[str]] = {}
+        self._taken: dict[str, list[_Taken]] = {}
+        if not claims(history.plan):
+            return
+        published: list[MetadataPublished | SavepointCompleted] = [
+            *history.of(MetadataPublished), *history.of(SavepointCompleted)
+        ]  # fmt: skip
+        first = {event.path: event for event in reversed(published)}  # A later job that finds it has not taken it.
+        for submitted in history.of(JobSubmitted):
+            snapshot = first.get(submitted.path)
+            if snapshot is not None:
+                identity = self.job_of(snapshot), snapshot.checkpoint
+                self.by_job[self.job_of(submitted)] = Claim(submitted, snapshot, identity)
+        self._files = {(self.job_of(each), each.checkpoint): _paths(each) for each in first.values()}
+        for job, claim in self.by_job.items():
+            begun, paths = history.position(claim.submitted), _paths(claim.snapshot)
+            for deleted in history.of(FileDeleted):
+                position = history.position(deleted)
+                if deleted.path in paths and position > begun:
+                    self._taken.setdefault(deleted.path, []).append(_Taken(job, claim, position))
+
+    def identity(self, event: Event, checkpoint: int) -> Identity:
+        """Which checkpoint the job of an event means by an id."""
+        job = self.job_of(event)
+        claim = self.by_job.get(job)
+        claimed = claim is not None and claim.snapshot.checkpoint == checkpoint
+        return claim.identity if claim is not None and claimed else (job, checkpoint)
+
+    def took(self, path: str, identity: Identity, before: int | None = None) -> bool:
+        """Whether a file that a checkpoint names was deleted by a job that owned it by the claim of another one.
+
+        Args:
+            path: of the file.
+            identity: of the checkpoint.
+            before: only deletions before this position of the history; None: all of them.
+        """
+        job, _ = identity
+        return any(
+            each.job > job and each.claim.identity != identity and (before is None or each.position < before)
+            for each in self._taken.get(path, ())
+        )
+
+    def broke(self, history: History, audit: CheckpointAudited) -> bool:
+        """Whether a checkpoint could not be whole any more when it was audited."""
+        if not self._taken:
+            return False
+        identity, position = self.identity(audit, audit.checkpoint), history.position(audit)
+        return any(self.took(path, identity, position) for path in self._files.get(identity, ()))
+
+
+def _paths(snapshot: MetadataPublished | SavepointCompleted) -> frozenset[str]:
+    return frozenset(file.path for file in snapshot.files)
+
+
+def claims(plan: Plan) -> bool:
+    """Whether the jobs of a plan own what they restore."""
+    return texts(plan).get(profile.CLAIM_MODE, "").upper() == ClaimMode.CLAIM
+
+
+def claimed_snapshots(history: History) -> ClaimedSnapshots:
+    """Worked out once, however many oracles ask."""
+    return history.derived(ClaimedSnapshots)
