@@ -1,4 +1,4 @@
-"""Requests of users that no coordinator takes (RULES TRG-06, TRG-08)."""
+"""Requests of users that no coordinator takes, or that nobody has made (RULES TRG-06, TRG-08)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
 CLAUSES: Mapping[str, str] = {
-    "request-lost": "a request of a user is neither queued nor refused by a coordinator that lives"
+    "request-lost": "a request of a user is neither queued nor refused by a coordinator that lives",
+    "savepoint-unasked": "more savepoints are requested of the coordinators than users have asked for",
+}
+ORIGINS: Mapping[Consequence, frozenset[CheckpointOrigin]] = {
+    Consequence.REQUESTS_CHECKPOINT: frozenset({CheckpointOrigin.USER, CheckpointOrigin.FORCED}),
+    Consequence.REQUESTS_SAVEPOINT: frozenset({CheckpointOrigin.SAVEPOINT}),
 }
 SLACK_NS = 500 * NS_PER_MS
 """A coordinator takes a request sooner than this on the simulator, where nothing else keeps the machine busy."""
@@ -26,19 +31,33 @@ SKEW_NS = 100 * NS_PER_MS
 
 
 def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> None:
-    """Decide on each request of a user that a coordinator had the time to take, of a job that is not over.
+    """Decide on the requests of users, and on those for savepoints that may be nobody's."""
+    _judge_savepoints(history, exempt, findings)
+    if exempt.punctual and not exempt.superseded:
+        for consequence, origins in ORIGINS.items():
+            _judge_lost(history, exempt, consequence, origins, findings)
+
+
+def _judge_lost(
+    history: History,
+    exempt: Exemptions,
+    consequence: Consequence,
+    origins: frozenset[CheckpointOrigin],
+    findings: Findings,
+) -> None:
+    """Decide on each request of one kind that a coordinator had the time to take, of a job that is not over.
 
     A coordinator that dies, is paused or is superseded has not had the time.
     """
-    given = exempt.acted(Consequence.REQUESTS_CHECKPOINT)
-    if not given or not exempt.punctual or exempt.superseded:
+    given = exempt.acted(consequence)
+    if not given:
         return
     coordinators = {event.node for event in history.of(AttemptStarted)}
     ends_ns = exempt.deaths_ns(coordinators)
     ends_ns += [event.time_ns for event in history.of(JobSwitched) if event.status in OVER]
     ends_ns.append(history.end.ended_ns)
     running_ns = [event.time_ns for event in history.of(AttemptStarted)]
-    requests = [event for event in history.of(CheckpointRequested) if event.origin is not CheckpointOrigin.PERIODIC]
+    requests = [event for event in history.of(CheckpointRequested) if event.origin in origins]
     for event in given:
         end_ns = min((each for each in ends_ns if each >= event.time_ns - SKEW_NS), default=0)
         if end_ns < event.time_ns + SLACK_NS or not any(each < event.time_ns - SKEW_NS for each in running_ns):
@@ -46,3 +65,13 @@ def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> 
         findings.check("request-lost")
         if not any(request.time_ns >= event.time_ns - SKEW_NS for request in requests):
             findings.violated("request-lost", "a request of a user is neither queued nor refused", event)
+
+
+def _judge_savepoints(history: History, exempt: Exemptions, findings: Findings) -> None:
+    """Whoever asks for a savepoint asks once, and is recorded before."""
+    given = exempt.acted(Consequence.REQUESTS_SAVEPOINT)
+    requests = [event for event in history.of(CheckpointRequested) if event.origin is CheckpointOrigin.SAVEPOINT]
+    findings.check("savepoint-unasked", len(requests))
+    if len(requests) > len(given):
+        message = f"{len(requests)} savepoints are requested, and users have asked for {len(given)}"
+        findings.violated("savepoint-unasked", message, *given, *requests)

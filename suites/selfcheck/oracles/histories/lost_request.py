@@ -19,12 +19,16 @@ WHILE_MS = 600
 """Longer than a coordinator needs."""
 
 
-def given() -> FaultInjected:
-    return at("harness", injected("request-checkpoint", "job"))
+def given(kind: str = "request-checkpoint") -> FaultInjected:
+    return at("harness", injected(kind, "job"))
 
 
 def taken(origin: CheckpointOrigin = CheckpointOrigin.USER) -> CheckpointRequested:
     return CheckpointRequested(request=9, origin=origin)
+
+
+def savepoint(number: int) -> CheckpointRequested:
+    return CheckpointRequested(request=number, origin=CheckpointOrigin.SAVEPOINT)
 
 
 def story_of(*lines: Line) -> History:
@@ -49,6 +53,27 @@ def the_coordinator_had_died_before() -> History:
 @bad("request-lost")
 def a_worker_dies_with_it() -> History:
     return story_of(given(), NodeDied(dead_node="worker-0", cause="kill"))
+
+
+@bad("request-lost")
+def nobody_takes_that_for_a_savepoint() -> History:
+    return story_of(given("savepoint"), taken())
+
+
+@near("request-lost")
+def the_coordinator_takes_that_for_a_savepoint() -> History:
+    return story_of(given("savepoint"), taken(CheckpointOrigin.SAVEPOINT))
+
+
+@bad("savepoint-unasked")
+def one_request_counts_twice() -> History:
+    return story_of(given("savepoint"), savepoint(9), savepoint(10))
+
+
+@near("savepoint-unasked")
+def two_savepoints_are_requested_of_two_coordinators() -> History:
+    dies = (NodeDied(dead_node="coordinator", cause="kill"), AttemptStarted())
+    return story_of(given("savepoint"), savepoint(9), dies, WHILE_MS, given("stop"), savepoint(9))
 
 
 @near("request-lost")
