@@ -131,6 +131,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "blocks-in-at-least-once": ("CUT/blocked-in-at-least-once", *OTHER_NUMBERS),
     "captures-behind-barrier": ("CUT/restored-order", *EXTRA),
     "completes-late": ("RETAIN/too-many-retained",),
+    "H10": ("NOLOSS/input-lost",),
     "claims-restored": FILE_GONE,
     "claims-always": (*FILE_GONE, "RETAIN/deleted-after-end", "SAVEPOINT/rests-on-unclaimed"),
     "claims-nothing": ("RETAIN/too-many-retained", "RETAIN/discarded-wrongly"),
