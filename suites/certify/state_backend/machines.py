@@ -187,10 +187,12 @@ class CheckpointMachine(_Machine):
         if last or self.bench.thread.done:
             self._end_upload()
 
-    @precondition(lambda self: self._waiting())
+    @precondition(lambda self: self.under_way is None and (self._waiting() or len(self.open) < MOST_OPEN))
     @rule(number=numbers, operation=st.integers(0, 4), fault=st.sampled_from([StorageFault.ERROR, StorageFault.FULL,
                                                                             StorageFault.LOST_ANSWER]))  # fmt: skip
     def fail_upload(self, number: int, operation: int, fault: StorageFault) -> None:
+        if not self._waiting():
+            self.snapshot()
         waiting = self._waiting()
         taken = waiting[number % len(waiting)]
         try:

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.fixtures.backends.changelog.backend import changelog
 from holdfast.fixtures.backends.hashmap import HashMapBackend
-from holdfast.fixtures.backends.named_files import NamedFilesBackend
+from holdfast.fixtures.backends.named_files import Base, NamedFilesBackend
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
 from holdfast.fixtures.mutants.state_backends import VARIANTS
 from holdfast.fixtures.mutants.state_backends.restores import ReplaysItsLog
@@ -66,6 +66,11 @@ KILLED_BY = {
     "answers-beside-its-groups": "SBK-05/foreign-groups",
     "drops-namespaces": "SBK-06/another-backend",
     "F3-rests-on-the-uploaded": "INC-01/aborted-base",
+    "forgets-behind-the-confirmed": "INC-01/aborted-behind",
+    "restores-for-free": "SBK-01/restored-budget",
+    "lengths-of-two-bytes": "SBK-01/lengths",
+    "groups-of-one-byte": "SBK-05/high-groups",
+    "states-of-the-first": "SBK-02/registered-later",
     "omits-removals": "INC-01/removed-keys",
     "stores-everything": "SBK-09/incremental",
     "increments-of-everything": "INC-01/small-changes",
@@ -152,11 +157,23 @@ class WipesItsLog(ReplaysItsLog):
         super().restore(parts, streams, claimed=claimed)
 
 
+class RefersInFull(NamedFilesBackend):
+    """A near miss: files of its base are referred to by their references, and not by placeholders."""
+
+    def confirmed(self, checkpoint: int) -> None:
+        files = self.uploaded.get(checkpoint)
+        super().confirmed(checkpoint)
+        if files is not None and self._base is not None and self._base.checkpoint == checkpoint:
+            self._base = Base(checkpoint, files)
+
+
 ALSO_RIGHT: Mapping[str, Sequence[KeyedStateBackendFactory]] = {
     "LOC-01/on-and-off": [WipesItsLog],
+    "SBK-07/one-file": [RefersInFull],
+    "SBK-10/together": [RefersInFull],
     "SBK-08/within-memory": [RocksDBBackend],
 }
-"""To whom a check applies, where it does not to most."""
+"""To whom a check applies, where it does not to most, or who comes near to what it refutes."""
 
 
 def test_a_local_file_that_is_wiped_is_accepted() -> None:

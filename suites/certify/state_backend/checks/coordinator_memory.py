@@ -22,8 +22,8 @@ def one_file(bench: Bench) -> None:
     change_everything(live)
     fill(live, b"newer")
     probe = live.snapshot()
-    manifest = bench.upload(probe)
-    longest = max(_lengths(manifest), default=0)
+    manifest, lengths = _uploaded(bench, probe)
+    longest = max(lengths, default=0)
     bench.abort(live, probe, manifest)
     if not longest:
         raise CannotTry("its snapshots have no file")
@@ -54,9 +54,9 @@ def together(bench: Bench) -> None:
         change_everything(live)
         fill(live, b"newer")
     taken = _taken(bench, lives)
-    manifests = [bench.upload(each) for each in taken]
-    sizes = [sum(_lengths(each)) for each in manifests]
-    for live, each, manifest in zip(lives, taken, manifests, strict=True):
+    uploaded = [_uploaded(bench, each) for each in taken]
+    sizes = [sum(lengths) for _, lengths in uploaded]
+    for live, each, (manifest, _) in zip(lives, taken, uploaded, strict=True):
         bench.abort(live, each, manifest)
     if not min(sizes):
         raise CannotTry("its snapshots have no file")
@@ -95,8 +95,12 @@ def _taken(bench: Bench, lives: list[Live]) -> list[Taken]:
     return [live.snapshot(checkpoint=checkpoint) for live in lives]
 
 
-def _lengths(manifest: Manifest) -> list[int]:
-    return [each.reference.length for each in manifest.handles if each.reference is not None]
+def _uploaded(bench: Bench, taken: Taken) -> tuple[Manifest, list[int]]:
+    """A snapshot that is stored, and the lengths of the files that were not there before."""
+    before = set(bench.storage().list_folder(""))
+    manifest = bench.upload(taken)
+    references = [each.reference for each in manifest.handles if each.reference is not None]
+    return manifest, [each.length for each in references if each.path not in before]
 
 
 def _tried(bench: Bench, taken: Taken, storage: InMemoryStorage, limit: str) -> Manifest | None:

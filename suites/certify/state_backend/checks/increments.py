@@ -62,6 +62,23 @@ def aborted_base(bench: Bench) -> None:
         bench.check_leaks()
 
 
+def aborted_behind(bench: Bench) -> None:
+    """Two are in flight: the first is confirmed, and the second is aborted."""
+    live = bench.fresh()
+    fill(live)
+    _completed(bench, live)
+    change_everything(live)
+    older, older_manifest = uploaded(bench, live)
+    fill(live, b"between")
+    newer, newer_manifest = uploaded(bench, live)
+    bench.hit("two-in-flight")
+    bench.complete(live, older, older_manifest)
+    bench.abort(live, newer, newer_manifest)
+    live.put("value", GROUP, b"", [(b"k", b"behind both")])
+    bench.restored(_completed(bench, live)).compare(drain_timers=True)
+    bench.check_leaks()
+
+
 def removed_keys(bench: Bench) -> None:
     live = bench.fresh()
     for number in range(9):
@@ -213,6 +230,8 @@ CHECKS = (
           INCREMENTAL),
     Check("INC-01/aborted-base", "The files of an aborted checkpoint are no base.", aborted_base,
           windows=("aborted-behind-its-upload",)),
+    Check("INC-01/aborted-behind", "What an aborted checkpoint held is in the next one.",
+          aborted_behind, windows=("two-in-flight",)),
     Check("INC-01/removed-keys", "What was removed stays away over nine increments.", removed_keys),
     Check("INC-02/subsumed", "Old checkpoints go, and what later ones need stays.", subsumed, windows=("subsumed",)),
     Check("INC-02/out-of-order", "Late, repeated and foreign notices break nothing.", out_of_order,

@@ -15,6 +15,8 @@ GROUP = GROUPS.start
 LARGEST_TRIED = 1 << 21
 """A limit above this is not tried: the memory belongs to others, too."""
 BUDGET_BYTES = 1 << 16
+VALUE_BYTES = 1_024
+MOST_VALUES = 10 * BUDGET_BYTES // VALUE_BYTES
 
 
 def refused(live: Live, rule: str, what: str, call: Callable[[], object], limit: str = "") -> None:
@@ -54,8 +56,12 @@ def lengths(bench: Bench) -> None:
         live.put("value", GROUP, *pair(longest))
         live.compare()
         live.clear("value", GROUP, pair(longest)[0])
+        live.put("value", GROUP + 1, *pair(longest))
     if not bench.windows["a-declared-limit"]:
         raise CannotTry(f"every declared limit is above {LARGEST_TRIED} bytes, which is not tried")
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    bench.restored(completed).compare()
 
 
 def merged_length(bench: Bench) -> None:
@@ -105,6 +111,40 @@ def budget(bench: Bench) -> None:
         live.same("first timer", live.timer_service(state).first(), None)
 
 
+def restored_budget(bench: Bench) -> None:
+    """As many values as fit, then half of them behind a restore: the other half fits there, and not much more."""
+    if Flag.SPILLS in bench.flags:
+        raise CannotTry("it declares spills, so that no budget is full")
+    live = bench.fresh(memory_bytes=BUDGET_BYTES)
+    fit = _filled(live, 0)
+    live.remove("value", GROUP, b"", [b"%d" % number for number in range(fit // 2, fit)])
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    backend = bench.backend(bench.factory, memory_bytes=BUDGET_BYTES)
+    bench.step(f"restore({completed.checkpoint}) into a budget of {BUDGET_BYTES} bytes")
+    backend.restore(completed.parts, bench.storage().streams(completed.checkpoint, EPOCH), claimed=True)
+    restored = bench.adopt(backend, GROUPS, completed.model)
+    more = _filled(restored, fit)
+    if more > fit * 3 // 4:
+        raise Violation(
+            "SBK-01",
+            f"{fit} values fit into {BUDGET_BYTES} bytes, and behind a restore of {fit // 2} of them {more} more: "
+            "what was restored counts, too.",
+        )
+    restored.compare()
+
+
+def _filled(live: Live, first: int) -> int:
+    """Put values until none fits any more; how many did."""
+    for number in range(MOST_VALUES):
+        try:
+            live.put("value", GROUP, b"", [(b"%d" % (first + number), b"v" * VALUE_BYTES)])
+        except Full:
+            live.bench.hit("a-full-budget")
+            return number
+    raise Violation("SBK-01", "state of ten times the memory budget raised nothing, though SPILLS is not declared.")
+
+
 def beyond_the_budget(bench: Bench) -> None:
     live = bench.fresh(memory_bytes=BUDGET_BYTES)
     for number in range(400):
@@ -129,6 +169,8 @@ CHECKS = (
         frozenset({Flag.MERGE}), ("a-declared-limit",),
     ),
     Check("SBK-01/full-budget", "A full budget raises Full, keeps what is there, and empties again.", budget,
+          windows=("a-full-budget",)),
+    Check("SBK-01/restored-budget", "What was restored counts in the budget.", restored_budget,
           windows=("a-full-budget",)),
     Check("SBK-08/spills", "State of ten times the budget works, and is restored within it.", beyond_the_budget,
           frozenset({Flag.SPILLS}), ("beyond-the-budget",)),

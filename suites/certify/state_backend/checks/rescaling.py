@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from holdfast.harness.spi.errors import Damaged
+from holdfast.harness.spi.state import Manifest
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.state_backend.bench import EPOCH, Bench
 from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.live import Live
+from holdfast.suites.certify.state_backend.model import Model
 
 ALL = range(12)
+HIGHEST = range((1 << 15) - 4, 1 << 15)
+"""Flink's greatest maximum parallelism."""
 WIDTHS = (1, 3, 2, 4, 1)
 """Of the same job, one after the other."""
 
@@ -33,6 +40,22 @@ def scaling(bench: Bench) -> None:
             fill(live, b"%d" % number)
     for live in lives:
         live.compare(drain_timers=True)
+
+
+def high_groups(bench: Bench) -> None:
+    """The last key groups of the widest job that there is."""
+
+    def begun(model: Model, parts: Sequence[Manifest], checkpoint: int) -> Live:
+        backend = bench.backend(bench.factory, HIGHEST, max_parallelism=HIGHEST.stop)
+        bench.step(f"restore {len(parts)} parts in key groups {HIGHEST.start} to {HIGHEST.stop - 1}")
+        backend.restore(parts, bench.storage().streams(checkpoint, EPOCH), claimed=True)
+        return bench.adopt(backend, HIGHEST, model)
+
+    live = begun(Model(), (), 1)
+    fill(live)
+    taken = live.snapshot()
+    completed = bench.complete(live, taken, bench.upload(taken))
+    begun(completed.model, completed.parts, completed.checkpoint).compare(drain_timers=True)
 
 
 def gaps(bench: Bench) -> None:
@@ -68,6 +91,7 @@ CHECKS = (
           windows=("rescaled",)),
     Check("RSC-01/scaling", "Each key is in exactly one subtask, with its value, at each of them.", scaling,
           windows=("rescaled",)),
+    Check("SBK-05/high-groups", "Key groups of a maximum parallelism of 32,768 come back.", high_groups),
     Check("SBK-05/gaps", "A key group that is in no part, or in two, is Damaged.", gaps),
     Check("SBK-05/foreign-groups", "Key groups of another subtask are refused.", foreign_groups),
 )  # fmt: skip

@@ -9,9 +9,10 @@ from threading import get_ident
 from holdfast.harness.spi.state import Flag, SnapshotKind, StateDescriptor, StateKind
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
-from holdfast.suites.certify.state_backend.bench import EPOCH, Bench, never, require_manifest
-from holdfast.suites.certify.state_backend.checks.filling import change_everything, fill
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, never, require_manifest
+from holdfast.suites.certify.state_backend.checks.filling import NAMESPACES, change, change_everything, fill
 from holdfast.suites.certify.state_backend.live import Live, Taken
+from holdfast.suites.certify.state_backend.model import Model
 
 ASYNCHRONOUS = frozenset({Flag.ASYNC_SNAPSHOT})
 
@@ -226,6 +227,21 @@ def dead_attempt(bench: Bench) -> None:
         live.compare()
 
 
+def registered_later(bench: Bench) -> None:
+    """One state more before each checkpoint, each of them before the others in the order of names."""
+    live = bench.adopt(bench.backend(bench.factory), GROUPS, Model(), register=False)
+    for descriptor in sorted(bench.states, key=lambda each: each.name, reverse=True):
+        bench.step(f"{descriptor.name} is registered")
+        live.register([descriptor])
+        for key_group in GROUPS:  # It alone changes: what the others hold is in older files.
+            for number, namespace in enumerate(NAMESPACES):
+                change(live, descriptor.name, key_group, namespace, number, descriptor.name.encode())
+        taken = live.snapshot()
+        completed = bench.complete(live, taken, bench.upload(taken))
+        bench.restored(completed).compare()
+    bench.restored(bench.completed[-1]).compare(drain_timers=True)
+
+
 def threads(bench: Bench) -> None:
     """What the caller hands in is called on the task thread, also while an upload runs."""
     live = bench.fresh()
@@ -251,6 +267,8 @@ CHECKS = (
     Check("SBK-02/round-trip", "A restored backend holds what the snapshot held.", round_trip),
     Check("SBK-02/empty", "Empty state is restored as empty state.", empty),
     Check("SBK-02/never-read", "What was restored and never registered is in the next snapshot.", never_read),
+    Check("SBK-02/registered-later", "A state that is registered between two checkpoints is in the second.",
+          registered_later),
     Check("SBK-02/savepoint", "A savepoint stands alone.", savepoint),
     Check("SBK-02/released", "Released snapshots and closed backends are of no use, and say so.", released),
     Check("SBK-02/ascending", "Numbers of checkpoints ascend, behind a restore, too.", ascending),
