@@ -13,11 +13,12 @@ STOP = "stop"
 """The command with which a job finishes whose input does not end."""
 SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
 STATE_BACKEND = "state_backend"
-LATEST_SAVEPOINT = 2
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
-restores the latest checkpoint that the last one has left; of 2, the latest savepoint, however old. A parameter `edit`
-names the edge that has a new operator. `parallelism`, `max_parallelism` and `state_backend` say how wide it is, how
-many key groups it has and where it keeps its state, if not as the last."""
+restores the latest checkpoint that the last one has left. A parameter `edit` names the edge
+that has a new operator. `parallelism`, `max_parallelism` and `state_backend` say how wide it is, how many key groups it
+has and where it keeps its state, if not as the last."""
+LATEST_SAVEPOINT = 2
+"""As `restore`: the latest savepoint, however old."""
 
 
 def asked_topology(parameters: Mapping[str, int | str], former: Topology) -> Topology:

@@ -59,7 +59,7 @@ class LoudOracle:
                 events.CheckpointTriggered: starts.triggered,
                 events.CheckpointCompleted: starts.completed,
                 events.MetadataPublished: starts.published,
-                events.SavepointCompleted: starts.publish,
+                events.SavepointCompleted: starts.savepoint_completed,
                 events.RecoveryFailed: starts.recovery_failed,
                 events.JobSwitched: starts.switched,
                 events.AttemptStarted: starts.attempt_started,
@@ -141,6 +141,9 @@ class _Starts:
             self.whole.add(event.checkpoint)
         else:
             self.partial[event.checkpoint] = event
+
+    def savepoint_completed(self, event: events.SavepointCompleted) -> None:
+        self.publish(event)
 
     def publish(self, event: _Snapshot) -> bool:
         """Whether it is whole: metadata that count their states must hold one of every participant. A savepoint may be
