@@ -90,9 +90,12 @@ def crossings(history: History, channel: str) -> Iterator[Crossing]:
 def operations(history: History, role: Role) -> list[Crossing]:
     """What was asked of a service, until it was done.
 
-    Of a broker: commits, where the sink records them. Else checkpoints, which are complete only when everything is
+    Of a source system: records of each partition, from those that came last until the next. Of a broker: commits, where
+    the sink records them. Else checkpoints, which are complete only when everything is
     stored; of a store also ids of checkpoints, until they are durable.
     """
+    if role is Role.SOURCE_SYSTEM:
+        return _reads(history)
     if role is Role.BROKER and history.of(events.CommitTried):
         return _spans(
             [(each.transaction, each) for each in history.of(events.CommitTried)],
@@ -109,6 +112,19 @@ def operations(history: History, role: Role) -> list[Crossing]:
             [(each.checkpoint, each) for each in history.of(events.CheckpointDrawn)], [*triggered, *aborted]
         )
     return asked
+
+
+def _reads(history: History) -> list[Crossing]:
+    """Nobody waits for more where everything was read."""
+    by_partition: dict[int, list[events.SourceEmitted]] = {}
+    for event in sorted(history.of(events.SourceEmitted), key=lambda event: event.time_ns):
+        by_partition.setdefault(event.partition, []).append(event)
+    found = []
+    for partition, emitted in by_partition.items():
+        found += [Crossing(earlier.time_ns, later.time_ns) for earlier, later in pairwise(emitted)]
+        if max(each.next_offset for each in emitted) < history.inputs.lengths()[partition]:
+            found.append(Crossing(emitted[-1].time_ns, None))
+    return found
 
 
 def _spans(

@@ -17,6 +17,8 @@ from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
 
 LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER, Role.SINK_SYSTEM})
+_WITH_SOURCES = LINKS | {Role.SOURCE_SYSTEM}
+"""Queues send ahead of what is read: nobody sees how long a record took, but whether any came."""
 _MILLISECOND_NS = 1_000_000
 _ROUNDING_NS = 1_000
 """Virtual times are fractions of milliseconds, and cut to whole nanoseconds."""
@@ -25,6 +27,7 @@ _DEFAULT_KILOBYTES_PER_SECOND = 1
 _OF_SERVICES = {
     Role.STORAGE: Capability.IMPAIR_STORAGE,
     Role.BROKER: Capability.IMPAIR_BROKER,
+    Role.SOURCE_SYSTEM: Capability.IMPAIR_SOURCE,
     Role.SINK_SYSTEM: Capability.IMPAIR_SINK,
 }
 
@@ -82,6 +85,7 @@ class Cut(LinkFault):
     """Everything on a link is held back and delivered after the heal; its connections stay open."""
 
     kind = "cut"
+    roles = _WITH_SOURCES
     parameters: Mapping[str, tuple[type, str]] = {
         "direction": (
             str,
@@ -112,6 +116,7 @@ class BlackHole(LinkFault):
     """Everything on a link is taken and never delivered; at the heal its connections are reset."""
 
     kind = "black-hole"
+    roles = _WITH_SOURCES
     colour = "#882255"
     control = LinkImpairment
     leaves = "the outcome of every request that was on its way"
@@ -200,6 +205,7 @@ class Reset(LinkFault):
     """The connections of a link are reset at both ends, once."""
 
     kind = "reset"
+    roles = _WITH_SOURCES
     colour = "#999933"
     control = LinkReset
     leaves = "the outcome of every request that was on its way"
@@ -211,6 +217,10 @@ class Reset(LinkFault):
 
     def undo(self, control: LinkControl, spec: FaultSpec) -> None:
         """New connections were never kept out."""
+
+    def healed(self, control: LinkControl, spec: FaultSpec) -> bool:
+        """Nothing of it stays."""
+        return True
 
     def landed(self, history: History, fault: int) -> bool:
         """Somebody complained afterwards: a client that reconnects without a word leaves no proof."""

@@ -16,12 +16,14 @@ from holdfast.harness.spi.controls.service import ServiceControl
 _NEEDS: Mapping[Role, Capability] = {
     Role.BROKER: Capability.STOP_BROKER,
     Role.STORAGE: Capability.STOP_STORAGE,
+    Role.SOURCE_SYSTEM: Capability.STOP_SOURCE,
     Role.SINK_SYSTEM: Capability.STOP_SINK,
 }
 
 
 class Outage:
-    """SIGKILL of a broker, of the store, or of the database of a sink; started again when it heals."""
+    """SIGKILL of a broker, of the store, of the queues of a source, or of the database of a sink; started again when it
+    heals."""
 
     kind = "outage"
     roles = frozenset(_NEEDS)

@@ -14,8 +14,8 @@ from holdfast.suites.chaos import in_chaos
 
 REFERENCE, SPARK = "reference", "spark"
 BESIDE = ("chaos/fixed-delay", "chaos/zombie")
-BY_NIGHT = ("chaos/at-least-once", "chaos/fixed-delay", "chaos/worked-example-aligned")
-"""The longest, of which there are cases on the simulator and on processes, too."""
+BY_NIGHT = ("chaos/at-least-once", "chaos/fixed-delay", "chaos/queues", "chaos/worked-example-aligned")
+"""The longest, of which there are cases on the simulator or on processes, too."""
 beside_structured_streaming = pytest.mark.xdist_group("containers-of-structured-streaming")
 
 

@@ -14,7 +14,7 @@ from holdfast.harness.spi.fault import AnyFault
 
 POINTS = 200
 """How many points a curve has at most."""
-SERVICES = (Role.BROKER.value, Role.STORAGE.value, Role.SINK_SYSTEM.value)
+SERVICES = tuple(role.value for role in (Role.BROKER, Role.STORAGE, Role.SOURCE_SYSTEM, Role.SINK_SYSTEM))
 """What the system under test depends on and a fault can end; each is a process of that name."""
 _NANOSECONDS = 1_000_000
 
