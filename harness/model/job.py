@@ -54,8 +54,8 @@ class VertexKind(StrEnum):
     SLIDING_SUM = "sliding-sum"
     """Sum of `value` by key and window of event time, of which there is one every `slide_ms`, each `window_ms` long: a
     record counts in all that its time lies in. Each split has a watermark (see Contract), and the operator's is the
-    least of them. A window is emitted once, when that has passed its end by `lateness_ms`; a record that comes later
-    is dropped from it. Where the input ends, every window is emitted."""
+    least of them, but for splits that are idle. A window is emitted once, when that has passed its end by
+    `lateness_ms`; a record that comes later is dropped from it. Where the input ends, every window is emitted."""
     SESSION_SUM = "session-sum"
     """Sum of `value` by key and session: records of a key, of whatever split, none of which is `gap_ms` or more behind
     the one before it in event time. A session is emitted once, when the watermark, which is that of SLIDING_SUM, is
@@ -107,7 +107,9 @@ class Contract(StrEnum):
     `lateness_ms`. Of SESSION_SUM, the number of a session is the event time of its first record. Of INTERVAL_JOIN, a
     row is of a pair, whose number has 7 bits for the partition of the left record, 24 for its offset, then as many for
     the right one.
-    A record must be in a window unless the watermark of its own split had passed it before the record came.
+    A record must be in a window unless the watermark of its own split had passed it before the record came. A split
+    that has brought no record for the `idleness_ms` of its source is idle until one comes: it holds back no window, and
+    what it brings then may be late. While all are idle, a window must have a row when the furthest has passed it.
     """
 
     RECORDS = "records"
@@ -192,6 +194,8 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             as an older version is converted; what was stored as a newer one is refused.
         straggling: of SOURCE, every so-manyth record is `straggling_ms` earlier in event time than its place; 0: none.
         disorder_ms: of SOURCE, how far its watermark stays behind the latest event time.
+        idleness_ms: of SOURCE, for how long one of its splits may bring no record until it is idle, in processing time;
+            0: for ever. Flink's WatermarkStrategy.withIdleness.
         held: of REDUCE, how many rows it takes at most before it emits.
         bounded: of SOURCE, its input ends: when every record of its partitions was read it has nothing more to do.
         union_state: of SOURCE, its positions are union list state: every subtask is given those of all, and takes up
@@ -219,6 +223,7 @@ class Vertex(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     straggling: int = 0
     straggling_ms: int = 0
     disorder_ms: int = 0
+    idleness_ms: int = 0
     held: int = 0
     bounded: bool = False
     union_state: bool = False

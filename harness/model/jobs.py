@@ -235,6 +235,18 @@ SLIDING_SUM = Job(
 )
 """Windows that overlap, and records that come late: some within the lateness that is allowed, and some behind it."""
 
+IDLE_SPLITS = Job(
+    name="idle-splits",
+    vertices=(
+        Vertex("source", VertexKind.SOURCE, disorder_ms=20, idleness_ms=100),
+        Vertex("sum", VertexKind.SLIDING_SUM, window_ms=60, slide_ms=30, lateness_ms=20),
+        Vertex("sink", VertexKind.SINK),
+    ),
+    edges=KEYED_SUM.edges,
+    contract=Contract.WINDOW,
+)
+"""Windows that overlap, and do not wait for a split that has brought no record for a while."""
+
 SESSION_SUM = _keyed("session-sum", Vertex("sum", VertexKind.SESSION_SUM, gap_ms=40), Contract.WINDOW)
 """Windows that grow and merge: their timers are deleted and set anew."""
 

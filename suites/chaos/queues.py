@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case
-from holdfast.harness.model.plan import Plan, Topology
-from holdfast.harness.model.target import SOURCE_SYSTEM
+from holdfast.harness.model.plan import FaultSpec, Plan, Topology
+from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.chaos.reference import (
     CONTAINERS,
     EXACT,
     EXACTLY_ONCE_HOLDS,
-    SHORT,
     WORKLOAD,
     case,
     containers,
@@ -21,7 +21,7 @@ from holdfast.suites.chaos.reference import (
     lasting,
     wrong,
 )
-from holdfast.suites.conformance.plans import RESTART, WORKERS, each_of, with_needs
+from holdfast.suites.conformance.plans import RESTART, WORKERS, each_of, gate, with_needs
 from holdfast.suites.conformance.queues import AT_LEAST, EXACTLY, ONE, QUEUES, WITHOUT_IDS
 from holdfast.suites.conformance.submissions import refused
 
@@ -32,34 +32,37 @@ LOST = ("NOLOSS/input-lost", "LIVE/input-not-drained")
 """Where no record comes any more, all stands still."""
 
 
-def _broken(options: Mapping[str, str], topology: Topology) -> Plan:
-    """The broker dies and comes back; later an executor dies, while records are unread."""
+def _broken(options: Mapping[str, str], topology: Topology, *before: FaultSpec) -> Plan:
+    """An executor dies; later the broker does, and comes back when most records wait to be sent."""
     return containers(
-        lasting("outage", SOURCE_SYSTEM, 2_000, after_checkpoint=2),
-        executor(WORKERS[0], after_checkpoint=4),
+        *before,
+        executor(WORKERS[0], after_checkpoint=1 + 2 * len(before)),
+        lasting("outage", SOURCE_SYSTEM, 2_000, after_checkpoint=4 + 2 * len(before)),
         options={**QUEUES, **PATIENT, **options},
         topology=topology,
         workload=WORKLOAD,
     )
 
 
-EXACT_QUEUES = _broken(EXACTLY, ONE)
+UNHEARD = kill(COORDINATOR, after_checkpoint=1, gate=gate("notify", COORDINATOR))
+"""The checkpoint is complete, and no source hears of it: what it holds is not acknowledged, and comes again."""
+EXACT_QUEUES = _broken(EXACTLY, ONE, UNHEARD)
 REPEATED_QUEUES = _broken(WITHOUT_IDS | AT_LEAST, WIDE)
 CUT_OFF = containers(
-    lasting("cut", SOURCE_SYSTEM, 2_000, after_checkpoint=2),
-    executor(WORKERS[0], after_checkpoint=4),
+    executor(WORKERS[0], after_checkpoint=1),
+    lasting("cut", SOURCE_SYSTEM, 2_000, after_checkpoint=4),
     options=QUEUES | EXACTLY,
     topology=ONE,
-    workload=SHORT,
+    workload=WORKLOAD,
 )
 TOO_MUCH = [refused(QUEUES | EXACTLY, topology=WIDE), refused(WITHOUT_IDS | EXACTLY, topology=ONE)]
-BROKEN = "SIGKILL of RabbitMQ after the second checkpoint; it is started again two seconds later, and an executor dies."
+BROKEN = "An executor dies; three checkpoints later RabbitMQ dies, and is started again."
 
 CASES = with_needs(
     case(
         "queues-exactly-once",
         "Does every record of a queue count once, whether RabbitMQ or an executor dies?",
-        BROKEN,
+        f"The coordinator dies when a checkpoint is complete that no source has heard of. {BROKEN}",
         EXACTLY_ONCE_HOLDS,
         EXACT_QUEUES,
     ),
@@ -67,7 +70,7 @@ CASES = with_needs(
     case(
         "queues-cut-off",
         "Does every record of a queue count once when the link to RabbitMQ is cut?",
-        "The link is cut for two seconds after the second checkpoint; then an executor dies.",
+        "An executor dies after the first checkpoint; the link is cut for two seconds after the fourth one.",
         EXACTLY_ONCE_HOLDS,
         CUT_OFF,
     ),

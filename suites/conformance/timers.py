@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.faults.network import slow
 from holdfast.faults.process import kill
 from holdfast.harness.model.case import Case, Decision
-from holdfast.harness.model.jobs import DELAYED_SUM, SLIDING_SUM, TUMBLING_SUM, bounded
+from holdfast.harness.model.jobs import DELAYED_SUM, IDLE_SPLITS, SLIDING_SUM, TUMBLING_SUM, bounded
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.suites.conformance.plans import (
@@ -59,6 +59,23 @@ WINDOWS = tuple(
 )
 """With records that come late, and without."""
 
+LONG = {"records": 240, "idle_partition": 1}
+SILENT = {**LONG, "idle_records": 0}
+"""It has nothing but the record that is fed when every fault is healed."""
+RETURNING = {**LONG, "starts_ms": 150}
+"""It begins when it has been idle for a while, and from the beginning of event time, as the other one did."""
+BEHIND = {"records": 240, "preloaded_percent": 0, "staggered_ms": 40}
+"""The second split is later than the first one, and never idle."""
+IDLE = (
+    plan(job=IDLE_SPLITS, records=SILENT),
+    plan(kill(WORKERS[0], after_checkpoint=2), job=IDLE_SPLITS, records=SILENT),
+    plan(job=IDLE_SPLITS, records=RETURNING),
+    plan(kill(WORKERS[1], after_checkpoint=5), job=IDLE_SPLITS, records={**RETURNING, "starts_ms": 300}),
+    plan(kill(COORDINATOR, after_checkpoint=6), job=IDLE_SPLITS, records=RETURNING, options=UNALIGNED),
+    plan(job=IDLE_SPLITS, records=BEHIND),
+    plan(kill(WORKERS[0], after_checkpoint=2), job=IDLE_SPLITS, records=BEHIND),
+)
+
 CASES = with_needs(
     Case(
         id="timers/processing-time",
@@ -95,5 +112,22 @@ CASES = with_needs(
         windows=RESTORED,
         plan=each_of(WINDOWS),
         runs=len(WINDOWS),
+    ),
+    Case(
+        id="timers/idle-splits",
+        purpose="Do windows wait for every split that brings records, and for no split that is idle?",
+        method="A split of two brings nothing, or comes late, or is behind the other one; workers and the coordinator "
+        "are killed while it is idle.",
+        passes="Windows are emitted although a split is idle; one that comes again holds them back; what was emitted "
+        "stays so behind a restore; and no record of a split that was never idle is late.",
+        decides=(
+            Decision("REC-07", "WINDOW", ("window-missing",), "holds-for-idle-splits"),
+            Decision("REC-07", "WINDOW", ("window-wrong",), "idle-for-good"),
+            Decision("REC-07", "TIME", ("dropped-early",), "idles-active-splits"),
+            Decision("REC-07", "WINDOW", ("window-repeated",), "falls-back-to-idle-splits"),
+        ),
+        windows=RESTORED,
+        plan=each_of(IDLE),
+        runs=len(IDLE),
     ),
 )

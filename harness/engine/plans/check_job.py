@@ -50,6 +50,12 @@ def check_job(job: Job) -> None:
     )
     for vertex in job.vertices:
         _check_inputs(job, vertex)
+    idling = [source.name for source in job.of_kind(VertexKind.SOURCE) if source.idleness_ms]
+    _require(
+        not idling or bool(job.of_kind(VertexKind.SLIDING_SUM)),
+        f"{idling} may have records that come late behind an idle split, and only a {VertexKind.SLIDING_SUM} can drop "
+        "them: set idleness_ms to 0.",
+    )
 
 
 _PARAMETERS = (
@@ -64,7 +70,8 @@ _PARAMETERS = (
     (("ttl_ms",), (VertexKind.DEDUPLICATE, VertexKind.THROTTLE)),
     (("ttl_update",), (VertexKind.THROTTLE,)),
     (("held",), (VertexKind.REDUCE,)),
-    (("bounded", "union_state", "socket", "straggling", "straggling_ms", "disorder_ms"), (VertexKind.SOURCE,)),
+    (("bounded", "union_state", "socket"), (VertexKind.SOURCE,)),
+    (("straggling", "straggling_ms", "disorder_ms", "idleness_ms"), (VertexKind.SOURCE,)),
     (("list_state",), (VertexKind.MAP,)),
 )
 
@@ -114,7 +121,7 @@ def _check_parameters(place: str, vertex: Vertex) -> None:
     )
     _require(vertex.copies >= 1, f"{place}.copies is {vertex.copies}: use at least 1.")
     _require(vertex.latency_ms >= 0, f"{place}.latency_ms is {vertex.latency_ms}: use at least 0.")
-    for name in ("lateness_ms", "straggling", "straggling_ms", "disorder_ms"):
+    for name in ("lateness_ms", "straggling", "straggling_ms", "disorder_ms", "idleness_ms"):
         value = getattr(vertex, name)
         _require(value >= 0, f"{place}.{name} is {value}: use at least 0.")
     _require(

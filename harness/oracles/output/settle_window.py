@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.harness.model import profile
-from holdfast.harness.model.job import DELAYING
+from holdfast.harness.model.job import DELAYING, VertexKind
 from holdfast.harness.model.plan import Bounds, Plan
 from holdfast.harness.oracles.shared.options import interval_ms, milliseconds
 
@@ -58,6 +58,9 @@ def _delays(plan: Plan) -> list[Blockage]:
 
 
 def _next_checkpoint_ms(plan: Plan) -> int:
-    """What is held back just before a barrier is committed with the checkpoint after the next."""
+    """What is held back just before a barrier is committed with the checkpoint after the next. So is what waits until
+    a split is idle."""
     interval = interval_ms(plan)
-    return interval + sum(interval + vertex.latency_ms for vertex in plan.job.of_kind(*DELAYING))
+    idleness_ms = max((source.idleness_ms for source in plan.job.of_kind(VertexKind.SOURCE)), default=0)
+    held_back = [vertex.latency_ms for vertex in plan.job.of_kind(*DELAYING)] + [idleness_ms] * (idleness_ms > 0)
+    return interval + sum(interval + each for each in held_back)

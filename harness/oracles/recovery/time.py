@@ -30,7 +30,7 @@ class TimeOracle:
         "timer-repeated": "a timer is taken twice in one attempt",
         "timer-unknown": "a timer is taken that was not set, and is not in the restored checkpoint",
         "timer-early": "a timer is taken before its time",
-        "dropped-early": "a record is dropped as late from a window that its own split had not passed",
+        "dropped-early": "a record is dropped as late from a window that its own split, never idle, had not passed",
     }
     evidence: tuple[type[Event], ...] = (TimersSet, TimersFired, SnapshotTaken)
     observed: frozenset[str] = frozenset()
@@ -103,7 +103,8 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
 
 
 def _judge_dropped(history: History, findings: Findings) -> None:
-    """The watermark of an operator is that of the split that is furthest behind, whether it has said anything yet."""
+    """The watermark of an operator is that of the split that is furthest behind, whether it has said anything yet, but
+    for splits that may have been idle."""
     windows = with_split_watermarks(history)
     if windows is None:
         return

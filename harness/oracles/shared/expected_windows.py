@@ -17,7 +17,7 @@ def with_split_watermarks(history: History) -> SplitWindows | SessionWindows | J
     """Those of a job in which each split has a watermark; None: it is none."""
     job, (inputs, over) = history.plan.job, ended_input(history)
     if job.of_kind(VertexKind.SLIDING_SUM):
-        return SplitWindows(history.plan, inputs, over=over)
+        return SplitWindows(history, inputs, over=over)
     if job.of_kind(VertexKind.SESSION_SUM):
         return SessionWindows(history.plan, inputs, over=over)
     if job.of_kind(VertexKind.INTERVAL_JOIN):

@@ -2,8 +2,9 @@
 
 Rules of this file:
 - It is written from the contract (`model.job.Contract`), and shares no code with any system.
-- The watermark of an operator is never ahead of that of any split. So a record is in each window that its own split had
-  not passed before. In others it may be or not: that depends on how far other splits are.
+- The watermark of an operator is never ahead of that of any split that is not idle. So a record is in each window that
+  its own split had not passed before, nor the others while it was idle (idle_splits). In others it may be or not: that
+  depends on how far other splits are.
 - Watermarks never go back. So of the records of a key and split that may be missing from a window, those that are in it
   come before those that are not.
 """
@@ -13,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from holdfast.harness.model.history import History
 from holdfast.harness.model.job import Job, Vertex, VertexKind
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.fold_model import MASK, identity_hashes
+from holdfast.harness.oracles.shared.idle_splits import WhileIdle
 from holdfast.harness.oracles.shared.windows import Sums, Window
 
 COMBINATIONS = 100_000
@@ -24,7 +27,7 @@ COMBINATIONS = 100_000
 
 
 class Record(NamedTuple):
-    """One record: its time, and the watermark of its split before it."""
+    """One record: its time, and how far the watermark may be before it."""
 
     key: str
     value: int
@@ -37,7 +40,7 @@ class SplitWindows:
     """What the windows of a job hold.
 
     Args:
-        plan: whose job sums windows by a SLIDING_SUM.
+        history: of a plan whose job sums windows by a SLIDING_SUM.
         inputs: what the system under test has read.
         over: nothing more can come.
 
@@ -48,10 +51,11 @@ class SplitWindows:
 
     in_order = True
 
-    def __init__(self, plan: Plan, inputs: InputLog, *, over: bool) -> None:
+    def __init__(self, history: History, inputs: InputLog, *, over: bool) -> None:
+        plan = history.plan
         self._firsts = inputs.first_offsets or (0,) * len(inputs.partitions)
         [self._vertex] = plan.job.of_kind(VertexKind.SLIDING_SUM)
-        self._splits = [records_of(plan, inputs, split) for split in range(len(inputs.partitions))]
+        self._splits = _with_idleness(history, inputs)
         self.must: dict[Window, Sums] = {}
         self.may: dict[Window, list[list[Sums]]] = {}
         for records in self._splits:
@@ -110,14 +114,37 @@ class SplitWindows:
 
 
 def passed_ms(job: Job, splits: Sequence[Sequence[Record]], *, over: bool) -> float:
-    """The watermark of an operator in the end, from the records of all splits; `over`: there can be no more."""
+    """The watermark of an operator in the end, from the records of all splits; `over`: there can be no more. Whatever
+    split can be idle is idle then."""
     if over:
         return float("inf")
-    latest = (
+    latest = [
         max((record.event_ms for record in records), default=float("-inf")) - source_of(job, split).disorder_ms
         for split, records in enumerate(splits)
-    )
-    return min(latest, default=0)
+    ]
+    awake = [each for split, each in enumerate(latest) if not source_of(job, split).idleness_ms]
+    return min(awake) if awake else max(latest, default=0)
+
+
+def _with_idleness(history: History, inputs: InputLog) -> list[list[Record]]:
+    """The records of each split."""
+    job = history.plan.job
+    splits = [records_of(history.plan, inputs, split) for split in range(len(inputs.partitions))]
+    idleness_ms = [source_of(job, split).idleness_ms for split in range(len(splits))]
+    if not any(idleness_ms):
+        return splits
+    watermarks = [
+        [record.event_ms - source_of(job, split).disorder_ms for record in records]
+        for split, records in enumerate(splits)
+    ]
+    idle = WhileIdle(history, inputs, idleness_ms, watermarks)
+    return [
+        [
+            record._replace(before_ms=max(record.before_ms, before_ms))
+            for record, before_ms in zip(records, idle.before_ms(split), strict=True)
+        ]
+        for split, records in enumerate(splits)
+    ]
 
 
 def source_of(job: Job, split: int) -> Vertex:
