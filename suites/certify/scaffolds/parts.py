@@ -51,6 +51,7 @@ class PartScaffold(msgspec.Struct, frozen=True):
 CHECKPOINT_STORAGE = PartScaffold(
     "checkpoint-storage", "A checkpoint storage", "holdfast.harness.spi.storage", "Storage"
 )
+FILE_SYSTEM = PartScaffold("file-system", "A file system for checkpoints", "holdfast.harness.spi.file_system", "Files")
 RESTART_STRATEGY = PartScaffold(
     "restart-strategy", "A restart strategy", "holdfast.harness.spi.restart_strategy", "Strategy"
 )

@@ -18,6 +18,7 @@ from holdfast.suites.selfcheck.certify.written import certified, rule_of, status
 
 PARTS = {
     "checkpoint-storage": "Storage",
+    "file-system": "Files",
     "restart-strategy": "Strategy",
     "sink": "Sink",
     "source": "Source",
@@ -27,9 +28,10 @@ LONG = pytest.mark.nightly
 ALONE = ("--tier", "sim")
 """The kit, and no runtime."""
 QUICK = ("restart-strategy", "sink", "source")
+SLOW = ("checkpoint-storage", "file-system")
 
 
-@pytest.mark.parametrize("kind", [*QUICK, "state-backend", pytest.param("checkpoint-storage", marks=LONG)])
+@pytest.mark.parametrize("kind", [*QUICK, "state-backend", *(pytest.param(kind, marks=LONG) for kind in SLOW)])
 def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
     code, journal = certified(written(kind, tmp_path), f"--{kind}", f"mine:{PARTS[kind]}", *ALONE)
     assert (code, journal.certificate.title) == (0, Title.CERTIFIED)

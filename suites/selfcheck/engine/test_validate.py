@@ -117,6 +117,8 @@ BAD = [
     (vertex(kind="session-sum", gap_ms=9), "job.contract is fold, but 'sum' is a session-sum: use window."),
     (vertex(window_ms=9), "window_ms is 9, but only a sliding-sum has any: remove it."),
     (lambda tree: tree["job"]["vertices"][0].update(straggling=2), "has records that come late, and only a sliding"),
+    (lambda tree: tree["job"]["vertices"][0].update(idleness_ms=-1), "vertices[0].idleness_ms is -1: use at least 0."),
+    (lambda tree: tree["job"]["vertices"][0].update(idleness_ms=9), "late behind an idle split, and only a"),
     (vertex(kind="join"), "job.edges give 'sum', a join, 1 inputs: give it 2."),
     (lambda tree: tree["job"]["edges"].append(tree["job"]["edges"][0]), "joins two vertices twice: put a map on one"),
     (lambda tree: tree["job"]["edges"][1].update(partitioning="broadcast"), "a broadcast-sum or a ruled-sum takes"),

@@ -14,10 +14,11 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     NodeDied,
+    SourceEmitted,
     TransactionCommitted,
 )
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import Role, Target
+from holdfast.harness.model.target import SOURCE_SYSTEM, Role, Target
 from holdfast.suites.selfcheck.faults.scene import BY_KIND, at, landed
 
 STORAGE, BROKER, CHANNEL = Target(Role.STORAGE), Target(Role.BROKER), Target(Role.CHANNEL)
@@ -40,6 +41,11 @@ def commit(name: str, tried_ms: float, committed_ms: float | None) -> list[Event
     if committed_ms is not None:
         events.append(at(committed_ms, "worker-0.0", TransactionCommitted(subtask="sink[0]", transaction=name)))
     return events
+
+
+def read(time_ms: float, offset: int) -> Event:
+    event = SourceEmitted(subtask="source[0]", partition=0, first_offset=offset, next_offset=offset + 1)
+    return at(time_ms, "worker-0.0", event)
 
 
 def died(node: str, time_ms: float = 101) -> list[Event]:
@@ -80,6 +86,23 @@ class TestHeldBack:
         assert not landed(FaultSpec(kind, BROKER), [*commit("a", 110, 150), *checkpoint(1, 120, None)])
 
 
+@pytest.mark.parametrize("kind", ["cut", "black-hole"])
+class TestSourceSystem:
+    """Of what a source reads, records that come prove that somebody waited for them."""
+
+    def test_records_that_came_only_behind_the_heal_prove_it(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, SOURCE_SYSTEM), [read(90, 0), read(210, 1)], records=2)
+
+    def test_records_that_came_meanwhile_refute_it(self, kind: str) -> None:
+        assert not landed(FaultSpec(kind, SOURCE_SYSTEM), [read(90, 0), read(150, 1), read(210, 2)], records=3)
+
+    def test_whoever_has_read_everything_misses_nothing(self, kind: str) -> None:
+        assert not landed(FaultSpec(kind, SOURCE_SYSTEM), [read(90, 0)], records=1)
+
+    def test_whoever_never_reads_again_proves_it_too(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, SOURCE_SYSTEM), [read(90, 0)], records=2)
+
+
 class TestSlow:
     spec = FaultSpec("slow", STORAGE, parameters={"delay_ms": 30})
 
@@ -109,8 +132,17 @@ class TestReset:
         failure = at(time_ms, "coordinator.0", FailureCounted(cause="channel lost"))
         assert landed(self.spec, [failure], end_ms=None) is expected
 
+    def test_nothing_of_it_stays_on_a_link_to_a_service(self) -> None:
+        assert BY_KIND["reset"].healed(object(), FaultSpec("reset", BROKER))
+
 
 class TestOutage:
+    def test_queues_died_while_records_of_them_were_unread(self) -> None:
+        outage, dead = FaultSpec("outage", SOURCE_SYSTEM), died("source-system.0")
+        assert landed(outage, [*dead, read(90, 0), read(210, 1)], records=2)
+        assert not landed(outage, [*dead, read(90, 0)], records=1)
+        assert not landed(outage, [*died("broker.0"), read(90, 0), read(210, 1)], records=2)
+
     @pytest.mark.parametrize(("target", "node"), [(STORAGE, "storage.0"), (BROKER, "broker.0")])
     def test_the_service_died_while_it_was_wanted(self, target: Target, node: str) -> None:
         assert landed(FaultSpec("outage", target), [*died(node), *checkpoint(1, 90, 210)])
@@ -133,6 +165,8 @@ class TestOutage:
         (FaultSpec("limit", CHANNEL), Capability.IMPAIR_CHANNEL),
         (FaultSpec("outage", BROKER), Capability.STOP_BROKER),
         (FaultSpec("outage", STORAGE), Capability.STOP_STORAGE),
+        (FaultSpec("cut", SOURCE_SYSTEM), Capability.IMPAIR_SOURCE),
+        (FaultSpec("outage", SOURCE_SYSTEM), Capability.STOP_SOURCE),
         (FaultSpec("cut", Target(Role.SINK_SYSTEM)), Capability.IMPAIR_SINK),
         (FaultSpec("outage", Target(Role.SINK_SYSTEM)), Capability.STOP_SINK),
         (FaultSpec("kill", Target(Role.WORKER), parameters={"part": "executor"}), Capability.KILL_PART),

@@ -7,7 +7,7 @@ from holdfast.fixtures.reference.operators.event_time import SplitWatermarks
 from holdfast.fixtures.reference.operators.list_table import ListTable
 from holdfast.fixtures.reference.operators.map_table import MapTable, from_order, in_order
 from holdfast.fixtures.reference.operators.operator_timers import OperatorTimers
-from holdfast.fixtures.reference.operators.plain import NO_WATERMARK_MS
+from holdfast.fixtures.reference.operators.plain import IDLE_MS, NO_WATERMARK_MS
 from holdfast.fixtures.reference.protocol.storage.staged_streams import PreloadedStreams
 from holdfast.harness.spi.state import Manifest, StateDescriptor, StateKind
 from holdfast.suites.selfcheck.operators.test_row_state import GROUPS, backend, uploaded
@@ -106,6 +106,39 @@ class TestWatermarks:
         assert (again.reached_ms(0), again.reached_ms(GROUPS - 1)) == (30, 80)
         again.advance(0, 90)
         assert again.reached_ms(0) == again.reached_ms(GROUPS - 1) == 90
+
+    def test_an_idle_split_does_not_count_until_it_comes_again(self) -> None:
+        watermarks = self.made(backend())
+        watermarks.advance(0, 50)
+        watermarks.advance(1, IDLE_MS)
+        assert watermarks.current_ms == 50
+        watermarks.advance(1, 20)
+        watermarks.advance(0, 90)
+        assert watermarks.current_ms == 50
+        watermarks.advance(1, 60)
+        assert watermarks.current_ms == 60
+
+    def test_where_all_are_idle_the_furthest_counts(self) -> None:
+        watermarks = self.made(backend())
+        for split, told in ((0, 50), (1, 30), (0, IDLE_MS), (1, IDLE_MS)):
+            watermarks.advance(split, told)
+        assert watermarks.current_ms == 50
+
+    def test_nothing_is_said_where_every_split_is_idle_from_the_start(self) -> None:
+        watermarks = self.made(backend())
+        watermarks.advance(0, IDLE_MS)
+        watermarks.advance(1, IDLE_MS)
+        assert watermarks.current_ms == NO_WATERMARK_MS
+
+    def test_a_restored_operator_does_not_step_back_to_a_split_that_was_idle(self) -> None:
+        kept = backend()
+        watermarks = self.made(kept)
+        for split, told in ((1, 30), (0, 50), (1, IDLE_MS)):
+            watermarks.advance(split, told)
+        watermarks.store()
+        again = self.made(restored(uploaded(kept)))
+        again.advance(1, 40)
+        assert (again.current_ms, again.by_split) == (50, {0: 50, 1: 40})
 
 
 class TestLists:

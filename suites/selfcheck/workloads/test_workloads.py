@@ -128,6 +128,12 @@ class TestSynthetic:
         log = SYNTHETIC.generate({"preloaded_percent": 100, "idle_partition": 1, "starts_ms": 900}, 1)
         assert [(partition.preloaded, partition.starts_ms) for partition in log.partitions] == [(50, 0), (0, 900)]
 
+    def test_an_idle_partition_may_have_fewer_records_or_none(self) -> None:
+        chosen = {"partitions": 3, "records": 90, "idle_partition": 1}
+        assert SYNTHETIC.generate({**chosen, "idle_records": 0}, 1).lengths() == (30, 0, 30)
+        assert SYNTHETIC.generate({**chosen, "idle_records": 7}, 1).lengths() == (30, 7, 30)
+        assert SYNTHETIC.generate({**chosen, "idle_records": 70}, 1).lengths() == (30, 30, 30)
+
 
 class TestWorkedExample:
     def test_the_sums_are_those_of_the_rule(self) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
+from holdfast.harness.model.events import FileReference
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
@@ -9,6 +12,8 @@ from holdfast.suites.certify.checkpoint_storage.bench import Bench
 FOLDERS = ("", "chk-1", "chk-1/", "chk-10", "chk-2", "shared", "taskowned")
 PREFIXES = (1, 10, 11, 100, 2)
 """The name of one is the beginning of the names of others."""
+WRITERS_FAR = 16
+"""Threads that write many files where each is a number of requests."""
 
 
 def dropped(bench: Bench) -> None:
@@ -67,11 +72,14 @@ def many(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     streams = storage.streams(1, epoch)
     bench.step(f"write {number} files")
-    references = []
-    for each in range(number):
+
+    def written(each: int) -> FileReference:
         stream = streams.create(Scope.EXCLUSIVE, f"f{each}", b"token")
         stream.write(b"x")
-        references.append(stream.commit())
+        return stream.commit()
+
+    with ThreadPoolExecutor(WRITERS_FAR if bench.location.far else 1) as writers:
+        references = list(writers.map(written, range(number)))
     bench.require_files(storage, "chk-1", [each.path for each in references])
     bench.step("delete all of them but one, at once, and drop the rest")
     if left := list(storage.delete(references[1:], epoch)):

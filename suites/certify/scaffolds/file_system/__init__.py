@@ -1,0 +1,1 @@
+"""A file system to begin with, and its wrong twin."""
