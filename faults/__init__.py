@@ -30,7 +30,7 @@ from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
 from holdfast.faults.truncation import Truncate
 from holdfast.faults.upgrade import Upgrade
-from holdfast.faults.user import Cancel, RequestCheckpoint, Submit, Suspend
+from holdfast.faults.user import Cancel, RequestCheckpoint, Rescale, Submit, Suspend
 from holdfast.harness.spi.fault import FaultFactory
 
 FAULTS: tuple[FaultFactory, ...] = (
@@ -73,6 +73,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     SpoilLocalCopy,
     Leave,
     CancelWithSavepoint,
+    Rescale,
 )
 """What is registered under `holdfast.faults`. Of what is drawn by weight this is the order: another order, and a seed
 draws another plan."""

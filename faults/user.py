@@ -11,10 +11,18 @@ from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
-from holdfast.harness.model.events import CheckpointRequested, CheckpointRetained, JobStatus, JobSubmitted, JobSwitched
+from holdfast.harness.model.events import (
+    CheckpointRequested,
+    CheckpointRetained,
+    JobStatus,
+    JobSubmitted,
+    JobSwitched,
+    RescaleAccepted,
+    RescaleRefused,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
-from holdfast.harness.model.submitted_jobs import MAX_PARALLELISM, PARALLELISM, STATE_BACKEND, SUBMIT
+from holdfast.harness.model.submitted_jobs import MAX_PARALLELISM, PARALLELISM, RESCALE, STATE_BACKEND, SUBMIT
 from holdfast.harness.model.target import COORDINATOR, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.job import JobControl
@@ -65,6 +73,25 @@ class RequestCheckpoint(UserCommand):
         """A request that is not the interval's arrived after the injection."""
         requests = since(history, fault, CheckpointRequested)
         return any(request.origin is not CheckpointOrigin.PERIODIC for request in requests)
+
+
+class Rescale(UserCommand):
+    """The running job goes on at another parallelism (Flink's `PUT /jobs/:jobid/resource-requirements`)."""
+
+    kind = command = RESCALE
+    parameters: Mapping[str, tuple[type, str]] = {
+        PARALLELISM: (int, "how wide every vertex is from then on; above the max parallelism it is refused")
+    }
+    colour = "#bbcc33"
+    leaves = "the job at that parallelism"
+    may_cause = frozenset({Consequence.RESCALES_JOB})
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.RESCALE_IN_PLACE
+
+    def landed(self, history: History, fault: int) -> bool:
+        """A requirement was accepted or refused after the injection."""
+        return bool(since(history, fault, RescaleAccepted) or since(history, fault, RescaleRefused))
 
 
 class EndJob(UserCommand):
@@ -132,6 +159,11 @@ class Submit(UserCommand):
 def command(kind: str, parameters: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
     """A user cancels or suspends the job, or submits another."""
     return FaultSpec(kind, COORDINATOR, Schedule(**when), parameters=dict(parameters))
+
+
+def rescale(parallelism: int, **when: Any) -> FaultSpec:
+    """A user requires another parallelism of the running job."""
+    return command(RESCALE, {PARALLELISM: parallelism}, **when)
 
 
 def request_checkpoint(origins: str = "user", times: int = 1, **when: Any) -> FaultSpec:

@@ -44,6 +44,8 @@ class Capability(StrEnum):
     """A job can be cancelled and suspended, and another submitted, from a retained checkpoint or empty."""
     RESCALE = "rescale"
     """The other job may be of another parallelism."""
+    RESCALE_IN_PLACE = "rescale-in-place"
+    """A running job can be made to go on at another parallelism."""
     LOCAL_RECOVERY = "local-recovery"
     """Workers keep local copies of state, which can be spoilt from outside."""
     WRONG_CLOCK = "wrong-clock"

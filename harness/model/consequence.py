@@ -39,6 +39,8 @@ class Consequence(StrEnum):
     """A user requests a savepoint, perhaps to stop the job with it."""
     MOVES_SAVEPOINT = "moves-savepoint"
     """A user moves a savepoint: it is not where it was written any more."""
+    RESCALES_JOB = "rescales-job"
+    """A user requires another parallelism of the job, which must go on at it."""
     BEGINS_JOB = "begins-job"
     """A user submits a job, which must run."""
 

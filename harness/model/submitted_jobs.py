@@ -1,4 +1,4 @@
-"""The jobs of a plan: the one that it begins with, and those that a user submits later."""
+"""The jobs of a plan: the one that it begins with, those that a user submits later, and how wide each may become."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from holdfast.harness.model.edited_job import edited
 from holdfast.harness.model.job import Job
 from holdfast.harness.model.plan import Plan, Topology
 
+_MOST = 32_768
 STOP = "stop"
 """The command with which a job finishes whose input does not end."""
 SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
+RESCALE = "rescale"
+"""The command with which a running job goes on at another `parallelism`."""
 STATE_BACKEND = "state_backend"
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
 restores the latest checkpoint that the last one has left. A parameter `edit` names the edge
@@ -45,6 +48,13 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
     return _topologies(plan.topology, tuple(asked))
 
 
+def widths(plan: Plan) -> tuple[int, ...]:
+    """Parallelisms that running jobs are to go on at; none that is above the max parallelism, which is refused."""
+    most = max(topology.max_parallelism or _MOST for topology in topologies(plan))
+    asked = (int(fault.parameters.get(PARALLELISM, 0)) for fault in plan.faults if fault.kind == RESCALE)
+    return tuple(width for width in asked if 1 <= width <= most)
+
+
 def state_backends_of(plan: Plan) -> tuple[str, ...]:
     """Those that jobs are submitted with, if not with that of the one before."""
     asked = (fault.parameters.get(STATE_BACKEND) for fault in plan.faults if fault.kind == SUBMIT)
@@ -73,5 +83,5 @@ def _programs(first: Job, edits: tuple[str, ...]) -> tuple[Job, ...]:
 
 
 def most_workers(plan: Plan) -> int:
-    """As many as the widest of its jobs needs."""
-    return max(topology.parallelism for topology in topologies(plan))
+    """As many as the widest of its jobs needs, which may be rescaled while it runs."""
+    return max(*(topology.parallelism for topology in topologies(plan)), *widths(plan))

@@ -79,6 +79,9 @@ from holdfast.harness.model.events.job import (
     JobSubmitted,
     JobSwitched,
     RecoveryFailed,
+    RescaleAccepted,
+    RescaleRefused,
+    RescaleRequested,
     RestartRefused,
     RestartScheduled,
 )
@@ -169,6 +172,7 @@ from holdfast.harness.model.events.transaction import (
 AnyEvent = (
     NodeStarted | NodeDied | FaultInjected | FaultHealed | InputTruncated | MessageDisturbed | MachineStalled
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
+    | RescaleRequested | RescaleAccepted | RescaleRefused
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
     | CheckpointRequested | CheckpointRefused | CheckpointDrawn | CheckpointTriggered | TriggerSent | AckReceived
     | DeclineReceived | MetadataPublished | CheckpointCompleted | CheckpointAborted | CheckpointDropped
@@ -229,7 +233,8 @@ __all__ = [
     "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed",
     "MetadataPublished", "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
     "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed",
-    "RecordsDropped", "RecoveryFailed", "RestartRefused", "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
+    "RecordsDropped", "RecoveryFailed", "RescaleAccepted", "RescaleRefused", "RescaleRequested", "RestartRefused",
+    "RestartScheduled", "RestoreCompleted", "RestoreStatistics",
     "RowsChanged", "RowsVisible", "SavepointCompleted", "SavepointTriggered", "SharedFileUse", "SharedHandle",
     "SharedStateRegistered", "SharedStateRejected", "SharedStateReleased", "SnapshotReleased", "SnapshotTaken",
     "SourceEmitted", "SplitsAssigned", "SplitsLeft", "SplitsListed", "SplitsReceived", "StateFileRead", "StateFound",

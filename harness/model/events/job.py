@@ -65,10 +65,31 @@ class JobSwitched(Event, tag="job_switched"):
 
 class AttemptStarted(Event, tag="attempt_started"):
     """An execution attempt is deployed, from a checkpoint or, with None, from the initial state; `subtasks` are those
-    that it is one of, where it is not one of all."""
+    that it is one of, where it is not one of all. `parallelism` is that of every vertex; 0: as the job was submitted.
+    """
 
     restored_checkpoint: int | None = None
     subtasks: tuple[str, ...] = ()
+    parallelism: int = 0
+
+
+class RescaleRequested(Event, tag="rescale_requested"):
+    """A user requires another parallelism of a running job: it is accepted or refused."""
+
+    parallelism: int
+
+
+class RescaleAccepted(Event, tag="rescale_accepted"):
+    """The requirement is durable: every attempt of the job that begins from now on is at this parallelism."""
+
+    parallelism: int
+
+
+class RescaleRefused(Event, tag="rescale_refused"):
+    """The job stays as it is. Where the requirement could not be stored, a later coordinator may still find it."""
+
+    parallelism: int
+    reason: str
 
 
 class FailureCounted(Event, tag="failure_counted"):

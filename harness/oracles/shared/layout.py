@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
 from holdfast.harness.model.plan import Plan, Topology
-from holdfast.harness.model.submitted_jobs import programs, topologies
+from holdfast.harness.model.submitted_jobs import most_workers, programs, topologies, widths
 from holdfast.harness.oracles.shared.options import chained
+from holdfast.harness.oracles.shared.rescales import Rescales
 from holdfast.harness.oracles.shared.submissions import Submissions
 
 _ADDING = (VertexKind.KEYED_SUM, VertexKind.DELAYED_SUM)
@@ -109,13 +112,13 @@ def layout_of(plan: Plan) -> Layout:
 
 
 def widest_layout(plan: Plan) -> Layout:
-    """That of the widest of a plan's jobs: it has the names of all of them."""
-    topology = max(topologies(plan), key=lambda each: each.parallelism)
-    return _layout(plan.job, topology, chaining=chained(plan))
+    """That of a plan's jobs at the highest parallelism that any of them has: it has the names of all of them."""
+    return _layout(plan.job, replace(plan.topology, parallelism=most_workers(plan)), chaining=chained(plan))
 
 
 class Layouts:
-    """The layout that an event is one of: a job that is submitted later can be edited, or of another parallelism.
+    """The layout that an event is one of: a job that is submitted later can be edited, or of another parallelism, and a
+    job that runs can be rescaled.
 
     Args:
         history: of the run.
@@ -124,16 +127,22 @@ class Layouts:
     def __init__(self, history: History) -> None:
         plan = history.plan
         jobs = tuple(zip(programs(plan), topologies(plan), strict=True))
+        self._plan, self._jobs = plan, jobs
         self._all = [_layout(job, topology, chaining=chained(plan)) for job, topology in jobs]
         self._submissions = Submissions(history) if len(set(jobs)) > 1 else None
+        self._rescaled = Rescales(history) if widths(plan) else None
 
     def of(self, event: Event) -> Layout:
         """The layout of the job of an event."""
-        return self._all[0] if self._submissions is None else self._numbered(self._submissions.of(event))
+        return self.at(event.attempt)
 
     def at(self, attempt: int) -> Layout:
         """The layout of the job of an attempt."""
-        return self._all[0] if self._submissions is None else self._numbered(self._submissions.at(attempt))
-
-    def _numbered(self, job: int) -> Layout:
-        return self._all[min(max(job, 1), len(self._all)) - 1]
+        place = 0
+        if self._submissions is not None:
+            place = min(max(self._submissions.at(attempt), 1), len(self._all)) - 1
+        if self._rescaled is None:
+            return self._all[place]
+        job, topology = self._jobs[place]
+        topology = replace(topology, parallelism=self._rescaled.at(attempt, topology.parallelism))
+        return _layout(job, topology, chaining=chained(self._plan))
