@@ -84,4 +84,4 @@ def _programs(first: Job, edits: tuple[str, ...]) -> tuple[Job, ...]:
 
 def most_workers(plan: Plan) -> int:
     """As many as the widest of its jobs needs, which may be rescaled while it runs."""
-    return max(*(topology.parallelism for topology in topologies(plan)), *widths(plan))
+    return max((*(topology.parallelism for topology in topologies(plan)), *widths(plan)))

@@ -52,6 +52,7 @@ from holdfast.harness.oracles.recovery.local_copies import LocalOracle
 from holdfast.harness.oracles.recovery.region import RegionOracle
 from holdfast.harness.oracles.recovery.reported_checkpoints import ReportedCheckpointsOracle
 from holdfast.harness.oracles.recovery.reread import RereadOracle
+from holdfast.harness.oracles.recovery.rescale import RescaleOracle
 from holdfast.harness.oracles.recovery.restore import RestoreOracle
 from holdfast.harness.oracles.recovery.time import TimeOracle
 from holdfast.harness.oracles.recovery.ttl import TtlOracle
@@ -74,6 +75,7 @@ ORACLES = (
     ReachOracle(),
     RetainOracle(),
     SavepointOracle(),
+    RescaleOracle(),
     RestoreOracle(),
     StateOracle(),
     TimeOracle(),

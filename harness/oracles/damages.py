@@ -64,6 +64,7 @@ DAMAGES: Mapping[str, Damage] = {
     "REACH": Damage.MISSING_FILE,
     "REGION": Damage.WRONG_RESTART,
     "REREAD": Damage.WRONG_RESTART,
+    "RESCALE": Damage.WRONG_RESTART,
     "RESTORE": Damage.WRONG_STATE,
     "RESTORE/audit-failed": Damage.MISSING_FILE,
     "RESTORE/recovery-not-repeated": Damage.WRONG_RESTART,

@@ -10,6 +10,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.layout import Layout, Layouts, widest_layout
+from holdfast.harness.oracles.shared.submissions import Submissions
 
 Crossing = events.BatchSent | events.BatchProcessed | events.BarrierSent | events.BarrierReceived
 
@@ -42,10 +43,13 @@ class ChainOracle:
         layouts = Layouts(history)
         _Trace(history, widest_layout(history.plan), findings)
         completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
+        job_of = Submissions(history).of
+        triggered = {(job_of(event), event.checkpoint): event for event in history.of(events.CheckpointTriggered)}
         for published in history.of(events.MetadataPublished):
             if published.checkpoint in completed:
                 findings.check("operator-missing")
-                operators = len(layouts.of(published).subtasks)
+                taken = triggered.get((job_of(published), published.checkpoint), published)
+                operators = len(layouts.of(taken).subtasks)
                 if published.states != operators:
                     message = (
                         f"checkpoint {published.checkpoint} holds the state of {published.states} of {operators} "
