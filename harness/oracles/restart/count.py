@@ -27,7 +27,9 @@ from holdfast.harness.oracles.restart.unexplained_error import judge_errors
 from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.coordinator_lives import followed_lives
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
+from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.options import NS_PER_MS
+from holdfast.harness.oracles.shared.submissions import Submissions
 
 _BY_USERS = frozenset({events.JobStatus.CANCELLING, events.JobStatus.CANCELED, events.JobStatus.SUSPENDED})
 
@@ -262,7 +264,7 @@ def _judge_deaths(history: History, exempt: Exemptions, findings: Findings) -> N
         for attempt, task in running.items():  # Regions that restart alone are in attempts of their own.
             if _counted(history, task):
                 findings.check("failure-not-counted")
-            elif not _coordinator_lost(history, exempt, task) and not _over(history, death):
+            elif not (_coordinator_lost(history, exempt, task) or _over(history, death) or _rescaled(history, task)):
                 message = f"{death.dead_node} dies running attempt {attempt}, and no failure of it is counted"
                 findings.violated("failure-not-counted", message, task, death)
 
@@ -275,6 +277,15 @@ def _over(history: History, death: events.NodeDied) -> bool:
     return any(told.status in events.OVER for told in before[-1:]) or any(
         told.status in _BY_USERS for told in after[:1]
     )
+
+
+def _rescaled(history: History, task: events.TaskStarted) -> bool:
+    """Whether what followed the attempt of a task was a rescale: that had cancelled its tasks already, or was to."""
+    following = next((event for event in history.of(events.AttemptStarted) if event.attempt > task.attempt), None)
+    layouts, job_of = Layouts(history), Submissions(history).of
+    if following is None or job_of(following) != job_of(task):
+        return False
+    return layouts.of(following) is not layouts.of(task)
 
 
 def _counted(history: History, task: events.TaskStarted) -> bool:
