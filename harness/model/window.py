@@ -24,6 +24,10 @@ class Window(StrEnum):
     REGION_RESTARTED = "region-restarted"
     REGION_STRUCK = "region-struck"
     BUILT_ON_SNAPSHOT = "built-on-snapshot"
+    RESCALED = "rescaled"
+    RESCALED_PENDING = "rescaled-pending"
+    RESCALE_STRUCK = "rescale-struck"
+    RESCALE_CUT_CHECKPOINT = "rescale-cut-checkpoint"
 
 
 MEANINGS = {
@@ -39,6 +43,10 @@ MEANINGS = {
     Window.REGION_RESTARTED: "a region of the job restarted alone, while another went on",
     Window.REGION_STRUCK: "after a region had restarted alone, a failure came before the next checkpoint was complete",
     Window.BUILT_ON_SNAPSHOT: "a checkpoint named files of the snapshot from which its job had begun",
+    Window.RESCALED: "a running job went on from a checkpoint of another parallelism",
+    Window.RESCALED_PENDING: "a running job went on at another parallelism with transactions that were to be committed",
+    Window.RESCALE_STRUCK: "a process died between the request of a parallelism and the time when all tasks ran at it",
+    Window.RESCALE_CUT_CHECKPOINT: "a checkpoint under way was aborted because the job was rescaled",
 }
 """By window, when a run hits it."""
 
@@ -55,6 +63,10 @@ REMEDIES = {
     Window.REGION_RESTARTED: "kill one worker of a job of several regions",
     Window.REGION_STRUCK: "kill a second worker soon after a region restarted alone",
     Window.BUILT_ON_SNAPSHOT: "claim a checkpoint with increments, and let another one complete",
+    Window.RESCALED: "require another parallelism of the running job after a checkpoint",
+    Window.RESCALED_PENDING: "require another parallelism right after a checkpoint of a job with two-phase commit",
+    Window.RESCALE_STRUCK: "kill a process at the event rescale_accepted",
+    Window.RESCALE_CUT_CHECKPOINT: "require another parallelism at the event checkpoint_triggered",
 }
 """By window, what would hit it."""
 

@@ -198,6 +198,18 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "drops-in-flight-when-rescaled": LOST,
     "takes-all-in-flight": STUCK,
     "moves-held-back": ("LIVE/end-not-reached", *EXTRA),
+    "rescale-keeps-key-groups": ("COUNT/failure-without-cause", *LOST, *STUCK),
+    "rescale-counts-as-failure": ("COUNT/failure-without-cause",),
+    "rescale-restores-older": ("LOUD/started-older", "LIVE/end-not-reached", *EXTRA),
+    "rescale-numbers-anew": (
+        "CHAIN/operator-missing",
+        "COUNT/failure-without-cause",
+        "RESTORE/audit-differs",
+        "RESTORE/position-differs",
+        *STUCK,
+    ),
+    "rescale-keeps-readers": STUCK,
+    "rescale-moves-held-back": ("LIVE/end-not-reached", *EXTRA),
     "keeps-foreign-keys": (
         "RESTORE/rescaled-state-differs",
         "RESTORE/audit-differs",

@@ -15,6 +15,10 @@ from holdfast.harness.model.window import Window
 _OF_RESTARTS = frozenset(
     {events.FailureCounted, events.JobSwitched, events.NodeDied, events.AttemptStarted, events.CheckpointCompleted}
 )
+_OF_RESCALES = (
+    events.RescaleRequested, events.RescaleAccepted, events.JobSwitched, events.NodeDied, events.CheckpointAborted,
+    events.AttemptStarted, events.TaskStarted,
+)  # fmt: skip
 
 
 def windows_hit(history: History) -> frozenset[Window]:
@@ -28,6 +32,7 @@ def _found(history: History) -> Iterator[Window]:
         yield Window.RESTORED_STATE
     yield from _of_input(history, restored)
     yield from _of_restarts(history)
+    yield from _of_rescales(history)
     if _transaction_in_doubt(history):
         yield Window.TRANSACTION_IN_DOUBT
     if any(content.batches for event in history.of(events.ChannelStateTaken) for content in event.channels):
@@ -58,6 +63,30 @@ def _of_restarts(history: History) -> Iterator[Window]:
             restarting = True
             if alone:
                 yield Window.REGION_STRUCK
+
+
+def _of_rescales(history: History) -> Iterator[Window]:
+    """A rescale is under way from its request to the time when every task runs."""
+    requested = accepted = False
+    width, rescaled = 0, set[int]()
+    for event in sorted(history.of_kinds(_OF_RESCALES), key=lambda event: event.time_ns):
+        if isinstance(event, events.RescaleRequested):
+            requested = True
+        elif isinstance(event, events.RescaleAccepted):
+            accepted = True
+        elif isinstance(event, events.JobSwitched) and event.status is events.JobStatus.RUNNING:
+            requested = accepted = False
+        elif isinstance(event, events.NodeDied) and requested:
+            yield Window.RESCALE_STRUCK
+        elif isinstance(event, events.CheckpointAborted) and accepted:
+            yield Window.RESCALE_CUT_CHECKPOINT
+        elif isinstance(event, events.AttemptStarted):
+            if event.parallelism != width and width and event.restored_checkpoint is not None:
+                rescaled.add(event.attempt)
+                yield Window.RESCALED
+            width = event.parallelism
+        elif isinstance(event, events.TaskStarted) and event.attempt in rescaled and event.pending_transactions:
+            yield Window.RESCALED_PENDING
 
 
 def _restored_attempts(history: History) -> set[int]:

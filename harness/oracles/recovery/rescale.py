@@ -21,7 +21,8 @@ EXCUSED = frozenset({Consequence.RESCALES_JOB, Consequence.REQUESTS_CHECKPOINT, 
 """What a fault may cause that is no reason to refuse a parallelism."""
 FOLLOWED = (
     events.FaultInjected, events.RescaleRequested, events.RescaleAccepted, events.RescaleRefused,
-    events.AttemptStarted, events.JobSwitched, events.CheckpointTriggered, events.CheckpointCompleted,
+    events.AttemptStarted, events.FailureCounted, events.JobSwitched, events.CheckpointTriggered,
+    events.CheckpointCompleted,
 )  # fmt: skip
 ENOUGH = 2
 """So many checkpoints of a former attempt, all of them triggered when nothing was in the way of a rescale."""
@@ -38,6 +39,7 @@ class RescaleOracle:
         "not-taken": "an attempt is deployed at a former parallelism, though the job has accepted another one",
         "above-max": "a parallelism is accepted that the max parallelism of the job does not allow",
         "refused-possible": "a job refuses a parallelism that it could go on at",
+        "counted-as-failure": "a failure is counted for a rescale, with nothing that failed",
         "goes-on-as-before": "an accepted parallelism does not take effect, though nothing is in its way",
     }
     evidence: tuple[type[events.Event], ...] = (events.RescaleRequested, events.AttemptStarted)
@@ -63,6 +65,7 @@ class _Job:
         requested: by parallelism, the request that this job may have made durable without saying so.
         deployed: by attempt, at which parallelism.
         behind: by checkpoint, those of former attempts that nothing excuses.
+        counted: the failures since a parallelism was accepted that no attempt has followed yet; None: one has.
         over: it ends.
     """
 
@@ -73,6 +76,7 @@ class _Job:
         self.deployed: dict[int, int] = {}
         self.behind: dict[int, events.CheckpointTriggered] = {}
         self.completed: list[events.CheckpointCompleted] = []
+        self.counted: list[events.FailureCounted] | None = None
         self.over = False
 
 
@@ -89,7 +93,7 @@ class _Trace:
         self._exempt: Exemptions = exemptions(history)
         self._layouts = Layouts(history)
         self._topologies = topologies(history.plan)
-        self._required: set[int] = set()
+        self._required: list[int] = []
         self._others: list[events.FaultInjected] = []
         self._jobs: dict[int, _Job] = {}
         disturbing = history.of_kinds((events.FaultInjected, events.FaultHealed, events.NodeStarted, events.NodeDied))
@@ -105,13 +109,16 @@ class _Trace:
         job = self._jobs.setdefault(number, _Job(self._topologies[number].parallelism))
         match event:
             case events.RescaleRequested():
-                job.requested[event.parallelism] = event
+                self._requested(job, event)
             case events.RescaleAccepted():
                 self._accepted(job, event, most)
             case events.RescaleRefused():
                 self._refused(job, event, most)
             case events.AttemptStarted():
                 self._deployed(job, event)
+            case events.FailureCounted():
+                if job.counted is not None:
+                    job.counted.append(event)
             case events.JobSwitched():
                 job.over = job.over or event.status in (*events.OVER, events.JobStatus.CANCELLING)
             case events.CheckpointTriggered():
@@ -123,7 +130,7 @@ class _Trace:
     def _acted(self, event: events.FaultInjected) -> None:
         if self._exempt.may_cause(event, Consequence.RESCALES_JOB):
             parameters = self._history.plan.faults[event.fault].parameters
-            self._required.add(int(parameters.get(PARALLELISM, 0)))
+            self._required.append(int(parameters.get(PARALLELISM, 0)))
         if event.may_cause is None or not EXCUSED.issuperset(event.may_cause):
             self._others.append(event)
 
@@ -131,9 +138,20 @@ class _Trace:
         """Whether an event is of an attempt at another parallelism than the accepted one."""
         return job.deployed.get(event.attempt, job.parallelism) != job.parallelism
 
+    def _requested(self, job: _Job, event: events.RescaleRequested) -> None:
+        """Orders are taken up as they come; the last one may come twice."""
+        self._findings.check("not-required")
+        if event.parallelism in self._required:
+            del self._required[: self._required.index(event.parallelism) + 1]
+        elif self._required or event.parallelism not in (job.parallelism, *job.requested):
+            message = f"parallelism {event.parallelism} is taken up, which nobody has required"
+            self._findings.violated("not-required", message, event)
+        job.requested[event.parallelism] = event
+
     def _accepted(self, job: _Job, event: events.RescaleAccepted, most: int) -> None:
         self._findings.check("not-required")
-        if event.parallelism not in self._required:
+        self._findings.check("refused-possible")
+        if event.parallelism not in job.requested:
             message = f"parallelism {event.parallelism} is accepted, which nobody has required"
             self._findings.violated("not-required", message, event)
         if most:
@@ -141,12 +159,15 @@ class _Trace:
             if event.parallelism > most:
                 message = f"parallelism {event.parallelism} is accepted, and the max parallelism is {most}"
                 self._findings.violated("above-max", message, event)
+                return
         job.parallelism, job.accepted = event.parallelism, event
+        job.counted = []
         job.requested.clear()
         job.behind.clear()
         job.completed.clear()
 
     def _refused(self, job: _Job, event: events.RescaleRefused, most: int) -> None:
+        self._findings.check("above-max", event.parallelism > most)
         holds_back = bool(self._layouts.of(event).buffers)
         if self._others or job.over or holds_back:
             return
@@ -160,15 +181,30 @@ class _Trace:
         if not event.parallelism:
             return
         job.deployed[event.attempt] = event.parallelism
+        self._judge_counted(job, event)
         requested = job.requested.get(event.parallelism)
         if requested is not None and requested.node != event.node:
             job.parallelism, job.accepted = event.parallelism, None
         self._findings.check("not-taken")
         if event.parallelism == job.parallelism:
+            self._findings.check("goes-on-as-before", job.accepted is not None)
             return
         message = f"attempt {event.attempt} is deployed at parallelism {event.parallelism}, not {job.parallelism}"
-        clause = "not-taken" if job.accepted is not None else "not-required"
-        self._findings.violated(clause, message, *((job.accepted,) if job.accepted is not None else ()), event)
+        if job.accepted is None:
+            self._findings.violated("not-required", message, event)
+            return
+        self._findings.violated("not-taken", message, job.accepted, event)
+        job.parallelism, job.accepted = event.parallelism, None  # What comes of it is no other fault
+
+    def _judge_counted(self, job: _Job, event: events.AttemptStarted) -> None:
+        """Whatever fails at the same time is counted, of course."""
+        counted, job.counted = job.counted, None
+        if counted is None or self._others or self._history.of(events.MachineStalled):
+            return
+        self._findings.check("counted-as-failure")
+        if counted:
+            message = f"a failure is counted ({counted[0].cause}) for the rescale to {event.parallelism}"
+            self._findings.violated("counted-as-failure", message, *counted, event)
 
     def _completed(self, job: _Job, event: events.CheckpointCompleted) -> None:
         if event.checkpoint not in job.behind or job.accepted is None or job.over:

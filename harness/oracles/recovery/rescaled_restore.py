@@ -16,6 +16,7 @@ from holdfast.harness.model.events import (
     CheckpointCompleted,
     Event,
     JobSubmitted,
+    RescaleRequested,
     SnapshotTaken,
     TaskStarted,
 )
@@ -94,6 +95,9 @@ class RescaledRestores:
                 self._judge_attempt(taken, found, attempt, findings)
             self._judge_in_flight(attempt, checkpoint, restored.get(attempt.attempt, []), findings)
             self._judge_sizes(former, attempt, checkpoint, taken, findings)
+        for required in history.of(RescaleRequested):
+            if self._layouts.of(required).buffers:
+                findings.check("held-back-moved")  # Refused, or told by the attempt that follows.
         for submitted in history.of(JobSubmitted):
             if self._key_groups_differ(submitted, submitted.checkpoint or 0):
                 findings.check("key-groups-changed")
@@ -183,6 +187,8 @@ class RescaledRestores:
         if any(each.skipped for each in found):
             return
         recorded = tuple(self._in_flight.all_of(attempt, checkpoint).values())
+        if recorded:
+            findings.check("rescaled-in-flight", _batches(recorded))
         wanted, put_back = _flows(recorded), _flows(found)
         for edge in sorted(wanted.keys() | put_back.keys()):
             before, after = wanted.get(edge, NOTHING), put_back.get(edge, NOTHING)

@@ -18,11 +18,13 @@ from holdfast.harness.engine.executor.windows import windows_hit
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.checkpoint import FailureReason
 from holdfast.harness.model.events import (
     AttemptStarted,
     ChannelContent,
     ChannelStateRestored,
     ChannelStateTaken,
+    CheckpointAborted,
     CheckpointCompleted,
     Event,
     FailureCounted,
@@ -33,6 +35,8 @@ from holdfast.harness.model.events import (
     JobSwitched,
     MetadataPublished,
     NodeDied,
+    RescaleAccepted,
+    RescaleRequested,
     SourceEmitted,
     StateFound,
     TaskStarted,
@@ -86,6 +90,16 @@ def published(attempt: int, folder: str, state: str = "") -> MetadataPublished:
     return MetadataPublished(attempt=attempt, checkpoint=attempt, path=f"{folder}/_metadata", files=files)
 
 
+WIDE = AttemptStarted(attempt=1, parallelism=3)
+NARROW = AttemptStarted(attempt=2, restored_checkpoint=1, parallelism=2)
+REQUIRED, ACCEPTED = RescaleRequested(attempt=1, parallelism=2), RescaleAccepted(attempt=1, parallelism=2)
+ABORTED = CheckpointAborted(attempt=1, checkpoint=2, reason=FailureReason.SUSPENDED)
+
+
+def pending(number: int) -> TaskStarted:
+    return TaskStarted(attempt=number, subtask=SINK, restored_checkpoint=1, pending_transactions=("t",))
+
+
 HITS: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, 3)]),
     (Window.RESTORED_STATE, [attempt(2, 3), TaskStarted(attempt=2, subtask="sum[0]", restored_checkpoint=3)]),
@@ -109,6 +123,11 @@ HITS: list[tuple[Window, list[Event]]] = [
     (Window.REGION_RESTARTED, [ALONE]),
     (Window.REGION_STRUCK, [ALONE, RUNS, FAILED]),
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), SUBMITTED, published(11, "chk-2", "chk-1/state")]),
+    (Window.RESCALED, [WIDE, NARROW]),
+    (Window.RESCALED_PENDING, [WIDE, NARROW, pending(2)]),
+    (Window.RESCALE_STRUCK, [REQUIRED, DIED]),
+    (Window.RESCALE_STRUCK, [REQUIRED, ACCEPTED, NARROW, DIED, RUNS]),
+    (Window.RESCALE_CUT_CHECKPOINT, [REQUIRED, ACCEPTED, ABORTED]),
 ]
 NEAR: list[tuple[Window, list[Event]]] = [
     (Window.RESTORED_STATE, [attempt(1, None), attempt(2, None)]),
@@ -142,6 +161,14 @@ NEAR: list[tuple[Window, list[Event]]] = [
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), SUBMITTED, published(11, "chk-2", "chk-2/state")]),
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(1, "chk-2", "chk-1/state"), SUBMITTED]),
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(11, "chk-2", "chk-1/state")]),
+    (Window.RESCALED, [WIDE, AttemptStarted(attempt=2, parallelism=2)]),
+    (Window.RESCALED, [WIDE, AttemptStarted(attempt=2, restored_checkpoint=1, parallelism=3)]),
+    (Window.RESCALED_PENDING, [WIDE, NARROW, TaskStarted(attempt=2, subtask=SINK, restored_checkpoint=1)]),
+    (Window.RESCALED_PENDING, [WIDE, pending(1), NARROW]),
+    (Window.RESCALE_STRUCK, [DIED, REQUIRED, ACCEPTED, NARROW, RUNS]),
+    (Window.RESCALE_STRUCK, [REQUIRED, ACCEPTED, NARROW, RUNS, DIED]),
+    (Window.RESCALE_CUT_CHECKPOINT, [ABORTED, REQUIRED, ACCEPTED]),
+    (Window.RESCALE_CUT_CHECKPOINT, [REQUIRED, ABORTED, ACCEPTED]),
     (Window.OVERTAKING, [ChannelStateTaken(subtask="sum[0]", checkpoint=1, channels=EMPTY)]),
     (
         Window.RESTORED_IN_FLIGHT,

@@ -209,6 +209,17 @@ def a_suspended_job_restarts() -> History:
     return standing(*lines, expected=ExpectedEnd.SUSPENDED)
 
 
+@bad("command-ignored")
+def nobody_takes_up_a_rescale() -> History:
+    return standing(running(), 100, ordered("rescale"))
+
+
+@near("command-ignored")
+def a_rescale_is_refused() -> History:
+    refused = events.RescaleRefused(parallelism=3, reason="there are too few workers.")
+    return standing(running(), 100, ordered("rescale"), events.RescaleRequested(parallelism=3), refused)
+
+
 @near("command-ignored")
 def it_is_obeyed() -> History:
     end = switched(events.JobStatus.CANCELED)

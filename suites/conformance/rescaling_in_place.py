@@ -1,0 +1,266 @@
+"""Rescales of a running job (RULES RSC), as Flink's adaptive scheduler does them for its resource requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.faults.process import kill
+from holdfast.faults.storage import slow_storage
+from holdfast.faults.task import slow_task
+from holdfast.faults.user import rescale
+from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.job import Job, ListState
+from holdfast.harness.model.jobs import (
+    BROADCAST,
+    FORWARD,
+    JOIN,
+    KEYED_SUM,
+    MINI_BATCH,
+    REBALANCE,
+    TWO_PIPELINES,
+    listed,
+)
+from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology
+from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.harness.model.topology import subtasks
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.finishing import HALF
+from holdfast.suites.conformance.incremental import INCREMENTAL
+from holdfast.suites.conformance.plans import EVERYWHERE, TWO_RETAINED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.regions import REGION
+from holdfast.suites.conformance.rescaling import AT_COMMIT, ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
+from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
+
+FOUR = {"partitions": 4, "records": 400}
+
+
+def rescaled_in_place(
+    first: int,
+    *then: int,
+    faults: tuple[FaultSpec, ...] = (),
+    options: Mapping[str, str] = {},
+    **fields: Any,
+) -> Plan:
+    """A job is to go on at another parallelism behind its third checkpoint; and so again, three checkpoints later."""
+    required = (rescale(width, after_checkpoint=3 + 3 * number) for number, width in enumerate(then))
+    return plan(
+        *required, *faults, topology=Topology(parallelism=first), options=options, **{"records": FOUR, **fields}
+    )
+
+
+BY_KEY = (
+    rescaled_in_place(2, 3),
+    rescaled_in_place(3, 2, options=TWO_RETAINED),
+    rescaled_in_place(3, 1, options=IN_FILES),
+    rescaled_in_place(2, 3, job=JOIN),
+    rescaled_in_place(3, 2, job=BROADCAST),
+    rescaled_in_place(2, 4, 1, 3),
+    rescaled_in_place(2, 4, options={**IN_FILES, **INCREMENTAL}),
+    plan(rescale(3, after_checkpoint=14), topology=Topology(2), job=HALF, records={**FOUR, "idle_partition": 0}),
+)
+AT_RECORD = gate("persist-job-record", COORDINATOR)
+BEHIND = {"after_checkpoint": 3, "at_event": "rescale_accepted"}
+STRUCK = (
+    rescaled_in_place(2, 3, faults=(kill(COORDINATOR, after_checkpoint=5),)),
+    plan(
+        kill(COORDINATOR, after_checkpoint=3, at_event="rescale_requested", gate=AT_RECORD),
+        rescale(3, after_checkpoint=3),
+        topology=Topology(2),
+        records=FOUR,
+    ),
+    plan(kill(COORDINATOR, **BEHIND), rescale(1, after_checkpoint=3), topology=Topology(3), records=FOUR),
+    plan(kill(WORKERS[1], **BEHIND), rescale(2, after_checkpoint=3), topology=Topology(3), records=FOUR),
+    plan(
+        kill(WORKERS[0], **BEHIND, gate=gate("read-state", WORKERS[0])),
+        rescale(4, after_checkpoint=3),
+        topology=Topology(2),
+        options=IN_FILES,
+        records=FOUR,
+    ),
+    plan(
+        kill(WORKERS[0], after_checkpoint=3),
+        rescale(3, after_checkpoint=3, at_event="failure_counted"),
+        topology=Topology(2),
+        job=TWO_PIPELINES,
+        options=REGION,
+        records=FOUR,
+    ),
+)
+"""A process dies before, while or after a parallelism is recorded, while tasks are cancelled, or while they restore;
+and a region waits for its restart when the job is to be rescaled."""
+SLOW_STATE = slow_storage("write-state", 60, 600, after_checkpoint=3)
+CUT_SHORT = (
+    plan(
+        rescale(4, after_checkpoint=3),
+        rescale(2, after_checkpoint=3, at_event="transaction_precommitted"),
+        SLOW_STATE,
+        topology=Topology(2),
+        options=IN_FILES,
+        records=FOUR,
+    ),
+    plan(
+        rescale(3, after_checkpoint=3, at_event="checkpoint_triggered"),
+        SLOW_STATE,
+        topology=Topology(2),
+        options=IN_FILES,
+        records=FOUR,
+    ),
+)
+"""The first goes back to where it was before any checkpoint of the wider attempt has completed."""
+FROM_THE_START = plan(
+    rescale(2, at_event="checkpoint_triggered"),
+    topology=Topology(4),
+    job=REBALANCE,
+    options={**SELDOM, **ENUMERATED},
+    records=FOUR,
+)
+SPREAD = (
+    rescaled_in_place(2, 4, job=FORWARD, faults=(AT_COMMIT,), options=SELDOM, records=SLOWLY),
+    rescaled_in_place(4, 2, job=FORWARD, faults=(AT_COMMIT,), options=SELDOM, records=SLOWLY),
+    rescaled_in_place(2, 4, job=REBALANCE, options={**SELDOM, **ENUMERATED}),
+    rescaled_in_place(4, 2, job=REBALANCE, options={**SELDOM, **ENUMERATED}),
+)
+IN_LISTS = (
+    rescaled_in_place(3, 2, job=listed(ListState.SPLIT)),
+    rescaled_in_place(2, 3, job=listed(ListState.SPLIT), options=IN_FILES),
+    rescaled_in_place(3, 2, job=listed(ListState.UNION)),
+)
+
+
+def in_flight(first: int, then: int, job: Job = KEYED_SUM, busy: str = "sum[0]") -> Plan:
+    """The latest checkpoint holds what was in flight to a busy subtask."""
+    slow = slow_task(Target(Role.TASK, subtasks(job, Topology(first)).index(busy)), 12, 1_500)
+    return rescaled_in_place(
+        first,
+        then,
+        job=job,
+        faults=(slow,),
+        options={**UNALIGNED, **FEW_BUFFERS},
+        bounds=Bounds(safety_ms=6_000, liveness_ms=6_000),
+        records=BUSY,
+    )
+
+
+IN_FLIGHT = (in_flight(2, 3), in_flight(3, 2), in_flight(3, 2, JOIN, "join[1]"))
+REFUSED = (
+    plan(rescale(4, after_checkpoint=3), topology=Topology(2, 3), records=FOUR),
+    plan(rescale(0, after_checkpoint=3), topology=Topology(2), records=FOUR),
+)
+HELD_BACK = rescaled_in_place(2, 3, job=MINI_BATCH, records=STEADILY)
+
+CASES = with_needs(
+    Case(
+        id="rescaling/in-place",
+        purpose="Does a running job go on at another parallelism, with each key in exactly one subtask?",
+        method="A job is told to be wider, narrower, and each in turn, while records arrive.",
+        passes="It restores its latest checkpoint at that parallelism, no failure is counted, ids of checkpoints go "
+        "on, and the output is the right one, once.",
+        decides=(
+            Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "rescale-keeps-key-groups"),
+            Decision("RSC-07", "RESCALE", ("not-required",), "rescale-takes-one-more"),
+            Decision("RSC-07", "RESCALE", ("refused-possible",), "rescale-never-narrower"),
+            Decision("RSC-07", "RESCALE", ("goes-on-as-before",), "rescale-waits-for-failure"),
+            Decision("RSC-07", "RESCALE", ("counted-as-failure",), "rescale-counts-as-failure"),
+            Decision("RSC-07", "COORD", ("restored-not-latest",), "rescale-restores-older"),
+            Decision("RSC-07", "COORD", ("ids-not-increasing",), "rescale-numbers-anew"),
+        ),
+        windows=(Window.RESCALED, Window.RESTORED_STATE),
+        pictures=("rescale",),
+        plan=each_of(BY_KEY),
+        runs=len(BY_KEY),
+        mutant_plan=BY_KEY[1],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-struck",
+        purpose="Does an accepted parallelism survive whatever dies while the job is rescaled?",
+        method="The coordinator dies before, while or after it is recorded, a worker while tasks are cancelled or "
+        "restored, and a region waits for its restart.",
+        passes="From the acceptance on each attempt is at that parallelism; one that is not recorded is not accepted.",
+        decides=(
+            Decision("RSC-07", "RESCALE", ("not-taken",), "rescale-forgotten-at-takeover"),
+            Decision("RSC-07", "RESCALE", ("not-taken",), "rescale-accepted-unrecorded"),
+        ),
+        windows=(Window.RESCALED, Window.RESCALE_STRUCK),
+        plan=each_of(STRUCK),
+        runs=len(STRUCK),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-during-checkpoint",
+        purpose="What becomes of a checkpoint under way, and of its transactions, when the job is rescaled?",
+        method="A job is told to be wider when a checkpoint is triggered, or narrower again when its sinks have closed "
+        "transactions for a checkpoint that is slow to complete.",
+        passes="The checkpoint is aborted, and so is each transaction that no completed one promises.",
+        decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "rescale-leaves-open-of-removed"),),
+        windows=(Window.RESCALED, Window.RESCALE_CUT_CHECKPOINT),
+        plan=each_of(CUT_SHORT),
+        runs=len(CUT_SHORT),
+    ),
+    Case(
+        id="rescaling/in-place-from-the-start",
+        purpose="Does a job go on at another parallelism that has no checkpoint yet?",
+        method="A job whose splits an enumerator assigns is told to be narrower during its first checkpoint.",
+        passes="It begins anew with all splits at the readers that there are, and the output is the right one, once.",
+        decides=(Decision("RSC-05", "LIVE", ("end-not-reached",), "rescale-keeps-readers"),),
+        windows=(Window.RESCALE_CUT_CHECKPOINT,),
+        plan=FROM_THE_START,
+    ),
+    Case(
+        id="rescaling/in-place-splits-and-transactions",
+        purpose="Do the splits and pending transactions of a running job continue, each once, at another parallelism?",
+        method="A job is told to be wider or narrower when transactions are pending, with a kill in front of a commit.",
+        passes="Each partition continues where it was, at one reader; each pending transaction is committed once.",
+        decides=(
+            Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
+            Decision("RSC-05", "RESTORE", ("rescaled-transactions-differ",), "leaves-transactions-of-others"),
+        ),
+        windows=(Window.RESCALED, Window.RESCALED_PENDING),
+        plan=each_of(SPREAD),
+        runs=len(SPREAD),
+        mutant_plan=SPREAD[1],
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-list-state",
+        purpose="Is no element of list state lost with the subtask that had it?",
+        method="A job that notes each batch in list state is told to be narrower, or wider.",
+        passes="Each element is given to one subtask, and of union list state all of them to each.",
+        decides=(Decision("RSC-03", "RESTORE", ("list-lost",), "rescale-loses-lists-of-removed"),),
+        windows=(Window.RESCALED,),
+        plan=each_of(IN_LISTS),
+        runs=len(IN_LISTS),
+        mutant_plan=IN_LISTS[0],
+    ),
+    Case(
+        id="rescaling/in-place-in-flight",
+        purpose="Is what was in flight at an unaligned checkpoint taken up once when a running job is rescaled?",
+        method="A job whose inputs are full at every barrier is told to be wider or narrower.",
+        passes="Of each edge all records that were in flight are put back, and the output is the right one, once.",
+        decides=(Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),),
+        windows=(Window.RESCALED, Window.RESTORED_IN_FLIGHT),
+        plan=each_of(IN_FLIGHT),
+        runs=len(IN_FLIGHT),
+        mutant_plan=IN_FLIGHT[0],
+    ),
+    Case(
+        id="rescaling/in-place-refused",
+        purpose="Is a parallelism refused that the job cannot go on at, and no other?",
+        method="A job is told to go on above its max parallelism, and at no subtask at all.",
+        passes="It says why, and goes on as it was.",
+        decides=(Decision("RSC-02", "RESCALE", ("above-max",), "rescale-above-max-parallelism"),),
+        plan=each_of(REFUSED),
+        runs=len(REFUSED),
+        tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-held-back",
+        purpose="Is another parallelism refused where records are held back, whose order would be lost?",
+        method="A job with a mini-batch is told to be wider.",
+        passes="It says why, and goes on as it was.",
+        decides=(Decision("RSC-04", "RESTORE", ("held-back-moved",), "rescale-moves-held-back"),),
+        plan=HELD_BACK,
+        tiers=EVERYWHERE,
+    ),
+)
