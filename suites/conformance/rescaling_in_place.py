@@ -29,7 +29,7 @@ from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.incremental import INCREMENTAL
 from holdfast.suites.conformance.plans import EVERYWHERE, TWO_RETAINED, WORKERS, each_of, gate, plan, with_needs
 from holdfast.suites.conformance.regions import REGION
-from holdfast.suites.conformance.rescaling import AT_COMMIT, ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
+from holdfast.suites.conformance.rescaling import ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
 
 FOUR = {"partitions": 4, "records": 400}
@@ -115,6 +115,8 @@ FROM_THE_START = plan(
     options={**SELDOM, **ENUMERATED},
     records=FOUR,
 )
+AT_COMMIT = kill(WORKERS[1], **BEHIND, gate=gate("commit", WORKERS[1]))
+"""Of a transaction that was pending when the job was rescaled."""
 SPREAD = (
     rescaled_in_place(2, 4, job=FORWARD, faults=(AT_COMMIT,), options=SELDOM, records=SLOWLY),
     rescaled_in_place(4, 2, job=FORWARD, faults=(AT_COMMIT,), options=SELDOM, records=SLOWLY),
@@ -158,12 +160,12 @@ CASES = with_needs(
         "on, and the output is the right one, once.",
         decides=(
             Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "rescale-keeps-key-groups"),
-            Decision("RSC-07", "RESCALE", ("not-required",), "rescale-takes-one-more"),
-            Decision("RSC-07", "RESCALE", ("refused-possible",), "rescale-never-narrower"),
-            Decision("RSC-07", "RESCALE", ("goes-on-as-before",), "rescale-waits-for-failure"),
-            Decision("RSC-07", "RESCALE", ("counted-as-failure",), "rescale-counts-as-failure"),
-            Decision("RSC-07", "COORD", ("restored-not-latest",), "rescale-restores-older"),
-            Decision("RSC-07", "COORD", ("ids-not-increasing",), "rescale-numbers-anew"),
+            Decision("RSC-01", "RESCALE", ("not-required",), "rescale-takes-one-more"),
+            Decision("RSC-01", "RESCALE", ("refused-possible",), "rescale-never-narrower"),
+            Decision("RSC-01", "RESCALE", ("goes-on-as-before",), "rescale-waits-for-failure"),
+            Decision("RST-03", "RESCALE", ("counted-as-failure",), "rescale-counts-as-failure"),
+            Decision("REC-01", "COORD", ("restored-not-latest",), "rescale-restores-older"),
+            Decision("TRG-02", "COORD", ("ids-not-increasing",), "rescale-numbers-anew"),
         ),
         windows=(Window.RESCALED, Window.RESTORED_STATE),
         pictures=("rescale",),
@@ -179,8 +181,8 @@ CASES = with_needs(
         "restored, and a region waits for its restart.",
         passes="From the acceptance on each attempt is at that parallelism; one that is not recorded is not accepted.",
         decides=(
-            Decision("RSC-07", "RESCALE", ("not-taken",), "rescale-forgotten-at-takeover"),
-            Decision("RSC-07", "RESCALE", ("not-taken",), "rescale-accepted-unrecorded"),
+            Decision("CRD-13", "RESCALE", ("not-taken",), "rescale-forgotten-at-takeover"),
+            Decision("CRD-13", "RESCALE", ("not-taken",), "rescale-accepted-unrecorded"),
         ),
         windows=(Window.RESCALED, Window.RESCALE_STRUCK),
         plan=each_of(STRUCK),

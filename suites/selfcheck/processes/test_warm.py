@@ -35,7 +35,7 @@ write_log(folder / "log", Synthetic().generate({}, 1))
 run = RunContext(RunSettings(plan, "", str(folder), Address("", 0), (), {}, event_steps_ms=(10, 10)))
 imported = set(sys.modules)
 offset, key, value = run.log.read(0, 0, 10)
-operators = {name: run.operator(descriptor, 1) for name, descriptor in run.graph.tasks.items()}
+operators = {name: run.operator(descriptor, run.graph, 1) for name, descriptor in run.graph.tasks.items()}
 batch = operators["source[0]"].process(run.representation.read(0, offset, key, value))
 run.representation.from_arrow(run.representation.to_arrow(batch))
 for operator in operators.values():
