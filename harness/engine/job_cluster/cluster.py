@@ -12,13 +12,14 @@ from uuid import uuid4
 import msgspec
 
 from holdfast.harness.engine.job_cluster.jobs import Job, SavepointOperation
+from holdfast.harness.engine.job_cluster.requirements import PENDING, Requirements, required
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import JobSubmitted
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.model.submitted_jobs import SUBMIT
+from holdfast.harness.model.submitted_jobs import PARALLELISM, RESCALE, SUBMIT
 from holdfast.harness.spi.controls.job import JobControl
 from holdfast.harness.spi.system import Deployment
 
@@ -59,7 +60,12 @@ class Cluster:
         inputs = tools.workloads[plan.workload.name].generate(plan.workload.parameters, plan.run_seed)
         with foreign(f"system {plan.system!r}"):
             self._deployment: Deployment = system.deploy(plan, inputs, Tier.PROCESS, folder)
-        self._present = self._begin(plan.job.name)
+        self._present = self._begin(plan.job.name, self.slots)
+
+    @property
+    def slots(self) -> int:
+        """How many subtasks of a vertex there is room for."""
+        return self.plan.topology.parallelism
 
     # --- its own thread ---
 
@@ -85,8 +91,9 @@ class Cluster:
             except (LookupError, ValueError, OSError) as error:
                 answers.put(error)
 
-    def _begin(self, name: str) -> Job:
-        job = Job(uuid4().hex, name, time.time_ns() // 1_000_000)
+    def _begin(self, name: str, parallelism: int) -> Job:
+        now_ms, requirements = time.time_ns() // 1_000_000, Requirements(1, parallelism)
+        job = Job(uuid4().hex, name, now_ms, parallelism, requirements)
         self.jobs[job.job] = job
         return job
 
@@ -126,11 +133,11 @@ class Cluster:
         """
         if not self._present.over:
             raise Refused(f"job {self._present.job} is {self._present.state}: stop or cancel it first.")
-        slots = self.plan.topology.parallelism
-        if int(parameters.get("parallelism", 0)) > slots:
-            raise Refused(f"parallelism {parameters['parallelism']} is too large: the cluster has {slots} slots.")
-        self._submit({"restore": 0, **parameters})
-        self._present = self._begin(self.plan.job.name)
+        parallelism = int(parameters.get("parallelism", 0)) or self._present.parallelism
+        if parallelism > self.slots:
+            raise Refused(f"parallelism {parallelism} is too large: the cluster has {self.slots} slots.")
+        self._submit({"restore": 0, **parameters, "parallelism": parallelism})
+        self._present = self._begin(self.plan.job.name, parallelism)
         return {"jobid": self._present.job}
 
     def savepoint(self, identity: str, directory: str, words: Mapping[str, int | str], command: str) -> Answer:
@@ -181,6 +188,51 @@ class Cluster:
             answer["operation"] = {"location": operation.location}
         return answer
 
+    def require(self, identity: str, body: Mapping[str, Any]) -> Answer:
+        """Let a job go on at another parallelism, while it runs; `requirements` says what becomes of that.
+
+        Args:
+            identity: of the job.
+            body: of the request, see requirements.required.
+
+        Raises:
+            Unknown: there is no such job.
+            Refused: it has ended, another request is under way, or there are too few slots.
+            ValueError: the request is none.
+        """
+        job = self.job(identity)
+        if job.over:
+            raise Refused(f"job {identity} is {job.state}: only a running job is rescaled.")
+        if job.requirements.state == PENDING:
+            raise Refused(f"job {identity} has not answered the last requirements yet: send these again.")
+        wanted = required(body, [vertex.name for vertex in self.plan.job.vertices])
+        if wanted.lower > self.slots:
+            raise Refused(f"{wanted.lower} subtasks at least are too many: the cluster has {self.slots} slots.")
+        parallelism = min(wanted.upper, self.slots)
+        self._deployment.controls[JobControl].command(RESCALE, {PARALLELISM: parallelism})
+        job.requirements = wanted
+        return {}
+
+    def requirements(self, identity: str) -> Answer:
+        """By vertex, the bounds that a job has.
+
+        Raises:
+            Unknown: there is no such job.
+            Refused: it has refused those that were asked for last.
+        """
+        job = self.job(identity)
+        known = job.requirements
+        if known.refusal:
+            refusal, job.requirements = known.refusal, Requirements(1, job.parallelism)
+            raise Refused(refusal)
+        bounds = {"parallelism": {"lowerBound": known.lower, "upperBound": known.upper}}
+        return {vertex.name: bounds for vertex in self.plan.job.vertices}
+
+    def answered(self, identity: str) -> Answer:
+        """Whether a job that is told to go on at another parallelism has answered, or has ended meanwhile."""
+        job = self.job(identity)
+        return {"answered": job.over or job.requirements.state != PENDING}
+
     def cancel(self, identity: str) -> Answer:
         """End a job.
 
@@ -213,6 +265,10 @@ class Cluster:
         return {
             "jid": job.job, "name": job.name, "state": job.state, "reason": job.reason,
             "start-time": job.started_ms, "checkpoints": job.completed,
+            "vertices": [
+                {"id": vertex.name, "name": vertex.name, "parallelism": job.parallelism}
+                for vertex in self.plan.job.vertices
+            ],
         }  # fmt: skip
 
     def end(self) -> Answer:

@@ -7,6 +7,8 @@
 | POST /jobs/:id/savepoints | a trigger id; `target-directory`, `formatType`, `cancel-job` (flink-1.14 alone) |
 | POST /jobs/:id/stop | a trigger id; `targetDirectory`, `drain`, `formatType` |
 | GET /jobs/:id/savepoints/:trigger | IN_PROGRESS or COMPLETED, with `location` or `failure-cause` |
+| GET /jobs/:id/resource-requirements | by vertex, `parallelism` with its `lowerBound` and `upperBound` |
+| PUT /jobs/:id/resource-requirements | the same in the body: the running job goes on at another parallelism |
 | PATCH /jobs/:id?mode=cancel | the job is cancelled |
 | DELETE /cluster | the cluster ends |
 """
@@ -14,12 +16,20 @@
 from __future__ import annotations
 
 import json
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from holdfast.harness.engine.job_cluster.cluster import CANCEL_WITH_SAVEPOINT, Answer, Cluster, Refused, Unknown
+from holdfast.harness.engine.job_cluster.cluster import (
+    CANCEL_WITH_SAVEPOINT,
+    STEP_MS,
+    Answer,
+    Cluster,
+    Refused,
+    Unknown,
+)
 from holdfast.harness.model.checkpoint import SavepointFormat
 
 
@@ -56,6 +66,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer("POST")
 
+    def do_PUT(self) -> None:
+        self._answer("PUT")
+
     def do_PATCH(self) -> None:
         self._answer("PATCH")
 
@@ -67,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, method: str) -> None:
         try:
-            status, answer = 200 if method == "GET" else 202, self._route(method)
+            status, answer = 200 if method in ("GET", "PUT") else 202, self._route(method)
         except Unknown as error:
             status, answer = 404, {"errors": [error.args[0]]}
         except Refused as error:
@@ -102,11 +115,23 @@ class _Handler(BaseHTTPRequestHandler):
                 return cluster.ask(lambda: cluster.savepoint(job, target, words, "stop"))
             case "GET", ["jobs", job, "savepoints", trigger]:
                 return cluster.ask(lambda: cluster.savepoint_status(job, trigger))
+            case "GET", ["jobs", job, "resource-requirements"]:
+                return cluster.ask(lambda: cluster.requirements(job))
+            case "PUT", ["jobs", job, "resource-requirements"]:
+                return self._require(job, self._body())
             case "PATCH", ["jobs", job]:
                 return cluster.ask(lambda: cluster.cancel(job))
             case "DELETE", ["cluster"]:
                 return cluster.ask(cluster.end)
         raise Unknown(f"{method} {self.path} is no request that a cluster takes.")
+
+    def _require(self, job: str, body: dict[str, Any]) -> Answer:
+        """Answer when the job has: it makes what is required durable first."""
+        self.cluster.ask(lambda: self.cluster.require(job, body))
+        while not self.cluster.ask(lambda: self.cluster.answered(job))["answered"]:
+            time.sleep(STEP_MS / 1_000)
+        self.cluster.ask(lambda: self.cluster.requirements(job))
+        return {}
 
     def _body(self) -> dict[str, Any]:
         length = int(self.headers.get("Content-Length") or 0)

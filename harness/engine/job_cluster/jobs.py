@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from holdfast.harness.engine.job_cluster.requirements import Requirements
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointAborted,
@@ -11,6 +12,8 @@ from holdfast.harness.model.events import (
     CheckpointRefused,
     JobStatus,
     JobSwitched,
+    RescaleAccepted,
+    RescaleRefused,
     SavepointCompleted,
     SavepointTriggered,
 )
@@ -57,11 +60,15 @@ class Job:
         reason: why it is in it.
         savepoints: by trigger id.
         completed: how many checkpoints are.
+        parallelism: of every vertex, as it is now.
+        requirements: what it is to be.
     """
 
     job: str
     name: str
     started_ms: int
+    parallelism: int
+    requirements: Requirements
     state: str = "CREATED"
     reason: str = ""
     savepoints: dict[str, SavepointOperation] = field(default_factory=dict)
@@ -118,7 +125,10 @@ class Job:
         elif isinstance(event, CheckpointCompleted):
             self.completed += 1
         elif isinstance(event, AttemptStarted):
+            self.parallelism = event.parallelism or self.parallelism
             self._fail("the job was restarted", also_others=True)
+        elif isinstance(event, RescaleAccepted | RescaleRefused):
+            self.requirements.observe(event)
 
     def _fail(self, reason: str, *, also_others: bool = False) -> None:
         for operation in self.savepoints.values():

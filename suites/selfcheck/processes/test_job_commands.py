@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -48,11 +49,15 @@ class Shell:
         assert done.returncode == 3, done.stdout
         return done.stderr
 
-    def answer(self, method: str, path: str, body: dict[str, str] | None = None) -> str:
+    def answer(self, method: str, path: str, body: dict[str, Any] | None = None) -> str:
         """What the endpoint says to a request that it refuses."""
         with pytest.raises(UsageError) as refused:
             ClusterClient(self.folder / "holdfast-jobs").ask(method, path, body)
         return str(refused.value)
+
+    def asks(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What the endpoint answers to a request that it takes."""
+        return ClusterClient(self.folder / "holdfast-jobs").ask(method, path, body)
 
     def states(self) -> list[tuple[str, str]]:
         """(job, state) as the endpoint tells them."""
@@ -121,3 +126,31 @@ def test_in_1_14_a_job_is_cancelled_with_a_savepoint_and_goes_on_from_it(shell: 
 
 def test_without_a_cluster_there_is_nobody_to_ask(shell: Shell) -> None:
     assert "no cluster runs there" in shell.refuses("list")
+
+
+def bounds(upper: int, lower: int = 1, *vertices: str) -> dict[str, Any]:
+    """The body of a request for resource requirements."""
+    return {
+        vertex: {"parallelism": {"lowerBound": lower, "upperBound": upper}}
+        for vertex in vertices or ("source", "sum", "sink")
+    }
+
+
+@pytest.mark.nightly
+def test_a_running_job_goes_on_at_another_parallelism(shell: Shell) -> None:
+    shell.says("run", "-d", "-p", "2")
+    (job, _), *_ = shell.states()
+    path = f"/jobs/{job}/resource-requirements"
+    assert shell.asks("GET", path) == bounds(2)
+
+    assert shell.asks("PUT", path, bounds(1)) == {}
+    assert shell.asks("GET", path) == bounds(1)
+    ClusterClient(shell.folder / "holdfast-jobs").wait_for_state(job, "RUNNING")
+    assert {vertex["parallelism"] for vertex in shell.asks("GET", f"/jobs/{job}")["vertices"]} == {1}
+
+    assert shell.asks("PUT", path, bounds(9)) == {}, "as many as there are slots"
+    ClusterClient(shell.folder / "holdfast-jobs").wait_for_state(job, "RUNNING")
+    assert {vertex["parallelism"] for vertex in shell.asks("GET", f"/jobs/{job}")["vertices"]} == {2}
+    assert "3 subtasks at least are too many: the cluster has 2 slots" in shell.answer("PUT", path, bounds(3, 3))
+    shell.says("cancel", job)
+    assert "only a running job is rescaled" in shell.answer("PUT", path, bounds(1))
