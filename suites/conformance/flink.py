@@ -19,8 +19,10 @@ from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import (
+    configuration,
     coordinator,
     delivery,
     failed_checkpoints,
@@ -32,7 +34,7 @@ from holdfast.suites.conformance import (
     triggering,
     unaligned,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, each_of, with_needs
 
 FIXED_DELAY = {
     f"{RESTART}.type": "fixed-delay",
@@ -83,12 +85,26 @@ def _failing(options: Mapping[str, str], *faults: FaultSpec) -> Plan:
     return replace(plan, options={f"{CHECKPOINTING}.interval": "200 ms", **options})
 
 
+def _refused(options: Mapping[str, str]) -> Plan:
+    return replace(
+        _plan(), options={f"{CHECKPOINTING}.interval": "200 ms", **options}, expected_end=ExpectedEnd.REFUSED
+    )
+
+
+OF_THE_CLUSTER = f"{CHECKPOINTING}.num-retained"
+"""What a job does not decide."""
+REFUSED = tuple(_refused({key: bad}) for key, bad, _ in configuration.LIMITS if key != OF_THE_CLUSTER)
+EXCLUSIVE = (_refused({**UNALIGNED, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}),)
+AT_LIMITS = {f"{CHECKPOINTING}.interval": "10 ms", f"{CHECKPOINTING}.data-inline-threshold": "1 mb"}
+
+
 def _twin(
     cases: tuple[Case, ...],
     name: str,
-    plan: Plan,
+    plan: Plan | PlanGenerator,
     *labels: str,
     method: str,
+    runs: int = 1,
     windows: tuple[Window, ...] = (),
     mutant_plan: Plan | PlanGenerator | None = None,
     without: str = "",
@@ -99,6 +115,7 @@ def _twin(
         cases: of the module where it is.
         name: its id.
         plan: what Flink runs.
+        runs: how many plans there are.
         labels: what decides, `ORACLE/clause`.
         method: in one sentence.
         windows: that the run must hit.
@@ -114,6 +131,7 @@ def _twin(
         passes=twin.passes,
         decides=tuple(each for each in found if each is not None),
         plan=plan,
+        runs=runs,
         windows=windows,
         tiers=(Tier.PROCESS,),
         needs=frozenset({Capability.FLINK}),
@@ -124,6 +142,22 @@ def _twin(
 def _restricted(decision: Decision, labels: tuple[str, ...]) -> Decision | None:
     clauses = tuple(clause for clause in decision.clauses if f"{decision.oracle}/{clause}" in labels)
     return replace(decision, clauses=clauses) if clauses else None
+
+
+def _control(variant: str, plan: Plan, *refutes: str, purpose: str) -> Case:
+    """A wrong job."""
+    return Case(
+        id=f"flink/{variant}-control",
+        purpose=f"Negative control: is a job found out {purpose}?",
+        method="The wrong job in the place of the right one.",
+        passes=f"{' or '.join(refutes)} refutes it.",
+        decides=(),
+        plan=replace(plan, system=f"flink+{variant}"),
+        expected=Outcome.FAIL,
+        refutes=frozenset(refutes),
+        tiers=(Tier.PROCESS,),
+        needs=frozenset({Capability.FLINK}),
+    )
 
 
 KILLED = "SIGKILL hits one TaskManager after the other, each after a completed checkpoint; another one takes over."
@@ -404,5 +438,47 @@ CASES = with_needs(
         "EXACT/input-missing",
         method="A job is stopped with a savepoint, and another of half the width goes on from it, in RocksDB.",
         windows=(Window.RESTORED_STATE,),
+    ),
+    _twin(
+        configuration.CASES,
+        "configuration/refused",
+        each_of(REFUSED),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with each option of its own one step beyond its limit.",
+        runs=len(REFUSED),
+    ),
+    _twin(
+        configuration.CASES,
+        "configuration/accepted",
+        _plan(options=AT_LIMITS),
+        "LOUD/refused-good-option",
+        method="A job runs with options exactly at their limits.",
+    ),
+    _twin(
+        configuration.CASES,
+        "configuration/unaligned-and-concurrent",
+        each_of(EXCLUSIVE),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with both.",
+    ),
+    _control(
+        "keeps-in-field",
+        _plan(*STRUCK_TWICE),
+        "EXACT/row-wrong",
+        "EXACT/counts-stepped-back",
+        purpose="that keeps its sums in a field, where no checkpoint holds them",
+    ),
+    _control(
+        "writes-at-once",
+        _plan(*STRUCK_TWICE),
+        "EXACT/row-repeated",
+        "EXACT/counts-stepped-back",
+        purpose="whose rows are visible before their checkpoint is complete",
+    ),
+    _control(
+        "changes-uid",
+        _plan(STOPPED, _goes_on()),
+        "SAVEPOINT/not-resumed",
+        purpose="whose operators have other uids when it is submitted again",
     ),
 )
