@@ -1,0 +1,11 @@
+"""Apache Flink, held against the rules that were read out of it, by its own log and from outside.
+
+Rules of this package:
+- A case puts the question of a case of the reference runtime, by a plan that needs no gate. Those clauses decide that
+  Flink supplies the evidence for. What shows that they can fail are the mutants of that case.
+- A rule that needs other evidence has no case here, and stays unobserved or untested.
+"""
+
+from holdfast.suites.conformance.flink import checkpoints, ends, recoveries, restarts, submissions
+
+CASES = (*recoveries.CASES, *checkpoints.CASES, *restarts.CASES, *ends.CASES, *submissions.CASES)

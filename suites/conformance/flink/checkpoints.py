@@ -1,0 +1,122 @@
+"""When Flink's checkpoints begin, and how they end (RULES TRG, CRD, BAR)."""
+
+from __future__ import annotations
+
+from holdfast.faults.process import kill, pause
+from holdfast.suites.conformance import (
+    barriers,
+    coordinator,
+    failed_checkpoints,
+    triggering,
+)
+from holdfast.suites.conformance.flink.twins import (
+    KILLED,
+    RAPID,
+    STRUCK_TWICE,
+    flink,
+    twin,
+)
+from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, with_needs
+
+SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "300 ms"}
+ONE_TOLERABLE = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "1"}
+STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=2)
+"""Shorter than the timeout of a heartbeat, longer than some checkpoints."""
+
+CASES = with_needs(
+    twin(
+        coordinator.CASES,
+        "coordinator/durable-before-notified",
+        flink(),
+        "COORD/notified-before-durable",
+        method="Nothing is broken.",
+    ),
+    twin(
+        coordinator.CASES,
+        "coordinator/expiry",
+        flink(STANDS_STILL, options={**SHORT_TIMEOUT, **TOLERANT}),
+        "COORD/not-expired",
+        "COORD/slot-not-freed",
+        method="A TaskManager stands still for longer than the timeout of checkpoints.",
+    ),
+    twin(
+        failed_checkpoints.CASES,
+        "failed-checkpoints/task-failure",
+        flink(*STRUCK_TWICE, options=RAPID),
+        "COORD/pending-at-restart",
+        method=KILLED,
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/ids",
+        flink(*STRUCK_TWICE),
+        "COORD/ids-not-increasing",
+        method=KILLED,
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/sources-only",
+        flink(),
+        "COORD/begun-without-barrier",
+        method="Nothing is broken.",
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/max-concurrent",
+        flink(options={f"{CHECKPOINTING}.interval": "10 ms"}),
+        "COORD/too-many-pending",
+        method="An interval of 10 ms is shorter than most checkpoints.",
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/min-pause",
+        flink(options={f"{CHECKPOINTING}.interval": "50 ms", f"{CHECKPOINTING}.min-pause": "300 ms"}),
+        "PACE/pause-too-short",
+        method="The pause is longer than the interval.",
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/refused",
+        flink(kill(WORKERS[0], after_checkpoint=2), options=RAPID),
+        "COUNT/failed-below-tolerable",
+        method="SIGKILL hits a TaskManager, and meanwhile the interval passes.",
+    ),
+    twin(
+        coordinator.CASES,
+        "coordinator/stale-acks",
+        flink(STANDS_STILL, options={**SHORT_TIMEOUT, **TOLERANT}),
+        "COORD/ack-counted-wrongly",
+        method="A TaskManager stands still for longer than the timeout of checkpoints, which it acknowledges late.",
+    ),
+    twin(
+        failed_checkpoints.CASES,
+        "failed-checkpoints/too-many",
+        flink(STANDS_STILL, options={**SHORT_TIMEOUT, **ONE_TOLERABLE}),
+        "COUNT/tolerable-exceeded",
+        method="A TaskManager stands still until more checkpoints have expired than are tolerable.",
+    ),
+    twin(
+        failed_checkpoints.CASES,
+        "failed-checkpoints/forgiven",
+        flink(STANDS_STILL, options={**SHORT_TIMEOUT, **ONE_TOLERABLE}),
+        "COUNT/failed-below-tolerable",
+        method="The same.",
+    ),
+    twin(
+        triggering.CASES,
+        "triggering/long-checkpoints",
+        flink(options={f"{CHECKPOINTING}.interval": "10 ms", f"{CHECKPOINTING}.min-pause": "100 ms"}),
+        "COORD/too-many-pending",
+        "PACE/share-too-high",
+        method="Checkpoints last longer than an interval of 10 ms.",
+    ),
+    twin(
+        barriers.CASES,
+        "barriers/no-deadlock",
+        flink(STANDS_STILL, kill(WORKERS[1], after_checkpoint=6), options={**SHORT_TIMEOUT, **TOLERANT}),
+        "LIVE/end-not-reached",
+        "LIVE/no-new-checkpoints",
+        "LIVE/input-not-drained",
+        method="A TaskManager stands still in the middle of checkpoints, and another one is killed.",
+    ),
+)

@@ -1,0 +1,159 @@
+"""What Flink keeps, and where its jobs end and go on from (RULES RET, SAV, RSC)."""
+
+from __future__ import annotations
+
+from holdfast.faults.process import kill, pause
+from holdfast.faults.savepoint import move_savepoint, savepoint, stop
+from holdfast.faults.user import command
+from holdfast.harness.model.plan import FaultSpec
+from holdfast.suites.conformance import (
+    retention,
+    savepoints,
+    state_backends,
+)
+from holdfast.suites.conformance.flink.twins import (
+    IN_FILES,
+    INTERVAL,
+    KEPT,
+    KILLED,
+    RESTORED,
+    ROCKSDB,
+    STRUCK_TWICE,
+    UNALIGNED,
+    control,
+    failing,
+    flink,
+    twin,
+)
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, with_needs
+
+STOPPED = stop(after_checkpoint=3)
+STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
+MOVED = move_savepoint(after_checkpoint=3, at_event="savepoint_completed")
+INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
+CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
+
+
+def _goes_on(behind: str = "savepoint_completed", **asked: int) -> FaultSpec:
+    """Another job, from what the last one has left."""
+    return command("submit", {"restore": 1, **asked}, after_checkpoint=3, at_event=behind)
+
+
+CASES = with_needs(
+    twin(
+        retention.CASES,
+        "retention/discards",
+        failing({**INTERVAL, f"{RESTART}.type": "none"}, kill(WORKERS[0], after_checkpoint=2)),
+        "RETAIN/kept-wrongly",
+        method="The job fails, and its checkpoints are not externalized.",
+    ),
+    twin(
+        retention.CASES,
+        "retention/leaves",
+        failing({**INTERVAL, f"{RESTART}.type": "none", **KEPT}, kill(WORKERS[0], after_checkpoint=2)),
+        "RETAIN/discarded-wrongly",
+        method="The job fails, and its checkpoints are retained.",
+    ),
+    twin(
+        retention.CASES,
+        "retention/number",
+        flink(*STRUCK_TWICE),
+        "RETAIN/too-many-retained",
+        "REACH/dropped-too-early",
+        method=KILLED,
+    ),
+    twin(
+        retention.CASES,
+        "retention/by-path",
+        flink(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained"), options={**KEPT, **IN_FILES}),
+        "RETAIN/restored-elsewhere",
+        "RETAIN/deleted-after-end",
+        "COORD/wrong-first-id",
+        method="A job is cancelled that retains its checkpoints, and another goes on from the last one.",
+        windows=RESTORED,
+    ),
+    twin(
+        retention.CASES,
+        "retention/in-use",
+        flink(*STRUCK_TWICE, options=IN_FILES),
+        "RETAIN/deleted-in-use",
+        method=KILLED,
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/moved",
+        flink(
+            STOPPED, move_savepoint(after_checkpoint=3, at_event="savepoint_completed"), _goes_on(), options=IN_FILES
+        ),
+        "SAVEPOINT/not-resumed",
+        "SAVEPOINT/outside-folder",
+        method="A job is stopped with a savepoint in files, that is moved, and another goes on from there.",
+        windows=RESTORED,
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/kept",
+        flink(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=6), options=IN_FILES),
+        "SAVEPOINT/savepoint-deleted",
+        method="A savepoint is taken, checkpoints follow, and SIGKILL hits a TaskManager.",
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/complete",
+        flink(savepoint(after_checkpoint=3), options={**IN_FILES, **ROCKSDB, **INCREMENTAL}),
+        "SAVEPOINT/outside-folder",
+        method="A savepoint is taken of a job whose checkpoints are incremental.",
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/claimed",
+        flink(STOPPED, _goes_on(), options={**IN_FILES, **CLAIMED}),
+        "SAVEPOINT/claimed-left",
+        method="A job is stopped with a savepoint, and another claims it.",
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/not-claimed",
+        flink(STOPPED, _goes_on(), options=IN_FILES),
+        "SAVEPOINT/savepoint-deleted",
+        method="A job is stopped with a savepoint, and another goes on from it without claiming it.",
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/in-flight",
+        flink(savepoint(after_checkpoint=3), options=UNALIGNED),
+        "SAVEPOINT/carries-in-flight",
+        method="A savepoint is taken of a job whose checkpoints are unaligned.",
+        without="savepoints-time-out",
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/struck",
+        flink(STANDS_STILL, STOPPED, kill(WORKERS[1], after_checkpoint=3, at_event="savepoint_triggered")),
+        "COORD/restored-not-latest",
+        method="A job is stopped with a savepoint while a TaskManager stands still, and another one is killed.",
+    ),
+    twin(
+        state_backends.CASES,
+        "state-backends/rocksdb-widths",
+        flink(STOPPED, _goes_on(parallelism=1), options={**ROCKSDB, **IN_FILES}),
+        "EXACT/row-wrong",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        method="A job is stopped with a savepoint, and another of half the width goes on from it, in RocksDB.",
+        windows=RESTORED,
+    ),
+    twin(
+        savepoints.CASES,
+        "savepoints/between",
+        flink(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
+        "SAVEPOINT/savepoint-restored",
+        method="SIGKILL hits a TaskManager as soon as a savepoint is complete.",
+    ),
+    control(
+        "changes-uid",
+        flink(STOPPED, _goes_on()),
+        "SAVEPOINT/not-resumed",
+        purpose="whose operators have other uids when it is submitted again",
+    ),
+)

@@ -1,0 +1,64 @@
+"""Which options Flink takes (RULES CFG, RST-07)."""
+
+from __future__ import annotations
+
+from holdfast.suites.conformance import (
+    configuration,
+    configuration_layers,
+)
+from holdfast.suites.conformance.flink.twins import (
+    UNALIGNED,
+    flink,
+    refused,
+    twin,
+)
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, each_of, with_needs
+
+OF_THE_CLUSTER = f"{CHECKPOINTING}.num-retained"
+"""What a job does not decide."""
+BEYOND = tuple(refused({key: bad}) for key, bad, _ in configuration.LIMITS if key != OF_THE_CLUSTER)
+EXCLUSIVE = (refused({**UNALIGNED, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}),)
+AT_LIMITS = {f"{CHECKPOINTING}.interval": "10 ms", f"{CHECKPOINTING}.data-inline-threshold": "1 mb"}
+UNREACHABLE = tuple(refused({f"{CHECKPOINTING}.dir": each}) for each in configuration.NO_DIRECTORIES[:2])
+UNKNOWN = (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}.mode": "MOSTLY_ONCE"}))
+
+CASES = with_needs(
+    twin(
+        configuration.CASES,
+        "configuration/refused",
+        each_of(BEYOND),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with each option of its own one step beyond its limit.",
+        runs=len(BEYOND),
+    ),
+    twin(
+        configuration.CASES,
+        "configuration/accepted",
+        flink(options=AT_LIMITS),
+        "LOUD/refused-good-option",
+        method="A job runs with options exactly at their limits.",
+    ),
+    twin(
+        configuration.CASES,
+        "configuration/unaligned-and-concurrent",
+        each_of(EXCLUSIVE),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with both.",
+    ),
+    twin(
+        configuration.CASES,
+        "configuration/no-directories",
+        each_of(UNREACHABLE),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with directories of unknown schemes.",
+        runs=len(UNREACHABLE),
+    ),
+    twin(
+        configuration_layers.CASES,
+        "configuration/unknown-names",
+        each_of(UNKNOWN),
+        "LOUD/accepted-bad-option",
+        method="A job is submitted with a restart strategy and a mode that do not exist.",
+        runs=len(UNKNOWN),
+    ),
+)

@@ -1,0 +1,128 @@
+"""What the cases of Flink are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.faults.process import kill
+from holdfast.harness.model.capability import Capability
+from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS
+
+INTERVAL = {f"{CHECKPOINTING}.interval": "200 ms"}
+FIXED_DELAY = {
+    f"{RESTART}.type": "fixed-delay",
+    f"{RESTART}.fixed-delay.attempts": "30",
+    f"{RESTART}.fixed-delay.delay": "200 ms",
+}
+KEPT = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
+AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
+UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
+IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0 b"}
+ROCKSDB = {"state.backend.type": "rocksdb"}
+RAPID = {f"{CHECKPOINTING}.interval": "20 ms"}
+RESTORED = (Window.RESTORED_STATE,)
+STRUCK_TWICE = (kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6))
+KILLED = "SIGKILL hits one TaskManager after the other, each after a completed checkpoint; another one takes over."
+NEEDS = frozenset({Capability.FLINK})
+
+
+def flink(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
+    """A keyed sum of 1,600 records that come in for some seconds."""
+    return Plan(
+        system="flink",
+        job=KEYED_SUM,
+        workload=WorkloadSpec(
+            "synthetic", {"records": 1_600, "partitions": 2, "preloaded_percent": 10, "records_per_second": 200}
+        ),
+        options={**INTERVAL, **FIXED_DELAY, **options},
+        faults=faults,
+        bounds=Bounds(safety_ms=60_000, liveness_ms=90_000, settle_ms=500),
+        **fields,
+    )
+
+
+def failing(options: Mapping[str, str], *faults: FaultSpec) -> Plan:
+    """A job that ends by its restart strategy; no other one is named."""
+    return replace(flink(*faults, expected_end=ExpectedEnd.FAILED), options=dict(options))
+
+
+def refused(options: Mapping[str, str]) -> Plan:
+    """A job with options that Flink must refuse."""
+    return replace(flink(expected_end=ExpectedEnd.REFUSED), options={**INTERVAL, **options})
+
+
+def twin(
+    cases: tuple[Case, ...],
+    name: str,
+    plan: Plan | PlanGenerator,
+    *labels: str,
+    method: str,
+    runs: int = 1,
+    windows: tuple[Window, ...] = (),
+    mutant_plan: Plan | PlanGenerator | None = None,
+    without: str = "",
+) -> Case:
+    """The question of a case of the reference, put to Flink.
+
+    Args:
+        cases: of the module where it is.
+        name: its id.
+        plan: what Flink runs.
+        runs: how many plans there are.
+        labels: what decides, `ORACLE/clause`.
+        method: in one sentence.
+        windows: that the run must hit.
+        mutant_plan: if not that of the case.
+        without: a mutant that another one of its plans shows.
+    """
+    [asked] = [case for case in cases if case.id == name]
+    found = (_restricted(each, labels) for each in asked.decides if each.mutant != without)
+    return Case(
+        id=f"flink/{name.replace('/', '-')}",
+        purpose=asked.purpose,
+        method=method,
+        passes=asked.passes,
+        decides=tuple(each for each in found if each is not None),
+        plan=plan,
+        runs=runs,
+        windows=windows,
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+        mutant_plan=mutant_plan or asked.mutant_plan or asked.plan,
+    )
+
+
+def _restricted(decision: Decision, labels: tuple[str, ...]) -> Decision | None:
+    clauses = tuple(clause for clause in decision.clauses if f"{decision.oracle}/{clause}" in labels)
+    return replace(decision, clauses=clauses) if clauses else None
+
+
+def control(variant: str, plan: Plan, *refutes: str, purpose: str) -> Case:
+    """A wrong job.
+
+    Args:
+        variant: which.
+        plan: on which it is found out.
+        refutes: of these clauses one.
+        purpose: what is wrong with it, behind "is a job found out".
+    """
+    return Case(
+        id=f"flink/{variant}-control",
+        purpose=f"Negative control: is a job found out {purpose}?",
+        method="The wrong job in the place of the right one.",
+        passes=f"{' or '.join(refutes)} refutes it.",
+        decides=(),
+        plan=replace(plan, system=f"flink+{variant}"),
+        expected=Outcome.FAIL,
+        refutes=frozenset(refutes),
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+    )
