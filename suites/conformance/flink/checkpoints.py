@@ -63,9 +63,9 @@ CASES = with_needs(
     twin(
         triggering.CASES,
         "triggering/max-concurrent",
-        flink(options={f"{CHECKPOINTING}.interval": "10 ms"}),
+        flink(options=RAPID),
         "COORD/too-many-pending",
-        method="An interval of 10 ms is shorter than most checkpoints.",
+        method="An interval of 40 ms is shorter than many checkpoints.",
     ),
     twin(
         triggering.CASES,
@@ -105,10 +105,10 @@ CASES = with_needs(
     twin(
         triggering.CASES,
         "triggering/long-checkpoints",
-        flink(options={f"{CHECKPOINTING}.interval": "10 ms", f"{CHECKPOINTING}.min-pause": "100 ms"}),
+        flink(options={f"{CHECKPOINTING}.interval": "20 ms", f"{CHECKPOINTING}.min-pause": "100 ms"}),
         "COORD/too-many-pending",
         "PACE/share-too-high",
-        method="Checkpoints last longer than an interval of 10 ms.",
+        method="Checkpoints last longer than an interval of 20 ms.",
     ),
     twin(
         barriers.CASES,

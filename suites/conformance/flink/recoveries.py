@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import (
     asynchronous,
     barriers,
     delivery,
+    failed_checkpoints,
     recovery,
+    storage,
     unaligned,
 )
 from holdfast.suites.conformance.flink.twins import (
     AT_LEAST_ONCE,
+    IN_FILES,
     KILLED,
     RAPID,
     RESTORED,
@@ -133,6 +137,24 @@ CASES = with_needs(
         "EXACT/counts-stepped-back",
         "EXACT/input-missing",
         method=KILLED + " Alignment may take a millisecond.",
+        windows=RESTORED,
+    ),
+    twin(
+        failed_checkpoints.CASES,
+        "failed-checkpoints/coordinator-crash",
+        flink(kill(COORDINATOR, after_checkpoint=3)),
+        "COORD/restored-not-latest",
+        method="SIGKILL hits the JobManager, which is started again; ZooKeeper knows the job.",
+        windows=RESTORED,
+        mutant_plan=failed_checkpoints.CRASHES[1],
+    ),
+    twin(
+        storage.CASES,
+        "storage/atomic-metadata",
+        flink(kill(COORDINATOR, after_checkpoint=3, at_event="checkpoint_triggered"), options=IN_FILES),
+        "LOUD/partial-metadata",
+        "LOUD/started-empty",
+        method="SIGKILL hits the JobManager in the middle of a checkpoint.",
         windows=RESTORED,
     ),
     control(

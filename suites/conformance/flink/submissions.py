@@ -19,7 +19,8 @@ NOT_REFUSED = frozenset({f"{CHECKPOINTING}.num-retained", f"{CHECKPOINTING}.data
 "Ignoring invalid file size threshold value", and goes on with its default."""
 BEYOND = tuple(refused({key: bad}) for key, bad, _ in configuration.LIMITS if key not in NOT_REFUSED)
 EXCLUSIVE = (refused({**UNALIGNED, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}),)
-AT_LIMITS = {f"{CHECKPOINTING}.interval": "10 ms", f"{CHECKPOINTING}.data-inline-threshold": "1 mb"}
+AT_LIMITS = {key: good for key, _, good in configuration.LIMITS if not key.endswith((".interval", ".timeout"))}
+"""An interval of 10 ms leaves a reader no time to look, a timeout of 10 ms leaves checkpoints none."""
 UNREACHABLE = tuple(refused({f"{CHECKPOINTING}.dir": each}) for each in configuration.NO_DIRECTORIES)
 UNKNOWN = (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}.mode": "MOSTLY_ONCE"}))
 
