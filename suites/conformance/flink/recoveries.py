@@ -146,7 +146,7 @@ CASES = with_needs(
         "COORD/restored-not-latest",
         method="SIGKILL hits the JobManager, which is started again; ZooKeeper knows the job.",
         windows=RESTORED,
-        mutant_plan=failed_checkpoints.CRASHES[1],
+        mutant_plan=failed_checkpoints.CRASHES[11],
     ),
     twin(
         storage.CASES,
