@@ -31,7 +31,9 @@ def broker() -> Iterator[QueueBrokerProcess]:
     from holdfast.fixtures.services.processes.stack import ProcessStack
 
     with closing(ProcessStack()) as stack:
-        yield stack.queues
+        started = stack.queues
+        assert isinstance(started, QueueBrokerProcess)
+        yield started
 
 
 @pytest.fixture(params=[True, False], ids=["ids", "no-ids"])
@@ -133,7 +135,9 @@ def test_its_port_mapper_ends_with_its_session() -> None:
     from holdfast.fixtures.services.processes.stack import ProcessStack
 
     stack = ProcessStack()
-    folder = Path(stack.queues.process.folder)
+    started = stack.queues
+    assert isinstance(started, QueueBrokerProcess)
+    folder = Path(started.process.folder)
     stack.close()
     assert not folder.exists()
     assert not [each for each in Path("/proc").glob("[0-9]*/environ") if str(folder) in _text(each)]
