@@ -126,7 +126,7 @@ WRITE_BUFFER = _option(
 BACKEND = _option("state.backend.type", Kind.NAME, "hashmap", "CFG-07", ("state.backend",))
 ASYNCHRONOUS = _option("state.backend.async", Kind.FLAG, "true", "ASY-07")
 ROCKSDB = "state.backend.rocksdb"
-"""What the options of that backend begin with, which are its own."""
+"""What the options of that backend begin with."""
 INCREMENTAL = _option(f"{_CHECKPOINTING}.incremental", Kind.FLAG, "false", "INC-01", ("state.backend.incremental",))
 CHANGELOG = _option("state.changelog.enabled", Kind.FLAG, "false", "INC-09", ("state.backend.changelog.enabled",))
 STORAGE = _option(f"{_CHECKPOINTING}.storage", Kind.NAME, "jobmanager", "CFG-05", ("state.checkpoint-storage",))
@@ -155,6 +155,28 @@ IGNORE_UNCLAIMED = _option(
     "SAV-05",
     ("execution.savepoint.ignore-unclaimed-state",),
 )
+# --- RocksDB; where Flink leaves a default to it, that of RocksDB ---
+ROCKSDB_MANAGED = _option(f"{ROCKSDB}.memory.managed", Kind.FLAG, "true", "SBK-08")
+ROCKSDB_FIXED_MEMORY = _option(f"{ROCKSDB}.memory.fixed-per-slot", Kind.SIZE, "0 b", "SBK-08")
+ROCKSDB_WRITE_BUFFER_RATIO = _option(f"{ROCKSDB}.memory.write-buffer-ratio", Kind.DECIMAL, "0.5", "SBK-08")
+ROCKSDB_PARTITIONED_INDEX = _option(f"{ROCKSDB}.memory.partitioned-index-filters", Kind.FLAG, "false", "SBK-08")
+ROCKSDB_BLOCK_SIZE = _option(f"{ROCKSDB}.block.blocksize", Kind.SIZE, "4 kb", "SBK-08")
+ROCKSDB_METADATA_BLOCK_SIZE = _option(f"{ROCKSDB}.block.metadata-blocksize", Kind.SIZE, "4 kb", "SBK-08")
+ROCKSDB_BLOCK_CACHE = _option(f"{ROCKSDB}.block.cache-size", Kind.SIZE, "8 mb", "SBK-08")
+ROCKSDB_WRITE_BUFFER_SIZE = _option(f"{ROCKSDB}.writebuffer.size", Kind.SIZE, "64 mb", "SBK-08")
+ROCKSDB_WRITE_BUFFERS = _option(f"{ROCKSDB}.writebuffer.count", Kind.NUMBER, "2", "SBK-08")
+ROCKSDB_BUFFERS_TO_MERGE = _option(f"{ROCKSDB}.writebuffer.number-to-merge", Kind.NUMBER, "1", "SBK-08")
+ROCKSDB_COMPACTION = _option(f"{ROCKSDB}.compaction.style", Kind.CONSTANT, "LEVEL", "SBK-08")
+ROCKSDB_DYNAMIC_LEVELS = _option(f"{ROCKSDB}.compaction.level.use-dynamic-size", Kind.FLAG, "false", "SBK-08")
+ROCKSDB_FILE_SIZE = _option(f"{ROCKSDB}.compaction.level.target-file-size-base", Kind.SIZE, "64 mb", "SBK-08")
+ROCKSDB_LEVEL_SIZE = _option(f"{ROCKSDB}.compaction.level.max-size-level-base", Kind.SIZE, "256 mb", "SBK-08")
+ROCKSDB_COMPRESSION = _option(f"{ROCKSDB}.compression.per.level", Kind.CONSTANT, "SNAPPY_COMPRESSION", "SBK-08")
+ROCKSDB_THREADS = _option(f"{ROCKSDB}.thread.num", Kind.NUMBER, "2", "SBK-08")
+ROCKSDB_OPEN_FILES = _option(f"{ROCKSDB}.files.open", Kind.NUMBER, "-1", "SBK-08")
+ROCKSDB_BLOOM_FILTER = _option(f"{ROCKSDB}.use-bloom-filter", Kind.FLAG, "false", "SBK-08")
+ROCKSDB_BLOOM_BITS = _option(f"{ROCKSDB}.bloom-filter.bits-per-key", Kind.DECIMAL, "10.0", "SBK-08")
+ROCKSDB_TRANSFERS = _option(f"{ROCKSDB}.checkpoint.transfer.thread.num", Kind.NUMBER, "4", "SBK-08")
+ROCKSDB_WRITE_BATCH = _option(f"{ROCKSDB}.write-batch-size", Kind.SIZE, "2 mb", "SBK-08")
 # --- restart ---
 STRATEGY = _option("restart-strategy.type", Kind.NAME, "none", "RST-01", ("restart-strategy",))
 FIXED_ATTEMPTS = _option(f"{_FIXED}.attempts", Kind.NUMBER, "1", "RST-03")

@@ -29,6 +29,7 @@ LIMITS = (
     (f"{CHECKPOINTING}.tolerable-failed-checkpoints", "-1", "0"),
     (f"{CHECKPOINTING}.num-retained", "0", "1"),
     (f"{CHECKPOINTING}.data-inline-threshold", "1048577 b", "1 mb"),
+    ("state.backend.rocksdb.writebuffer.count", "1", "2"),
 )
 """Option, the nearest value that must be refused, the limit itself."""
 BEYOND = [{key: bad} for key, bad, _ in LIMITS]
@@ -63,7 +64,16 @@ NEVER_REACHED = {
 """The seed's own: the two durations are in the wrong order."""
 REACHED = NEVER_REACHED | {f"{RATE}.failure-rate-interval": "901 s"}
 BY_HAND = {"execution.state-recovery.path": "hdfs:///checkpoints/chk-17"}
+ROCKSDB = {"state.backend.type": "rocksdb", DIRECTORY: "hdfs:///checkpoints"}
+CACHE = {"state.backend.rocksdb.block.cache-size": "64 mb"}
+RATIO = {"state.backend.rocksdb.memory.write-buffer-ratio": "0.6"}
+NOT_MANAGED = {"state.backend.rocksdb.memory.managed": "false"}
+FIXED = {"state.backend.rocksdb.memory.fixed-per-slot": "128 mb"}
 LINTED: Sequence[Options] = (
+    {"state.backend.rocksdb.thread.num": "4"},
+    ROCKSDB | CACHE,
+    ROCKSDB | CACHE | NOT_MANAGED | FIXED,
+    ROCKSDB | RATIO | NOT_MANAGED,
     NEVER_REACHED,
     NEVER_REACHED | {f"{RATE}.failure-rate-interval": "900 s"},
     {f"{CHECKPOINTING}.interval": "15 min", f"{CHECKPOINTING}.timeout": "10 min"},
@@ -74,6 +84,9 @@ LINTED: Sequence[Options] = (
 )
 SPOTLESS: Sequence[Options] = (
     {},
+    ROCKSDB | {"state.backend.rocksdb.compression.per.level": "NO_COMPRESSION;LZ4_COMPRESSION"},
+    ROCKSDB | CACHE | NOT_MANAGED,
+    ROCKSDB | RATIO | NOT_MANAGED | FIXED,
     REACHED,
     {f"{CHECKPOINTING}.interval": "15 min", f"{CHECKPOINTING}.timeout": "15 min"},
     BY_HAND | {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"},

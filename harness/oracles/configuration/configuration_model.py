@@ -132,8 +132,18 @@ class ConfigurationModel:
             self.notes.add((_LINT, "nothing-retained"))
         if self._value(profile.INCREMENTAL) == "true" and self._value(profile.BACKEND) == "hashmap":
             self.notes.add((_LINT, "incremental-without-effect"))
+        if any(key.startswith(f"{profile.ROCKSDB}.") for key in self._stated):
+            self._lint_rocksdb()
         if self._value(profile.ASYNCHRONOUS) == "false":
             self.notes.add((_LINT, "synchronous-snapshots"))
+
+    def _lint_rocksdb(self) -> None:
+        if self._value(profile.BACKEND) != "rocksdb":
+            self.notes.add((_LINT, "rocksdb-without-effect"))
+        budget = self._value(profile.ROCKSDB_MANAGED) == "true" or self.number(profile.ROCKSDB_FIXED_MEMORY)
+        idle = profile.ROCKSDB_BLOCK_CACHE if budget else profile.ROCKSDB_WRITE_BUFFER_RATIO
+        if idle in self._stated:
+            self.notes.add((_LINT, "rocksdb-memory-without-effect"))
 
 
 def _strangers(options: Mapping[str, Stated]) -> Iterator[tuple[NoteKind, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import shake_128
 from pathlib import Path
@@ -15,7 +15,12 @@ from msgspec.structs import replace
 from holdfast.fixtures.backends.hashmap import HashMapBackend
 from holdfast.fixtures.backends.rocksdb import options
 from holdfast.fixtures.backends.rocksdb.backend import RocksDBBackend
+from holdfast.fixtures.reference.drivers.state_backends import NOT_TAKEN, state_backends
+from holdfast.fixtures.reference.parts import REFERENCE
 from holdfast.fixtures.storages.in_memory import InMemoryStorage, Place
+from holdfast.harness.model import profile
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.spi.state import Manifest, StateContext, StateDescriptor, StateKind
 from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.bench.folder_streams import FolderStreams
@@ -210,7 +215,13 @@ def test_full_snapshots_are_one_exclusive_file(tmp_path: Path) -> None:
         ({options.WRITE_BUFFER_SIZE: "1kb"}, "writebuffer.size is '1kb'; allowed are at least 65536 bytes."),
         ({options.BLOCK_SIZE: "4 apples"}, "block.blocksize: '4 apples' is not a memory size"),
         ({options.THREADS: "0"}, "thread.num is '0'; allowed is a whole number from 1."),
-        ({options.COMPRESSION: "zip"}, "compression.per.level is 'zip'; allowed are snappy, lz4, zstd, none."),
+        (
+            {options.COMPRESSION: "zip"},
+            "compression.per.level is 'zip'; allowed are NO_COMPRESSION, SNAPPY_COMPRESSION, ",
+        ),
+        ({options.COMPACTION: "FIFO"}, "compaction.style is 'FIFO'; allowed are LEVEL, UNIVERSAL."),
+        ({options.WRITE_BUFFERS: "1"}, "writebuffer.count is '1'; allowed is a whole number from 2."),
+        ({options.BLOOM_BITS: "few"}, "bits-per-key is 'few'; allowed is a number from 1."),
         ({"state.backend.unknown": "1"}, "option 'state.backend.unknown' is unknown; rocksdb has "),
     ],
 )
@@ -225,7 +236,7 @@ def test_without_a_folder_there_is_no_database() -> None:
         RocksDBBackend(replace(context(Path()), folder=None))
 
 
-@pytest.mark.parametrize("compression", ["snappy", "lz4", "zstd", "none"])
+@pytest.mark.parametrize("compression", options.COMPRESSIONS)
 def test_every_compression_is_there(compression: str, tmp_path: Path) -> None:
     given = {options.COMPRESSION: compression, options.BLOOM_FILTER: "true", options.MANAGED: "false"}
     backend = RocksDBBackend(context(tmp_path, options=given))
@@ -234,6 +245,63 @@ def test_every_compression_is_there(compression: str, tmp_path: Path) -> None:
     backend.cells.database.flush(True)
     assert table.get(0, b"", [b"k", b"l"], now_ms=0) == [b"v" * 5_000, None]
     backend.close()
+
+
+REACHES = [
+    ({}, "write_buffer_size=67108864", "max_background_jobs=2", "compression=kSnappyCompression", "block_size=4096"),
+    ({options.WRITE_BUFFER_SIZE: "1 mb"}, "write_buffer_size=1048576"),
+    ({options.WRITE_BUFFERS: "5"}, "max_write_buffer_number=5"),
+    ({options.BUFFERS_TO_MERGE: "2", options.WRITE_BUFFERS: "4"}, "min_write_buffer_number_to_merge=2"),
+    ({options.COMPACTION: "UNIVERSAL"}, "compaction_style=kCompactionStyleUniversal"),
+    ({options.DYNAMIC_LEVELS: "true"}, "level_compaction_dynamic_level_bytes=true"),
+    ({options.FILE_SIZE: "1 mb"}, "target_file_size_base=1048576"),
+    ({options.LEVEL_SIZE: "2 mb"}, "max_bytes_for_level_base=2097152"),
+    ({options.COMPRESSION: "NO_COMPRESSION;LZ4_COMPRESSION"}, "compression_per_level=kNoCompression:kLZ4Compression"),
+    ({options.THREADS: "3"}, "max_background_jobs=3"),
+    ({options.OPEN_FILES: "77"}, "max_open_files=77"),
+    ({options.BLOCK_SIZE: "8 kb"}, "block_size=8192"),
+    ({options.METADATA_BLOCK_SIZE: "2 kb"}, "metadata_block_size=2048"),
+    ({options.BLOOM_FILTER: "true"}, "filter_policy=bloomfilter"),
+    ({options.BLOCK_CACHE: "3 mb"}, "capacity : 3145728"),
+    ({options.MANAGED: "true"}, "cache_index_and_filter_blocks=true", "capacity : 873813", "write_buffer_size=174762"),
+    ({options.MANAGED: "true", options.WRITE_BUFFER_RATIO: "0.9"}, "capacity : 734003", "write_buffer_size=314572"),
+    ({options.FIXED_MEMORY: "16 mb"}, "cache_index_and_filter_blocks=true", "capacity : 13981013"),
+    ({options.FIXED_MEMORY: "16 mb", options.PARTITIONED_INDEX: "true"}, "kTwoLevelIndex", "partition_filters=true"),
+]  # fmt: skip
+"""What a user writes, and what the database then reports of itself; without a budget unless one is asked for."""
+
+
+@pytest.mark.parametrize(("given", "reported"), [(given, reported) for given, *reported in REACHES])
+def test_an_option_of_a_job_reaches_the_database(
+    given: Mapping[str, str], reported: Sequence[str], tmp_path: Path
+) -> None:
+    wanted = {profile.BACKEND: "rocksdb", options.MANAGED: "false", **given}
+    configuration = REFERENCE.configure(Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), options=wanted))
+    taken = state_backends(configuration, disk=True).options
+    backend = RocksDBBackend(context(tmp_path, options=taken))
+    backend.table(VALUE).put(0, b"", [(b"k", b"v")], now_ms=0)
+    [written], [log] = tmp_path.rglob("OPTIONS-*"), tmp_path.rglob("LOG")
+    told = written.read_text() + log.read_text()
+    assert [each for each in reported if each not in told] == []
+    backend.close()
+
+
+def test_bits_of_a_filter_reach_the_database(tmp_path: Path) -> None:
+    """It does not report them: files with more of them are larger."""
+    sizes = []
+    for bits in ("2", "40"):
+        given = {options.BLOOM_FILTER: "true", options.BLOOM_BITS: bits, options.MANAGED: "false"}
+        backend = RocksDBBackend(context(tmp_path / bits, options=given))
+        backend.table(VALUE).put(0, b"", [(b"%d" % number, b"v") for number in range(10_000)], now_ms=0)
+        backend.cells.database.flush(True)
+        sizes.append(sum(path.stat().st_size for path in (tmp_path / bits).rglob("*.sst")))
+        backend.close()
+    assert sizes[1] - sizes[0] > 30_000
+
+
+def test_every_option_of_the_backend_is_one_of_a_job() -> None:
+    known = {key for key in profile.OPTIONS if key.startswith(profile.ROCKSDB)}
+    assert set(options.DECLARED) - {options.INCREMENTAL} == known - NOT_TAKEN
 
 
 def resident_bytes() -> int:
