@@ -21,13 +21,22 @@ from holdfast.harness.model.jobs import (
     TWO_PIPELINES,
     listed,
 )
-from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Topology
+from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, Topology
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.finishing import HALF
 from holdfast.suites.conformance.incremental import INCREMENTAL
-from holdfast.suites.conformance.plans import EVERYWHERE, TWO_RETAINED, WORKERS, each_of, gate, plan, with_needs
+from holdfast.suites.conformance.plans import (
+    EVERYWHERE,
+    RESTART,
+    TWO_RETAINED,
+    WORKERS,
+    each_of,
+    gate,
+    plan,
+    with_needs,
+)
 from holdfast.suites.conformance.regions import REGION
 from holdfast.suites.conformance.rescaling import ENUMERATED, IN_FILES, SELDOM, SLOWLY, STEADILY
 from holdfast.suites.conformance.unaligned import BUSY, FEW_BUFFERS, UNALIGNED
@@ -149,6 +158,20 @@ REFUSED = (
     plan(rescale(4, after_checkpoint=3), topology=Topology(2, 3), records=FOUR),
     plan(rescale(0, after_checkpoint=3), topology=Topology(2), records=FOUR),
 )
+ONE_RESTART = {f"{RESTART}.fixed-delay.attempts": "1"}
+BETWEEN_FAILURES = tuple(
+    plan(
+        kill(WORKERS[0], after_checkpoint=2),
+        rescale(parallelism, after_checkpoint=4),
+        *deaths,
+        topology=Topology(2),
+        options=ONE_RESTART,
+        records=FOUR,
+        expected_end=ExpectedEnd.FAILED if deaths else ExpectedEnd.RUNNING,
+    )
+    for parallelism, deaths in ((3, (kill(WORKERS[0], after_checkpoint=6),)), (1, ()))
+)
+"""A job that may restart once is rescaled behind its restart; the first one fails again."""
 HELD_BACK = rescaled_in_place(2, 3, job=MINI_BATCH, records=STEADILY)
 
 CASES = with_needs(
@@ -255,6 +278,19 @@ CASES = with_needs(
         plan=each_of(REFUSED),
         runs=len(REFUSED),
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-between-failures",
+        purpose="Does the restart strategy take notice of a rescale?",
+        method="A job that may restart once does so, is told to be wider or narrower, and fails again, or not.",
+        passes="The rescale uses up no restart, and gives none back.",
+        decides=(
+            Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "rescale-forgets-failures"),
+            Decision("RST-03", "LIVE", ("end-not-reached",), "rescale-counts-as-failure"),
+        ),
+        windows=(Window.RESCALED,),
+        plan=each_of(BETWEEN_FAILURES),
+        runs=len(BETWEEN_FAILURES),
     ),
     Case(
         id="rescaling/in-place-held-back",

@@ -199,7 +199,8 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "takes-all-in-flight": STUCK,
     "moves-held-back": ("LIVE/end-not-reached", *EXTRA),
     "rescale-keeps-key-groups": ("COUNT/failure-without-cause", *LOST, *STUCK),
-    "rescale-counts-as-failure": ("COUNT/failure-without-cause",),
+    "rescale-counts-as-failure": ("RESCALE/counted-as-failure", "COUNT/failure-without-cause", *STUCK),
+    "rescale-forgets-failures": STUCK,
     "rescale-restores-older": ("LOUD/started-older", "LIVE/end-not-reached", *EXTRA),
     "rescale-numbers-anew": (
         "CHAIN/operator-missing",

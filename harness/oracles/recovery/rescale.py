@@ -64,7 +64,7 @@ class _Job:
         accepted: the event of that; None: it was submitted with it.
         requested: by parallelism, the request that this job may have made durable without saying so.
         deployed: by attempt, at which parallelism.
-        behind: by checkpoint, those of former attempts that nothing excuses.
+        behind: by checkpoint, those of former attempts that nothing excuses; `completed`: those that are complete.
         counted: the failures since a parallelism was accepted that no attempt has followed yet; None: one has.
         over: it ends.
     """
@@ -120,7 +120,7 @@ class _Trace:
                 if job.counted is not None:
                     job.counted.append(event)
             case events.JobSwitched():
-                job.over = job.over or event.status in (*events.OVER, events.JobStatus.CANCELLING)
+                job.over = job.over or event.status in events.OVER
             case events.CheckpointTriggered():
                 if event.time_ns > self._calm_ns and self._former(job, event):
                     job.behind[event.checkpoint] = event
