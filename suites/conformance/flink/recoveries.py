@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill
+from holdfast.faults.storage import storage_error
+from holdfast.fixtures.systems.flink.broken_folder import WRITE
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import (
     asynchronous,
@@ -26,7 +28,7 @@ from holdfast.suites.conformance.flink.twins import (
     flink,
     twin,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
 
 CASES = with_needs(
     twin(
@@ -156,6 +158,15 @@ CASES = with_needs(
         "LOUD/started-empty",
         method="SIGKILL hits the JobManager in the middle of a checkpoint.",
         windows=RESTORED,
+    ),
+    twin(
+        storage.CASES,
+        "storage/transient-errors",
+        flink(storage_error(WRITE, 1_500, {"occurrences": 0}, after_checkpoint=3), options={**TOLERANT, **IN_FILES}),
+        "LIVE/no-new-checkpoints",
+        "LIVE/input-not-drained",
+        "COUNT/failed-below-tolerable",
+        method="A file is where the folder of the checkpoints was, for a while.",
     ),
     control(
         "keeps-in-field",
