@@ -7,6 +7,7 @@ from holdfast.faults.savepoint import move_savepoint, savepoint, stop
 from holdfast.faults.user import command
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.suites.conformance import (
+    rescaling,
     retention,
     savepoints,
     state_backends,
@@ -149,6 +150,18 @@ CASES = with_needs(
         flink(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
         "SAVEPOINT/savepoint-restored",
         method="SIGKILL hits a TaskManager as soon as a savepoint is complete.",
+    ),
+    twin(
+        rescaling.CASES,
+        "rescaling/in-flight-on-two-edges",
+        flink(
+            command("cancel", after_checkpoint=3),
+            _goes_on("checkpoint_retained", parallelism=1),
+            options={**KEPT, **IN_FILES, **UNALIGNED},
+        ),
+        "EXACT/input-missing",
+        method="A job whose checkpoints are unaligned is cancelled, and one of half the width goes on.",
+        windows=RESTORED,
     ),
     control(
         "changes-uid",
