@@ -67,9 +67,9 @@ class PaceOracle:
         "triggered-with-backlog": (events.MetadataPublished, events.CheckpointDropped, events.FileDeleted),
         **dict.fromkeys(
             (
-                "triggered-without-interval", "first-trigger-outside", "refused-and-begun", "served-out-of-turn",
-                "user-waits-for-pause", "periodic-waits", "refused-twice", "refused-without-request",
-                "dropped-too-early", "queue-too-long", "dropped-out-of-turn", *OF_REQUESTS,
+                "triggered-without-interval", "triggered-while-not-running", "first-trigger-outside",
+                "refused-and-begun", "served-out-of-turn", "user-waits-for-pause", "periodic-waits", "refused-twice",
+                "refused-without-request", "dropped-too-early", "queue-too-long", "dropped-out-of-turn", *OF_REQUESTS,
             ),
             (events.CheckpointRequested, events.CheckpointRefused),
         ),
