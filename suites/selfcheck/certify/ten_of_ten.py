@@ -80,6 +80,11 @@ class Kit(NamedTuple):
                 return verdict.text
         return ""
 
+    def only(self, text: str) -> Kit:
+        """With those subjects alone whose name contains a text."""
+        right = {name: subject for name, subject in self.right.items() if text in name}
+        return self._replace(right=right, wrong=[each for each in self.wrong if text in each[0]])
+
     def refuses(self, subject: Any, check: str, seed: int) -> str:
         """Why not: what its check has instead of a refutation; empty if it refutes."""
         verdict = self.judge(self.checks[check], subject, seed)
@@ -209,6 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
     parser.add_argument("kits", nargs="*", metavar="KIT", help=f"of {', '.join(KITS)}; without one: all")
     parser.add_argument("--times", type=int, default=TIMES, help="with so many seeds (default: %(default)s)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="subjects whose name contains it")
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.kits) - KITS.keys()):
         parser.error(f"kit {unknown[0]!r} is unknown; known: {', '.join(KITS)}.")
@@ -218,7 +224,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unexpected = 0
     for name in given.kits or KITS:
         begun = monotonic()
-        right, wrong, otherwise = tried(KITS[name](), given.times, lambda line: console.print(line, markup=False))
+        right, wrong, otherwise = tried(
+            KITS[name]().only(given.only), given.times, lambda line: console.print(line, markup=False)
+        )
         table.add_row(name, right, wrong, f"{monotonic() - begun:.0f}")
         unexpected += otherwise
     console.print(table)
