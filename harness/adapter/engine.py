@@ -41,6 +41,13 @@ _OF_LINKS = {
     Role.SINK_SYSTEM: Capability.IMPAIR_SINK,
 }
 
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "name": (str,), "workers": (int,), "claimed": (frozenset,), "mode": (OutputMode,), "ready_line": (str,),
+    "patience_ms": (int, float), "look_interval_ms": (int, float), "links": (Mapping,), "applied": (frozenset,),
+    "offers": (frozenset,),
+}  # fmt: skip
+"""What an attribute of an engine may be; an adapter that means something else by such a name is refused at once."""
+
 
 class Engine(ABC):
     """spi.system.System. The four abstract methods are all that an engine must have; each run works on a copy of the
@@ -82,6 +89,16 @@ class Engine(ABC):
     profile = "none"
     supplied_by_author: tuple[str, ...] = ("committed reader", "positions")
     strict = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, kinds in _KINDS.items():
+            value = cls.__dict__.get(name)
+            if value is not None and not isinstance(value, (*kinds, property)):
+                raise TypeError(
+                    f"{cls.__name__}.{name} is {value!r}: an engine's {name} is of type {kinds[0].__name__}; "
+                    "give it one, or call what is yours otherwise."
+                )
 
     def __init__(self, variant: str = "") -> None:
         self.name = self.name or f"{type(self).__module__}:{type(self).__qualname__}"

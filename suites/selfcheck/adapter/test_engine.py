@@ -182,3 +182,12 @@ def test_a_sweep_ends_what_a_killed_harness_left(tmp_path: Path) -> None:
     assert re.search(r"ended [23] processes", said), "the reader may not have begun"
     assert end_labelled((tmp_path / "run" / "state").resolve()) == 0
     deployment.close()
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("mode", "fast"), ("workers", "2"), ("claimed", "exactly-once")])
+def test_an_attribute_that_means_something_else_is_one_sentence(attribute: str, value: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"^Own\.{attribute} is '{value}': an engine's {attribute} is of type \w+; [^\n]*$"
+    ):
+        type("Own", (Engine,), {attribute: value})
+    type("Own", (Engine,), {"workers": 3, "patience_ms": 2_000, "own": "fast"})
