@@ -197,12 +197,18 @@ class Cluster:
 
         Raises:
             Unknown: there is no such job.
-            Refused: it has ended, another request is under way, or there are too few slots.
+            Refused: it has ended, its version has no such thing, another request is under way, or there are too few
+                slots.
             ValueError: the request is none.
         """
         job = self.job(identity)
         if job.over:
             raise Refused(f"job {identity} is {job.state}: only a running job is rescaled.")
+        if self.plan.options.get(profile.PROFILE) == profile.FLINK_1_14:
+            raise Refused(
+                f"job {identity} runs as {profile.FLINK_1_14}, which knows no resource requirements: stop it with a "
+                f"savepoint and submit it again, or run it with {profile.PROFILE}={profile.FLINK_2}."
+            )
         if job.requirements.state == PENDING:
             raise Refused(f"job {identity} has not answered the last requirements yet: send these again.")
         wanted = required(body, [vertex.name for vertex in self.plan.job.vertices])

@@ -116,6 +116,9 @@ def test_a_job_is_cancelled_and_a_path_that_leads_nowhere_is_named(shell: Shell)
 def test_in_1_14_a_job_is_cancelled_with_a_savepoint_and_goes_on_from_it(shell: Shell) -> None:
     shell.says("run", "-d", "-D", "holdfast.profile=flink-1.14")
     (job, _), *_ = shell.states()
+    assert "which knows no resource requirements" in shell.answer(
+        "PUT", f"/jobs/{job}/resource-requirements", bounds(1)
+    )
     told = shell.says("cancel", "-s", "target", job)
     savepoint = told.partition("Savepoint stored in ")[2].strip().rstrip(".")
     assert Path(savepoint).parent == shell.folder / "target"
