@@ -165,6 +165,12 @@ def test_a_plan_that_needs_them_is_not_applicable_and_downloads_nothing(cache: P
     [
         (plan(FaultSpec("outage", BROKER)), Tier.PROCESS, "outage of broker[0] has nothing to act on"),
         (plan(FaultSpec("cut", STORAGE)), Tier.PROCESS, "cut of storage[0] has nothing to act on"),
+        (
+            plan(FaultSpec("outage", SOURCE_SYSTEM)),
+            Tier.PROCESS,
+            "no record comes from a queue: set source.connector to",
+        ),
+        (plan(FaultSpec("cut", SOURCE_SYSTEM), options=FROM_KAFKA), Tier.PROCESS, "no record comes from a queue"),
         (plan(options={"source.connector": "kafka"}), Tier.PROCESS, "set sink.connector to kafka, too."),
         (plan(options={"sink.connector": "kafka"}), Tier.PROCESS, "set source.connector to kafka, too."),
         (plan(options=FROM_KAFKA), Tier.SIM, "the reference runtime has no broker on tier sim"),

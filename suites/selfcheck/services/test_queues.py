@@ -14,8 +14,12 @@ from holdfast.fixtures.services.processes.queue_broker import QueueBrokerProcess
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.plan import Bounds, FaultSpec, Schedule
 from holdfast.harness.model.records import InputLog, Partition
-from holdfast.suites.conformance.queues import READ_AGAIN
+from holdfast.harness.model.target import SOURCE_SYSTEM
+from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.conformance.plans import plan
+from holdfast.suites.conformance.queues import EXACTLY, ONE, QUEUES, READ_AGAIN
 
 ABSENT = missing_queues()
 pytestmark = [
@@ -82,6 +86,20 @@ def test_a_wrong_reader_is_refuted(variant: str, tmp_path: Path) -> None:
     plan, clauses = WRONG[variant]
     run = run_plan(plan, registry.system(f"reference+{variant}"), registry.toolbox(), Tier.PROCESS, tmp_path)
     assert {f"{each.oracle}/{anomaly.clause}" for each in run.verdicts for anomaly in each.anomalies} & clauses
+
+
+@pytest.mark.parametrize("kind", ["outage", "cut", "black-hole", "reset"])
+def test_what_befalls_the_broker_or_its_link_lands_and_costs_nothing(kind: str, tmp_path: Path) -> None:
+    befalls = FaultSpec(kind, SOURCE_SYSTEM, Schedule(after_checkpoint=1), 0 if kind == "reset" else 1_500)
+    chosen = plan(
+        befalls,
+        options=QUEUES | EXACTLY | {"restart-strategy.fixed-delay.attempts": "1000"},
+        topology=ONE,
+        records={"records": 2_000, "records_per_second": 400},
+        bounds=Bounds(safety_ms=40_000, liveness_ms=60_000, settle_ms=1_500),
+    )
+    run = run_plan(chosen, registry.system("reference"), registry.toolbox(), Tier.PROCESS, tmp_path)
+    assert (run.outcome, run.reason) == (Outcome.PASS, "")
 
 
 EVERYTHING = [(offset, offset % 2, offset * 10) for offset in range(RECORDS)]
