@@ -14,6 +14,7 @@ from holdfast.harness import cli
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import file_system
 from holdfast.suites.certify.file_system.kit import judge
+from holdfast.suites.certify.outside.kit import AT_ONCE
 from holdfast.suites.spec import load_rules
 
 CHECKS = {check.id: check for check in file_system.CHECKS}
@@ -58,6 +59,13 @@ NIGHTLY = pytest.mark.nightly
 
 test_memory = NIGHTLY(file_system.kit("memory://certify-files"))
 test_file = NIGHTLY(file_system.kit("file:///dev/shm"))
+
+
+def test_checks_that_go_on_at_once_are_told_in_their_order_and_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [CHECKS[name] for name in ("STO-02/taken", "STO-07/listing", "STO-02/unseen", "CFG-05/options")]
+    monkeypatch.setitem(AT_ONCE, "memory", len(chosen))
+    verdicts = list(file_system.certify(file_system.target_of("memory://certify-at-once"), chosen))
+    assert [(each.check, each.status) for each in verdicts] == [(check, Status.PASS) for check in chosen]
 
 
 @pytest.fixture(autouse=True)
