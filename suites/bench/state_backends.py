@@ -3,12 +3,14 @@
 One program runs on a dict, on the backends `hashmap` and `rocksdb` by their contract, and on SQLite directly: batches
 of 100 records, each of which reads a value and writes another. Snapshots are taken of states of several sizes, of which
 a share has changed since the confirmed one; bytes are those of all files that are new, and files lie on a local disk.
+With `--peer` the program also runs on Flink's `hashmap` and `rocksdb`, record by record, as Flink works.
 
-python -m holdfast.suites.bench.state_backends [--megabytes 10,100] [--keys 200000] [--plot FILE]
+python -m holdfast.suites.bench.state_backends [--megabytes 10,100] [--keys 200000] [--plot FILE] [--peer]
 """
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import tempfile
@@ -37,6 +39,8 @@ from holdfast.harness.spi.state import (
 from holdfast.suites.bench.bars import Panel, bars
 from holdfast.suites.bench.figures import load, median, table
 from holdfast.suites.bench.folder_streams import FolderStreams
+from holdfast.suites.bench.peers import flink_state
+from holdfast.suites.bench.peers.cache import DEFAULT_CACHE, PeerCache
 
 BATCH = 100
 GROUPS = range(8)
@@ -262,11 +266,16 @@ def main(
     keys: Annotated[int, typer.Option(min=400, help="Keys of the cost of operations.")] = 200_000,
     megabytes: Annotated[str, typer.Option(help="Sizes of state, separated by commas.")] = "10,100",
     plot: Annotated[Path | None, typer.Option(help="Where an SVG of the largest size goes.")] = None,
+    peer: Annotated[bool, typer.Option("--peer/--no-peer", help="Flink's backends, too.")] = False,
+    cache: Annotated[Path, typer.Option(help="Where the peer is installed.")] = DEFAULT_CACHE,
 ) -> None:
     """Measure, and print two tables."""
     console = Console(soft_wrap=True)
     with tempfile.TemporaryDirectory() as folder, _stores(Path(folder)) as stores:
         costs = {name: cost(store, keys) for name, store in stores.items()}
+    for backend in flink_state.BACKENDS if peer else ():
+        figures = flink_state.cost(PeerCache(cache), backend, keys, sorted(os.sched_getaffinity(0)))
+        costs[f"Flink {backend}"] = Cost(**figures)
     least = costs["dict"]
     rows = [
         [name, f"{each.put:.1f}", f"{each.get:.1f}", f"{each.merge:.1f}", f"{each.records:,.0f}",
