@@ -63,9 +63,9 @@ CASES = with_needs(
     twin(
         triggering.CASES,
         "triggering/max-concurrent",
-        flink(options=RAPID),
+        flink(STANDS_STILL),
         "COORD/too-many-pending",
-        method="An interval of 40 ms is shorter than many checkpoints.",
+        method="A TaskManager stands still in a checkpoint for longer than the interval.",
     ),
     twin(
         triggering.CASES,

@@ -136,13 +136,6 @@ CASES = with_needs(
         windows=RESTORED,
     ),
     twin(
-        recovery.CASES,
-        "recovery/read-again",
-        flink(*STRUCK_TWICE),
-        "REREAD/too-much",
-        method=KILLED,
-    ),
-    twin(
         operators.CASES,
         "operators/chaining",
         flink(*STRUCK_TWICE, options={"pipeline.operator-chaining.enabled": "false"}),

@@ -97,7 +97,8 @@ def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_d
     failed = f"Failed to trigger or complete checkpoint 1 for job {JOB}. (0 consecutive failed attempts so far)"
     trace = "org.apache.flink.runtime.checkpoint.CheckpointException: Checkpoint expired before completing.\n\tat"
     cleaned = "Clean checkpoint 1 parallel-mode=true shouldDiscard=true"
-    _, _, aborted = said([(COORDINATOR, TRIGGERED), (MANAGER, failed, trace), (CLEANER, cleaned)], master)
+    twice = [(MANAGER, failed, trace)] * 2
+    _, _, aborted = said([(COORDINATOR, TRIGGERED), *twice, (CLEANER, cleaned)], master)
     assert isinstance(aborted, events.CheckpointAborted)
     assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
 
