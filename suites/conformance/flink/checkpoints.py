@@ -11,7 +11,6 @@ from holdfast.suites.conformance import (
 )
 from holdfast.suites.conformance.flink.twins import (
     KILLED,
-    RAPID,
     STRUCK_TWICE,
     flink,
     twin,
@@ -42,9 +41,9 @@ CASES = with_needs(
     twin(
         failed_checkpoints.CASES,
         "failed-checkpoints/task-failure",
-        flink(*STRUCK_TWICE, options=RAPID),
+        flink(STANDS_STILL, kill(WORKERS[1], after_checkpoint=2, at_event="checkpoint_triggered")),
         "COORD/pending-at-restart",
-        method=KILLED,
+        method="A TaskManager stands still in a checkpoint, and another one is killed.",
     ),
     twin(
         triggering.CASES,
@@ -77,7 +76,7 @@ CASES = with_needs(
     twin(
         triggering.CASES,
         "triggering/refused",
-        flink(kill(WORKERS[0], after_checkpoint=2), options=RAPID),
+        flink(kill(WORKERS[0], after_checkpoint=2)),
         "COUNT/failed-below-tolerable",
         method="SIGKILL hits a TaskManager, and meanwhile the interval passes.",
     ),

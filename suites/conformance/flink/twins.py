@@ -27,7 +27,6 @@ AT_LEAST_ONCE = {f"{CHECKPOINTING}.mode": "AT_LEAST_ONCE"}
 UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
 IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0 b"}
 ROCKSDB = {"state.backend.type": "rocksdb"}
-RAPID = {f"{CHECKPOINTING}.interval": "40 ms"}
 RESTORED = (Window.RESTORED_STATE,)
 STRUCK_TWICE = (kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6))
 KILLED = "SIGKILL hits one TaskManager after the other, each after a completed checkpoint; another one takes over."
