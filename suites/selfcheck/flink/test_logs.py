@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from holdfast.fixtures.systems.flink.job_log import Deployed
 from holdfast.fixtures.systems.flink.log import Line
-from holdfast.fixtures.systems.flink.master_log import Deployed, MasterLog
+from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.worker_log import WorkerLog
 from holdfast.harness.model import events
