@@ -104,6 +104,18 @@ def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_d
     assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
 
 
+def test_a_coordinator_that_is_suspended_by_a_failure_aborts_because_of_that() -> None:
+    failed = f"Failed to trigger or complete checkpoint 1 for job {JOB}. (0 consecutive failed attempts so far)"
+    trace = "org.apache.flink.runtime.checkpoint.CheckpointException: Checkpoint Coordinator is suspending.\n\tat"
+    lost = f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from RUNNING to FAILED on tm2 @ localhost (dataPort=40157)."
+    for before, reason in (((), FailureReason.SUSPENDED), (((GRAPH, lost, "x"),), FailureReason.TASK_FAILURE)):
+        master = a_master()
+        said(BEGUN, master)
+        *_, aborted = said([(COORDINATOR, TRIGGERED), *before, (MANAGER, failed, trace)], master)
+        assert isinstance(aborted, events.CheckpointAborted)
+        assert aborted.reason == reason
+
+
 def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> None:
     master = a_master()
     said(BEGUN, master)
