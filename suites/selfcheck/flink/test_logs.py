@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.fixtures.systems.flink.job_log import Deployed
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
+from holdfast.fixtures.systems.flink.reasons import reason_in
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.worker_log import WorkerLog
 from holdfast.harness.model import events
@@ -102,6 +103,12 @@ def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_d
     _, _, aborted = said([(COORDINATOR, TRIGGERED), *twice, (CLEANER, cleaned)], master)
     assert isinstance(aborted, events.CheckpointAborted)
     assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
+
+
+def test_a_trigger_that_reaches_nobody_is_no_error_of_the_storage() -> None:
+    head = "org.apache.flink.runtime.checkpoint.CheckpointException: Trigger checkpoint failure."
+    assert reason_in(f"{head}\n\tat a.B") is FailureReason.TASK_FAILURE
+    assert reason_in("java.lang.Exception: something else") is None
 
 
 def test_a_coordinator_that_is_suspended_by_a_failure_aborts_because_of_that() -> None:
