@@ -69,6 +69,7 @@ class StorageMachine(RuleBasedStateMachine):
     @rule(seat=seats, scope=scopes, checkpoint=checkpoints, name=names, token=tokens)
     def create(self, seat: int, scope: Scope, checkpoint: int, name: str, token: bytes) -> None:
         streams = self.storages[seat].streams(checkpoint, self.epochs[seat])
+        token = b"%d-%s" % (self.epochs[seat], token)  # Nobody but a retry of the same attempt brings it again.
         if self._is_fenced(seat):
             self.bench.refuses("create", Fenced, lambda: self._written(streams.create(scope, name, token)))
             return
@@ -106,8 +107,7 @@ class StorageMachine(RuleBasedStateMachine):
         if each.epoch < self.model.epoch:
             self.bench.refuses("commit", Fenced, each.stream.commit)
             each.stream.cancel()
-        elif there is not None and not (there.token == each.token and there.content == each.content
-                                        and there.epoch == each.epoch):  # fmt: skip
+        elif there is not None and not (there.token == each.token and there.content == each.content):
             self.bench.refuses("commit of a name that is taken", FileExistsError, each.stream.commit)
             if there.token != each.token:
                 each.stream.cancel()

@@ -153,7 +153,8 @@ class CheckpointMachine(_Machine):
     @precondition(lambda self: not self.open)
     @rule(aborted=st.booleans(), restored=st.booleans(), group=groups)
     def checkpoint(self, aborted: bool, restored: bool, group: int) -> None:
-        """All of a checkpoint at once, with a removal behind its snapshot."""
+        """All of a checkpoint at once, with a removal behind its snapshot of what was put before it."""
+        self.put(0, group, b"", b"a", b"1", b"b")
         taken = self.live.snapshot()
         for state in self.table_states:
             self.live.remove(state, group, b"", [b"a"])
