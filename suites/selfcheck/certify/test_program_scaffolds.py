@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Status, Title
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
+from holdfast.suites.certify import scaffolds
 from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 from holdfast.suites.conformance.programs import UNHEARD
 from holdfast.suites.selfcheck.certify.written import certified, rule_of, statuses, written
@@ -105,3 +107,13 @@ def test_a_pipeline_passes_and_its_twin_writes_twice(tmp_path: Path) -> None:
     code, journal = certified(folder, "spark+./wrong_mine.py", "--tier", "spark", "--rule", rule)
     assert (code, journal.certificate.title) == (1, Title.REFUSED)
     assert rule in statuses(journal, Status.FAIL)
+
+
+def test_a_wheel_takes_along_every_file_of_a_scaffold() -> None:
+    root = Path(scaffolds.__file__).parents[3]
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    endings = {pattern.removeprefix("*") for pattern in settings["package-data"]["*"]} | {".py", ".txt", ".yml"}
+    folder = Path(scaffolds.__file__).parent
+    files = [each for each in folder.rglob("*.*") if each.is_file() and "__pycache__" not in each.parts]
+    assert [each.name for each in files if each.suffix not in endings] == []
+    assert {each.parent.name for each in files if each.suffix in (".txt", ".yml")} == {"templates"}
