@@ -199,8 +199,7 @@ class _Trace:
     def _judge_counted(self, job: _Job, event: events.AttemptStarted) -> None:
         """Whatever fails at the same time is counted, of course."""
         counted, job.counted = job.counted, None
-        stalled = self._history.of(events.MachineStalled)
-        if counted is None or self._others or stalled:
+        if counted is None or (counted and (self._others or self._history.of_kinds((events.MachineStalled,)))):
             return
         self._findings.check("counted-as-failure")
         if counted:
