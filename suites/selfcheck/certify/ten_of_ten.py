@@ -211,7 +211,7 @@ def tried(kit: Kit, times: int, notice: Callable[[str], None]) -> tuple[str, str
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try them, and print a table; 0 only if each time came out as expected."""
-    parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.ten_of_ten", description=__doc__)
     parser.add_argument("kits", nargs="*", metavar="KIT", help=f"of {', '.join(KITS)}; without one: all")
     parser.add_argument("--times", type=int, default=TIMES, help="with so many seeds (default: %(default)s)")
     parser.add_argument("--only", default="", metavar="TEXT", help="subjects whose name contains it")
