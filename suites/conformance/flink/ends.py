@@ -171,6 +171,7 @@ CASES = with_needs(
         "changes-uid",
         replace(flink(STOPPED, _goes_on()), bounds=SOON),
         "SAVEPOINT/not-resumed",
+        "LIVE/end-not-reached",
         purpose="whose operators have other uids when it is submitted again",
     ),
 )
