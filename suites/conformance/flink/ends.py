@@ -47,21 +47,21 @@ def _goes_on(behind: str = "savepoint_completed", **asked: int) -> FaultSpec:
 CASES = with_needs(
     twin(
         retention.CASES,
-        "retention/discards",
+        "flink/retention-discards",
         failing({**INTERVAL, f"{RESTART}.type": "none"}, kill(WORKERS[0], after_checkpoint=2)),
         "RETAIN/kept-wrongly",
         method="The job fails, and its checkpoints are not externalized.",
     ),
     twin(
         retention.CASES,
-        "retention/leaves",
+        "flink/retention-leaves",
         failing({**INTERVAL, f"{RESTART}.type": "none", **KEPT}, kill(WORKERS[0], after_checkpoint=2)),
         "RETAIN/discarded-wrongly",
         method="The job fails, and its checkpoints are retained.",
     ),
     twin(
         retention.CASES,
-        "retention/number",
+        "flink/retention-number",
         flink(*STRUCK_TWICE),
         "RETAIN/too-many-retained",
         "REACH/dropped-too-early",
@@ -69,7 +69,7 @@ CASES = with_needs(
     ),
     twin(
         retention.CASES,
-        "retention/by-path",
+        "flink/retention-by-path",
         flink(command("cancel", after_checkpoint=3), _goes_on("checkpoint_retained"), options={**KEPT, **IN_FILES}),
         "RETAIN/restored-elsewhere",
         "RETAIN/deleted-after-end",
@@ -79,14 +79,14 @@ CASES = with_needs(
     ),
     twin(
         retention.CASES,
-        "retention/in-use",
+        "flink/retention-in-use",
         flink(*STRUCK_TWICE, options=IN_FILES),
         "RETAIN/deleted-in-use",
         method=KILLED,
     ),
     twin(
         savepoints.CASES,
-        "savepoints/moved",
+        "flink/savepoints-moved",
         flink(
             STOPPED, move_savepoint(after_checkpoint=3, at_event="savepoint_completed"), _goes_on(), options=IN_FILES
         ),
@@ -97,35 +97,35 @@ CASES = with_needs(
     ),
     twin(
         savepoints.CASES,
-        "savepoints/kept",
+        "flink/savepoints-kept",
         flink(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=6), options=IN_FILES),
         "SAVEPOINT/savepoint-deleted",
         method="A savepoint is taken, checkpoints follow, and SIGKILL hits a TaskManager.",
     ),
     twin(
         savepoints.CASES,
-        "savepoints/complete",
+        "flink/savepoints-complete",
         flink(savepoint(after_checkpoint=3), options={**IN_FILES, **ROCKSDB, **INCREMENTAL}),
         "SAVEPOINT/outside-folder",
         method="A savepoint is taken of a job whose checkpoints are incremental.",
     ),
     twin(
         savepoints.CASES,
-        "savepoints/claimed",
+        "flink/savepoints-claimed",
         flink(STOPPED, _goes_on(), options={**IN_FILES, **CLAIMED}),
         "SAVEPOINT/claimed-left",
         method="A job is stopped with a savepoint, and another claims it.",
     ),
     twin(
         savepoints.CASES,
-        "savepoints/not-claimed",
+        "flink/savepoints-not-claimed",
         flink(STOPPED, _goes_on(), options=IN_FILES),
         "SAVEPOINT/savepoint-deleted",
         method="A job is stopped with a savepoint, and another goes on from it without claiming it.",
     ),
     twin(
         savepoints.CASES,
-        "savepoints/in-flight",
+        "flink/savepoints-in-flight",
         flink(savepoint(after_checkpoint=3), options=UNALIGNED),
         "SAVEPOINT/carries-in-flight",
         method="A savepoint is taken of a job whose checkpoints are unaligned.",
@@ -133,14 +133,14 @@ CASES = with_needs(
     ),
     twin(
         savepoints.CASES,
-        "savepoints/struck",
+        "flink/savepoints-struck",
         flink(STANDS_STILL, STOPPED, kill(WORKERS[1], after_checkpoint=3, at_event="savepoint_triggered")),
         "COORD/restored-not-latest",
         method="A job is stopped with a savepoint while a TaskManager stands still, and another one is killed.",
     ),
     twin(
         state_backends.CASES,
-        "state-backends/rocksdb-widths",
+        "flink/state-backends-rocksdb-widths",
         flink(STOPPED, _goes_on(parallelism=1), options={**ROCKSDB, **IN_FILES}),
         "EXACT/row-wrong",
         "EXACT/counts-stepped-back",
@@ -150,14 +150,14 @@ CASES = with_needs(
     ),
     twin(
         savepoints.CASES,
-        "savepoints/between",
+        "flink/savepoints-between",
         flink(savepoint(after_checkpoint=3), kill(WORKERS[0], after_checkpoint=3, at_event="savepoint_completed")),
         "SAVEPOINT/savepoint-restored",
         method="SIGKILL hits a TaskManager as soon as a savepoint is complete.",
     ),
     twin(
         rescaling.CASES,
-        "rescaling/in-flight-on-two-edges",
+        "flink/rescaling-in-flight-on-two-edges",
         flink(
             command("cancel", after_checkpoint=3),
             _goes_on("checkpoint_retained", parallelism=1),

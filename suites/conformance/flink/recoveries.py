@@ -49,7 +49,7 @@ CASES = with_needs(
     ),
     twin(
         delivery.CASES,
-        "delivery/at-least-once",
+        "flink/delivery-at-least-once",
         flink(*STRUCK_TWICE, options=AT_LEAST_ONCE),
         "NOLOSS/input-lost",
         "NOLOSS/extra-not-a-repeat",
@@ -58,7 +58,7 @@ CASES = with_needs(
     ),
     twin(
         unaligned.CASES,
-        "unaligned/crash-sweep",
+        "flink/unaligned-crash-sweep",
         flink(*STRUCK_TWICE, options=UNALIGNED),
         "EXACT/row-wrong",
         "EXACT/counts-stepped-back",
@@ -68,28 +68,28 @@ CASES = with_needs(
     ),
     twin(
         recovery.CASES,
-        "recovery/before-first-checkpoint",
+        "flink/recovery-before-first-checkpoint",
         flink(kill(WORKERS[0], at_event="job_switched"), options={f"{CHECKPOINTING}.interval": "4 s"}),
         "RESTORE/not-initial",
         method="SIGKILL hits a TaskManager before any checkpoint is complete.",
     ),
     twin(
         recovery.CASES,
-        "recovery/crash-in-recovery",
+        "flink/recovery-crash-in-recovery",
         flink(poison(12_000, after_checkpoint=2), options={f"{RESTART}.fixed-delay.attempts": "200"}),
         "RESTORE/recovery-not-repeated",
         method="The last record of a partition fails each restore for a while.",
     ),
     twin(
         recovery.CASES,
-        "recovery/backlog",
+        "flink/recovery-backlog",
         flink(kill(WORKERS[0], after_checkpoint=2), options={f"{RESTART}.fixed-delay.delay": "1 s"}),
         "LIVE/input-not-drained",
         method="Input arrives while the job waits for its restart.",
     ),
     twin(
         barriers.CASES,
-        "barriers/at-least-once-loses-nothing",
+        "flink/barriers-at-least-once-loses-nothing",
         flink(*STRUCK_TWICE, options=AT_LEAST_ONCE),
         "NOLOSS/input-lost",
         method=KILLED,
@@ -97,7 +97,7 @@ CASES = with_needs(
     ),
     twin(
         asynchronous.CASES,
-        "asynchronous/switched-off",
+        "flink/asynchronous-switched-off",
         flink(*STRUCK_TWICE, options={"state.backend.async": "false"}),
         "EXACT/row-wrong",
         "EXACT/row-repeated",
@@ -108,7 +108,7 @@ CASES = with_needs(
     ),
     twin(
         unaligned.CASES,
-        "unaligned/switch-and-crash",
+        "flink/unaligned-switch-and-crash",
         flink(*STRUCK_TWICE, options={**UNALIGNED, f"{CHECKPOINTING}.aligned-checkpoint-timeout": "1 ms"}),
         "EXACT/row-wrong",
         "EXACT/row-repeated",
@@ -119,7 +119,7 @@ CASES = with_needs(
     ),
     twin(
         failed_checkpoints.CASES,
-        "failed-checkpoints/coordinator-crash",
+        "flink/failed-checkpoints-coordinator-crash",
         flink(kill(COORDINATOR, after_checkpoint=3)),
         "COORD/restored-not-latest",
         method="SIGKILL hits the JobManager, which is started again; ZooKeeper knows the job.",
@@ -128,7 +128,7 @@ CASES = with_needs(
     ),
     twin(
         storage.CASES,
-        "storage/atomic-metadata",
+        "flink/storage-atomic-metadata",
         flink(kill(COORDINATOR, after_checkpoint=3, at_event="checkpoint_triggered"), options=IN_FILES),
         "LOUD/partial-metadata",
         "LOUD/started-empty",
@@ -137,7 +137,7 @@ CASES = with_needs(
     ),
     twin(
         operators.CASES,
-        "operators/chaining",
+        "flink/operators-chaining",
         flink(*STRUCK_TWICE, options={"pipeline.operator-chaining.enabled": "false"}),
         "EXACT/row-wrong",
         "EXACT/row-repeated",
@@ -147,7 +147,7 @@ CASES = with_needs(
     ),
     twin(
         storage.CASES,
-        "storage/transient-errors",
+        "flink/storage-transient-errors",
         flink(storage_error(WRITE, 1_500, {"occurrences": 0}, after_checkpoint=3), options={**TOLERANT, **IN_FILES}),
         "LIVE/no-new-checkpoints",
         "LIVE/input-not-drained",

@@ -28,7 +28,7 @@ POISONED = "The last record of a partition fails the sum whenever it comes."
 CASES = with_needs(
     twin(
         restart.CASES,
-        "restart/poison",
+        "flink/restart-poison",
         failing({**INTERVAL, **FIXED_DELAY, f"{RESTART}.fixed-delay.attempts": "3"}, NEVER_MENDED),
         "COUNT/restarted-beyond-policy",
         "COUNT/failed-too-early",
@@ -36,7 +36,7 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/fixed-delay-allows",
+        "flink/restart-fixed-delay-allows",
         flink(*STRUCK_TWICE, options={f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}),
         "COUNT/failed-too-early",
         "COUNT/delay-too-short",
@@ -44,7 +44,7 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/failure-rate-ends",
+        "flink/restart-failure-rate-ends",
         failing(
             {
                 **INTERVAL,
@@ -60,7 +60,7 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/failure-rate-allows",
+        "flink/restart-failure-rate-allows",
         flink(
             *STRUCK_TWICE,
             options={
@@ -76,21 +76,21 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/none",
+        "flink/restart-none",
         failing({**INTERVAL, f"{RESTART}.type": "none"}, kill(WORKERS[0], after_checkpoint=2)),
         "COUNT/restarted-after-none",
         method="SIGKILL hits a TaskManager under the strategy none.",
     ),
     twin(
         restart.CASES,
-        "restart/default",
+        "flink/restart-default",
         replace(flink(*STRUCK_TWICE), options=INTERVAL),
         "COUNT/failed-too-early",
         method=KILLED + " No strategy is named.",
     ),
     twin(
         restart.CASES,
-        "restart/exponential-ends",
+        "flink/restart-exponential-ends",
         failing(
             {
                 **INTERVAL,
@@ -106,7 +106,7 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/unrecoverable",
+        "flink/restart-unrecoverable",
         flink(poison(unrecoverable=True, after_checkpoint=2), expected_end=ExpectedEnd.FAILED),
         "COUNT/restarted-after-unrecoverable",
         method="The last record of a partition fails the sum with an error that suppresses restarts.",
@@ -114,7 +114,7 @@ CASES = with_needs(
     ),
     twin(
         restart.CASES,
-        "restart/nothing-configured",
+        "flink/restart-nothing-configured",
         failing({}, kill(WORKERS[0], at_event="job_switched")),
         "COUNT/restarted-without-strategy",
         method="SIGKILL hits a TaskManager of a job without checkpoints, for which nothing is configured.",

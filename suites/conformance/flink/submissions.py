@@ -27,7 +27,7 @@ UNKNOWN = (refused({f"{RESTART}.type": "sometimes"}), refused({f"{CHECKPOINTING}
 CASES = with_needs(
     twin(
         configuration.CASES,
-        "configuration/refused",
+        "flink/configuration-refused",
         each_of(BEYOND),
         "LOUD/accepted-bad-option",
         method="A job is submitted with each option of its own one step beyond its limit.",
@@ -35,21 +35,21 @@ CASES = with_needs(
     ),
     twin(
         configuration.CASES,
-        "configuration/accepted",
+        "flink/configuration-accepted",
         flink(options=AT_LIMITS),
         "LOUD/refused-good-option",
         method="A job runs with options exactly at their limits.",
     ),
     twin(
         configuration.CASES,
-        "configuration/unaligned-and-concurrent",
+        "flink/configuration-unaligned-and-concurrent",
         each_of(EXCLUSIVE),
         "LOUD/accepted-bad-option",
         method="A job is submitted with both.",
     ),
     twin(
         configuration.CASES,
-        "configuration/no-directories",
+        "flink/configuration-no-directories",
         each_of(UNREACHABLE),
         "LOUD/accepted-bad-option",
         method="A job is submitted with directories of unknown schemes, without a scheme, and without a path.",
@@ -57,7 +57,7 @@ CASES = with_needs(
     ),
     twin(
         configuration_layers.CASES,
-        "configuration/unknown-names",
+        "flink/configuration-unknown-names",
         each_of(UNKNOWN),
         "LOUD/accepted-bad-option",
         method="A job is submitted with a restart strategy and a mode that do not exist.",

@@ -73,7 +73,7 @@ def twin(
 
     Args:
         cases: of the module where it is.
-        name: its id.
+        name: the id of the case; that of the other one is in it.
         plan: what Flink runs.
         runs: how many plans there are.
         labels: what decides, `ORACLE/clause`.
@@ -82,10 +82,10 @@ def twin(
         mutant_plan: if not that of the case.
         without: a mutant that another one of its plans shows.
     """
-    [asked] = [case for case in cases if case.id == name]
+    [asked] = [case for case in cases if f"flink/{case.id.replace('/', '-')}" == name]
     found = (_restricted(each, labels) for each in asked.decides if each.mutant != without)
     return Case(
-        id=f"flink/{name.replace('/', '-')}",
+        id=name,
         purpose=asked.purpose,
         method=method,
         passes=asked.passes,
