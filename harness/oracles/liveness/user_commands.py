@@ -15,6 +15,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.liveness.last_state import PATIENCE_NS, LastState
+from holdfast.harness.oracles.shared.clocks import SKEW_NS
 
 CLAUSES: Mapping[str, str] = {
     "command-ignored": "a user cancels, suspends or rescales a job, and its coordinator does not begin to do so",
@@ -31,7 +32,7 @@ def judge_commands(state: LastState, findings: Findings) -> None:
     if state.exempt.punctual:
         orders = [(order, over_ns) for order in state.exempt.acted(Consequence.ENDS_JOB)]
         orders += [
-            (order, [time_ns for time_ns in rescales_ns if time_ns >= order.time_ns])
+            (order, [time_ns for time_ns in rescales_ns if time_ns >= order.time_ns - SKEW_NS])
             for order in state.exempt.acted(Consequence.RESCALES_JOB)
         ]
         for order, obeyed_ns in orders:

@@ -14,6 +14,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.submitted_jobs import PARALLELISM, topologies
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.clocks import SKEW_NS
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 
@@ -93,11 +94,12 @@ class _Trace:
         self._exempt: Exemptions = exemptions(history)
         self._layouts = Layouts(history)
         self._topologies = topologies(history.plan)
+        self._orders = self._exempt.acted(Consequence.RESCALES_JOB)
         self._required: list[int] = []
         self._others: list[events.FaultInjected] = []
         self._jobs: dict[int, _Job] = {}
         disturbing = history.of_kinds((events.FaultInjected, events.FaultHealed, events.NodeStarted, events.NodeDied))
-        self._calm_ns = max((event.time_ns for event in disturbing), default=0)
+        self._calm_ns = max((event.time_ns + SKEW_NS for event in disturbing), default=0)
 
     def follow(self, event: events.Event) -> None:
         """Take the next event."""
@@ -128,10 +130,10 @@ class _Trace:
                 self._completed(job, event)
 
     def _acted(self, event: events.FaultInjected) -> None:
-        if self._exempt.may_cause(event, Consequence.RESCALES_JOB):
-            parameters = self._history.plan.faults[event.fault].parameters
-            self._required.append(int(parameters.get(PARALLELISM, 0)))
-        if event.may_cause is None or not EXCUSED.issuperset(event.may_cause):
+        faults = self._history.plan.faults
+        if event in self._orders and event.fault < len(faults):
+            self._required.append(int(faults[event.fault].parameters.get(PARALLELISM, 0)))
+        if not self._exempt.is_within(event, EXCUSED):
             self._others.append(event)
 
     def _former(self, job: _Job, event: events.Event) -> bool:

@@ -17,6 +17,8 @@ from holdfast.harness.oracles.shared.options import NS_PER_MS
 ROUNDING_MS = 0.001
 SLACK_MS = 50.0
 """Of a step that a gate or the machine stopped before it recorded anything, besides the stalls that were measured."""
+SKEW_NS = 100 * NS_PER_MS
+"""By so much at most are the clocks of two processes apart."""
 
 
 class Range(NamedTuple):

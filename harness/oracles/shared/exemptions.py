@@ -87,6 +87,11 @@ class Exemptions:
         declared = _declared(event)
         return consequence in declared and all(each is consequence or each in besides for each in declared)
 
+    @staticmethod
+    def is_within(event: events.FaultInjected, allowed: Collection[Consequence]) -> bool:
+        """Whether a fault may cause nothing but these."""
+        return all(each in allowed for each in _declared(event))
+
     def only(self, consequence: Consequence, *besides: Consequence) -> bool:
         """Whether that is so of every fault that acted, if any did."""
         return all(self.is_only(event, consequence, *besides) for event in self._acted)

@@ -14,6 +14,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
+from holdfast.harness.oracles.shared.clocks import SKEW_NS
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.options import NS_PER_MS
 
@@ -27,7 +28,6 @@ ORIGINS: Mapping[Consequence, frozenset[CheckpointOrigin]] = {
 }
 SLACK_NS = 500 * NS_PER_MS
 """A coordinator takes a request sooner than this on the simulator, where nothing else keeps the machine busy."""
-SKEW_NS = 100 * NS_PER_MS
 
 
 def judge_requests(history: History, exempt: Exemptions, findings: Findings) -> None:
