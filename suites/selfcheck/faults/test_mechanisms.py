@@ -8,9 +8,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.connected_deployment import offer_services
 from holdfast.fixtures.reference.drivers.processes.controls import Pages, process_controls, stage_controls
 from holdfast.fixtures.reference.drivers.processes.controls.reach import Reach
+from holdfast.fixtures.reference.drivers.processes.deployment_among_services import offer_services
 from holdfast.fixtures.systems.json_lines.controls import program_controls
 from holdfast.fixtures.systems.structured_streaming.controls import streaming_controls
 from holdfast.harness.engine.site import registry
