@@ -12,14 +12,14 @@ from holdfast.harness.model.plan import Plan, Topology
 _MOST = 32_768
 STOP = "stop"
 """The command with which a job finishes whose input does not end."""
-SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
 RESCALE = "rescale"
 """The command with which a running job goes on at another `parallelism`."""
+SUBMIT, PARALLELISM, MAX_PARALLELISM, EDIT = "submit", "parallelism", "max_parallelism", "edit"
 STATE_BACKEND = "state_backend"
 """The one command that no job master takes: a fresh cluster works for the next job, and with a parameter `restore` of 1
-restores the latest checkpoint that the last one has left. A parameter `edit` names the edge
-that has a new operator. `parallelism`, `max_parallelism` and `state_backend` say how wide it is, how many key groups it
-has and where it keeps its state, if not as the last."""
+restores the latest checkpoint that the last one has left. A parameter `edit` names the edge that has a new operator.
+`parallelism`, `max_parallelism` and `state_backend` say how wide it is, how many key groups it has and where it keeps
+its state, if not as the last."""
 LATEST_SAVEPOINT = 2
 """As `restore`: the latest savepoint, however old."""
 

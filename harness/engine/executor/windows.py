@@ -17,7 +17,7 @@ _OF_RESTARTS = frozenset(
 )
 _OF_RESCALES = (
     events.RescaleRequested, events.RescaleAccepted, events.JobSwitched, events.NodeDied, events.CheckpointAborted,
-    events.AttemptStarted, events.TaskStarted,
+    events.AttemptStarted, events.TaskStarted, events.JobSubmitted,
 )  # fmt: skip
 
 
@@ -66,11 +66,17 @@ def _of_restarts(history: History) -> Iterator[Window]:
 
 
 def _of_rescales(history: History) -> Iterator[Window]:
-    """A rescale is under way from its request to the time when every task runs."""
+    """A rescale is under way from its request to the time when every task runs. Another job at another parallelism is
+    none."""
+    widths = {event.parallelism for event in history.of(events.AttemptStarted)}
+    if len(widths) < 2 and not history.of(events.RescaleRequested):
+        return
     requested = accepted = False
     width, rescaled = 0, set[int]()
     for event in sorted(history.of_kinds(_OF_RESCALES), key=lambda event: event.time_ns):
-        if isinstance(event, events.RescaleRequested):
+        if isinstance(event, events.JobSubmitted):
+            width = 0
+        elif isinstance(event, events.RescaleRequested):
             requested = True
         elif isinstance(event, events.RescaleAccepted):
             accepted = True
@@ -148,7 +154,7 @@ def _transaction_in_doubt(history: History) -> bool:
 def _built_on_snapshot(history: History) -> bool:
     """Whether metadata of a job name a file of the checkpoint that it was submitted with."""
     published = history.of(events.MetadataPublished)
-    for submitted in history.of(events.JobSubmitted):
+    for submitted in (event for event in history.of(events.JobSubmitted) if event.path):
         given = {file.path for event in published if event.path == submitted.path for file in event.files}
         own = (event for event in published if event.attempt > submitted.attempt and event.path != submitted.path)
         if given and any(file.path in given for event in own for file in event.files):

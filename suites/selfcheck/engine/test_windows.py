@@ -162,6 +162,7 @@ NEAR: list[tuple[Window, list[Event]]] = [
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(1, "chk-2", "chk-1/state"), SUBMITTED]),
     (Window.BUILT_ON_SNAPSHOT, [published(1, "chk-1"), published(11, "chk-2", "chk-1/state")]),
     (Window.RESCALED, [WIDE, AttemptStarted(attempt=2, parallelism=2)]),
+    (Window.RESCALED, [WIDE, JobSubmitted(attempt=1, path="chk-1", checkpoint=1), NARROW]),
     (Window.RESCALED, [WIDE, AttemptStarted(attempt=2, restored_checkpoint=1, parallelism=3)]),
     (Window.RESCALED_PENDING, [WIDE, NARROW, TaskStarted(attempt=2, subtask=SINK, restored_checkpoint=1)]),
     (Window.RESCALED_PENDING, [WIDE, pending(1), NARROW]),
