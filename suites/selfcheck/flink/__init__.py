@@ -1,1 +1,1 @@
-"""Flink under the harness: what its log tells, what it is told, and real runs that are left to the night."""
+"""Flink under the harness: its log, its configuration, and real runs that are left to the night."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.services.processes.installation import FLINK, missing
-from holdfast.fixtures.systems.flink.cluster import end_standing
+from holdfast.fixtures.systems.flink.cluster import end_warm_cluster
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import Status
@@ -22,7 +22,7 @@ def _cluster() -> Iterator[None]:
     if reason := missing(FLINK):
         pytest.skip(reason)
     yield
-    end_standing()
+    end_warm_cluster()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -1,4 +1,4 @@
-"""What Flink is told, and how its files are read."""
+"""How Flink is configured, and how its files are read."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_every_option_is_accounted_for() -> None:
 
 def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
     assert configuration.of_cluster(OPTIONS) == {profile.RETAINED: "3"}
-    told = configuration.of_job(OPTIONS, tmp_path)
-    assert profile.RETAINED not in told
-    assert told[profile.INTERVAL] == "200 ms"
-    assert told[profile.DIRECTORY] == f"file://{tmp_path}/checkpoints"
+    given = configuration.of_job(OPTIONS, tmp_path)
+    assert profile.RETAINED not in given
+    assert given[profile.INTERVAL] == "200 ms"
+    assert given[profile.DIRECTORY] == f"file://{tmp_path}/checkpoints"
 
 
 def test_a_job_that_it_does_not_compile_does_not_suit_it_and_an_unknown_variant_is_refused() -> None:
