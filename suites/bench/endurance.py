@@ -1,9 +1,9 @@
 """Ten thousand checkpoints in a row on real processes: do files, memory and durations stay as they are?
 
-A keyed sum takes checkpoints as fast as its interval allows, while records trickle in. Each sample says how many files
-of checkpoints are stored and what memory the processes of the runtime hold together. Beside them stand medians of as
-many stretches of durations. The slope is that of Theil and Sen, the median over all pairs: what other work on the
-machine comes and goes hardly moves it. The first tenth is left out, in which processes warm up. It is told as growth
+A keyed sum takes checkpoints as fast as its interval allows, while records trickle in. Each sample counts the files of
+checkpoints that are stored, and the memory that the processes of the runtime hold together. Beside them stand medians
+of as many stretches of durations. The slope is that of Theil and Sen, the median over all pairs: what other work on the
+machine comes and goes hardly moves it. The first tenth is left out, in which processes warm up. It is shown as growth
 over ten thousand checkpoints, in percent of the median, beside a bound.
 
 Every oracle must pass but those that model the whole input, TREND, whose question this is, and STABLE: its reader would
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import combinations, pairwise
@@ -29,7 +28,7 @@ from rich.console import Console
 from holdfast.fixtures.reference.drivers.processes.run_context import STORAGE
 from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS
 from holdfast.fixtures.systems.reference import ReferenceSystem
-from holdfast.harness.adapter.process_stat import children_by_parent
+from holdfast.harness.adapter.process_stat import descendants
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
@@ -42,6 +41,7 @@ from holdfast.suites.bench.figures import load, median, number, table
 from holdfast.suites.bench.inputs import bench_toolbox
 from holdfast.suites.bench.peers.children import run_script
 from holdfast.suites.bench.reference_run import MODELLING
+from holdfast.suites.bench.sampling import repeated
 
 WITHOUT = MODELLING | {"TREND", "STABLE"}
 RECORDS_PER_SECOND = 100
@@ -64,11 +64,8 @@ class Sample(NamedTuple):
 
 def resident_bytes(ancestor: int) -> int:
     """What all descendants of a process hold in memory; pages that two of them share count twice."""
-    children = children_by_parent()
-    waiting, found = list(children.get(ancestor, ())), 0
-    while waiting:
-        pid = waiting.pop()
-        waiting += children.get(pid, ())
+    found = 0
+    for pid in descendants(ancestor):
         try:
             found += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
         except OSError:
@@ -80,20 +77,13 @@ def resident_bytes(ancestor: int) -> int:
 def sampled(folder: Path, every_s: float) -> Iterator[list[Sample]]:
     """Samples of a run, taken while the context lasts."""
     samples: list[Sample] = []
-    over = threading.Event()
 
-    def sample() -> None:
-        while not over.wait(every_s):
-            files = sum(len(names) for place, _, names in os.walk(folder) if _STORED in f"{place}/")
-            samples.append(Sample((len(samples) + 1) * every_s, files, resident_bytes(os.getpid())))
+    def measure() -> None:
+        files = sum(len(names) for place, _, names in os.walk(folder) if _STORED in f"{place}/")
+        samples.append(Sample((len(samples) + 1) * every_s, files, resident_bytes(os.getpid())))
 
-    sampler = threading.Thread(target=sample)
-    sampler.start()
-    try:
+    with repeated(measure, every_s):
         yield samples
-    finally:
-        over.set()
-        sampler.join()
 
 
 def slope(series: Sequence[float]) -> float:

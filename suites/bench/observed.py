@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from holdfast.harness.model.topology import channel_ends
 from holdfast.harness.spi.system import Deployment
 from holdfast.suites.bench.peers.progress import Spent
 from holdfast.suites.bench.processor_time import spent_s
+from holdfast.suites.bench.sampling import repeated
 
 SAMPLE_S = 0.1
 
@@ -47,19 +47,12 @@ class ObservedReference(ReferenceSystem):
 def processor_time() -> Iterator[list[Spent]]:
     """Processor time of all processes below this one, sampled while the context lasts, on the clock of the events."""
     spent: list[Spent] = []
-    over = threading.Event()
 
-    def sample() -> None:
-        while not over.wait(SAMPLE_S):
-            spent.append(Spent(time.monotonic(), spent_s(os.getpid(), without_ancestor=True)))
+    def measure() -> None:
+        spent.append(Spent(time.monotonic(), spent_s(os.getpid(), without_ancestor=True)))
 
-    sampler = threading.Thread(target=sample)
-    sampler.start()
-    try:
+    with repeated(measure, SAMPLE_S):
         yield spent
-    finally:
-        over.set()
-        sampler.join()
 
 
 class Batches:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
-from holdfast.harness.adapter.process_stat import ProcessStat, process_stat
+from holdfast.harness.adapter.process_stat import descendants, process_stat
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -20,20 +18,6 @@ def spent_s(ancestor: int, *, without_ancestor: bool = False) -> float:
         ancestor: the process.
         without_ancestor: its own time does not count.
     """
-    stats = dict(_stats())
-    family = {ancestor}
-    grown = True
-    while grown:  # a child may have a lower number than its parent, so one pass is not enough
-        children = {process for process, stat in stats.items() if stat.parent in family} - family
-        family |= children
-        grown = bool(children)
-    if without_ancestor:
-        family.discard(ancestor)
-    return sum(stats[process].ticks for process in family if process in stats) / _TICKS_PER_SECOND
-
-
-def _stats() -> Iterator[tuple[int, ProcessStat]]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        stat = process_stat(int(folder.name))
-        if stat is not None:  # else it ended meanwhile
-            yield int(folder.name), stat
+    family = descendants(ancestor) if without_ancestor else [ancestor, *descendants(ancestor)]
+    stats = map(process_stat, family)
+    return sum(stat.ticks for stat in stats if stat is not None) / _TICKS_PER_SECOND  # Else it has ended meanwhile

@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 
 from holdfast.harness.adapter.process import Process
-from holdfast.harness.adapter.process_stat import process_stat
+from holdfast.harness.adapter.process_stat import descendants, process_stat
 
 LIMIT_S = 30.0
 ODD_NAME = "x) Z 1 (y"
@@ -32,3 +32,19 @@ def test_a_name_with_brackets_and_spaces_hides_nothing() -> None:
     assert process_stat(child.pid) is None
     assert held.stands_still()
     assert not held.signal(signal.SIGKILL)
+
+
+def test_descendants_are_children_of_children_too() -> None:
+    parent = (
+        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
+    )
+    command = [sys.executable, "-c", f"{parent}; print(child.pid, flush=True); input(); child.communicate(b'.')"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stdin is not None
+        grandchild = int(child.stdout.readline())
+        below, found = descendants(child.pid), descendants(os.getpid())
+        child.stdin.write(b"\n")
+        child.stdin.close()
+    assert below == [grandchild]
+    assert {child.pid, grandchild} <= set(found)
