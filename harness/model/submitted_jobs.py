@@ -51,8 +51,8 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
 def widths(plan: Plan) -> tuple[int, ...]:
     """Parallelisms that running jobs are to go on at; none that is above the max parallelism, which is refused."""
     most = max(topology.max_parallelism or _MOST for topology in topologies(plan))
-    asked = (int(fault.parameters.get(PARALLELISM, 0)) for fault in plan.faults if fault.kind == RESCALE)
-    return tuple(width for width in asked if 1 <= width <= most)
+    required = (int(fault.parameters.get(PARALLELISM, 0)) for fault in plan.faults if fault.kind == RESCALE)
+    return tuple(width for width in required if 1 <= width <= most)
 
 
 def state_backends_of(plan: Plan) -> tuple[str, ...]:

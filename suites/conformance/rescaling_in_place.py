@@ -178,7 +178,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place",
         purpose="Does a running job go on at another parallelism, with each key in exactly one subtask?",
-        method="A job is told to be wider, narrower, and each in turn, while records arrive.",
+        method="A job is to become wider, narrower, and each in turn, while records arrive.",
         passes="It restores its latest checkpoint at that parallelism, no failure is counted, ids of checkpoints go "
         "on, and the output is the right one, once.",
         decides=(
@@ -215,7 +215,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-during-checkpoint",
         purpose="What becomes of a checkpoint under way, and of its transactions, when the job is rescaled?",
-        method="A job is told to be wider when a checkpoint is triggered, or narrower again when its sinks have closed "
+        method="A job is to become wider when a checkpoint is triggered, or narrower again when its sinks have closed "
         "transactions for a checkpoint that is slow to complete.",
         passes="The checkpoint is aborted, and so is each transaction that no completed one promises.",
         decides=(Decision("RSC-05", "TXN", ("open-not-aborted",), "rescale-leaves-open-of-removed"),),
@@ -226,7 +226,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-from-the-start",
         purpose="Does a job go on at another parallelism that has no checkpoint yet?",
-        method="A job whose splits an enumerator assigns is told to be narrower during its first checkpoint.",
+        method="A job whose splits an enumerator assigns is to become narrower during its first checkpoint.",
         passes="It begins anew with all splits at the readers that there are, and the output is the right one, once.",
         decides=(Decision("RSC-05", "LIVE", ("end-not-reached",), "rescale-keeps-readers"),),
         windows=(Window.RESCALE_CUT_CHECKPOINT,),
@@ -235,7 +235,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-splits-and-transactions",
         purpose="Do the splits and pending transactions of a running job continue, each once, at another parallelism?",
-        method="A job is told to be wider or narrower when transactions are pending, with a kill in front of a commit.",
+        method="A job is to become wider or narrower when transactions are pending, with a kill in front of a commit.",
         passes="Each partition continues where it was, at one reader; each pending transaction is committed once.",
         decides=(
             Decision("RSC-05", "RESTORE", ("rescaled-positions-differ",), "leaves-splits-of-others"),
@@ -250,7 +250,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-list-state",
         purpose="Is no element of list state lost with the subtask that had it?",
-        method="A job that notes each batch in list state is told to be narrower, or wider.",
+        method="A job that notes each batch in list state is to become narrower, or wider.",
         passes="Each element is given to one subtask, and of union list state all of them to each.",
         decides=(Decision("RSC-03", "RESTORE", ("list-lost",), "rescale-loses-lists-of-removed"),),
         windows=(Window.RESCALED,),
@@ -261,7 +261,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-in-flight",
         purpose="Is what was in flight at an unaligned checkpoint taken up once when a running job is rescaled?",
-        method="A job whose inputs are full at every barrier is told to be wider or narrower.",
+        method="A job whose inputs are full at every barrier is to become wider or narrower.",
         passes="Of each edge all records that were in flight are put back, and the output is the right one, once.",
         decides=(Decision("UNA-07", "RESTORE", ("rescaled-in-flight",), "drops-in-flight-when-rescaled"),),
         windows=(Window.RESCALED, Window.RESTORED_IN_FLIGHT),
@@ -272,8 +272,8 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-refused",
         purpose="Is a parallelism refused that the job cannot go on at, and no other?",
-        method="A job is told to go on above its max parallelism, and at no subtask at all.",
-        passes="It says why, and goes on as it was.",
+        method="A job is to go on above its max parallelism, and at no subtask at all.",
+        passes="It gives the reason, and goes on as it was.",
         decides=(Decision("RSC-02", "RESCALE", ("above-max",), "rescale-above-max-parallelism"),),
         plan=each_of(REFUSED),
         runs=len(REFUSED),
@@ -282,7 +282,7 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-between-failures",
         purpose="Does the restart strategy take notice of a rescale?",
-        method="A job that may restart once does so, is told to be wider or narrower, and fails again, or not.",
+        method="A job that may restart once does so, is to become wider or narrower, and fails again, or not.",
         passes="The rescale uses up no restart, and gives none back.",
         decides=(
             Decision("RST-03", "COUNT", ("restarted-beyond-policy",), "rescale-forgets-failures"),
@@ -295,8 +295,8 @@ CASES = with_needs(
     Case(
         id="rescaling/in-place-held-back",
         purpose="Is another parallelism refused where records are held back, whose order would be lost?",
-        method="A job with a mini-batch is told to be wider.",
-        passes="It says why, and goes on as it was.",
+        method="A job with a mini-batch is to become wider.",
+        passes="It gives the reason, and goes on as it was.",
         decides=(Decision("RSC-04", "RESTORE", ("held-back-moved",), "rescale-moves-held-back"),),
         plan=HELD_BACK,
         tiers=EVERYWHERE,

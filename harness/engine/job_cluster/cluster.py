@@ -189,7 +189,7 @@ class Cluster:
         return answer
 
     def require(self, identity: str, body: Mapping[str, Any]) -> Answer:
-        """Let a job go on at another parallelism, while it runs; `requirements` says what becomes of that.
+        """Let a job go on at another parallelism, while it runs; `requirements` shows what becomes of that.
 
         Args:
             identity: of the job.
@@ -224,7 +224,7 @@ class Cluster:
 
         Raises:
             Unknown: there is no such job.
-            Refused: it has refused those that were asked for last.
+            Refused: it has refused the last ones.
         """
         job = self.job(identity)
         known = job.requirements
@@ -235,7 +235,7 @@ class Cluster:
         return {vertex.name: bounds for vertex in self.plan.job.vertices}
 
     def answered(self, identity: str) -> Answer:
-        """Whether a job that is told to go on at another parallelism has answered, or has ended meanwhile."""
+        """Whether a job that is to go on at another parallelism has answered, or has ended meanwhile."""
         job = self.job(identity)
         return {"answered": job.over or job.requirements.state != PENDING}
 

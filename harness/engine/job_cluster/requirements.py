@@ -31,14 +31,14 @@ class Requirements:
     refusal: str = ""
 
     def observe(self, event: Event) -> None:
-        """The job says what becomes of them."""
+        """The job has accepted or refused them."""
         if isinstance(event, RescaleAccepted | RescaleRefused) and self.state == PENDING:
             self.state = DONE
             self.refusal = event.reason if isinstance(event, RescaleRefused) else ""
 
 
 def required(body: Mapping[str, Any], vertices: Sequence[str]) -> Requirements:
-    """What a request asks for.
+    """What a request requires.
 
     Args:
         body: by vertex, `{"parallelism": {"lowerBound": 1, "upperBound": 4}}`.

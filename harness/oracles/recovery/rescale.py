@@ -1,6 +1,6 @@
 """RESCALE: a running job goes on at the parallelism that was required of it, and at no other (RULES RSC).
 
-What was required is known from the faults that acted; what a job accepts, and what it deploys, it says itself. What its
+What was required is known from the faults that acted; what a job accepts and deploys, it reports itself. What its
 subtasks start with at the new parallelism RESTORE decides, and COUNT that a rescale is no failure.
 """
 

@@ -97,7 +97,7 @@ class RescaledRestores:
             self._judge_sizes(former, attempt, checkpoint, taken, findings)
         for required in history.of(RescaleRequested):
             if self._layouts.of(required).buffers:
-                findings.check("held-back-moved")  # Refused, or told by the attempt that follows.
+                findings.check("held-back-moved")  # Refused, or shown by the attempt that follows.
         for submitted in history.of(JobSubmitted):
             if self._key_groups_differ(submitted, submitted.checkpoint or 0):
                 findings.check("key-groups-changed")

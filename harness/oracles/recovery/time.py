@@ -103,7 +103,7 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
 
 
 def _judge_dropped(history: History, findings: Findings) -> None:
-    """The watermark of an operator is that of the split that is furthest behind, whether it has said anything yet, but
+    """The watermark of an operator is that of the split that is furthest behind, whether it has one yet, but
     for splits that may have been idle."""
     windows = with_split_watermarks(history)
     if windows is None:

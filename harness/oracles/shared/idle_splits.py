@@ -1,11 +1,11 @@
 """The oracles' own interpretation of idleness: how far a watermark may have come while a split was idle.
 
 Rules of this file:
-- A split may have been idle if it was fed no record for the idleness of its source; the input says when it was fed.
+- A split may have been idle if it was fed no record for the idleness of its source; the input shows when it was fed.
 - Meanwhile the watermark may have come as far as the other splits were fed, until the next record of it was read.
-- Faults that only end processes make no split idle: behind a restart each has its time again. But nobody says how far
+- Faults that only end processes make no split idle: behind a restart each has its time again. But nobody knows how far
   the others were when a record is read behind one.
-- Where a fault holds records up, or the machine had other things to do, nobody says when a record was read: each split
+- Where a fault holds records up, or the machine had other things to do, nobody knows when a record was read: each split
   may have been idle at any time.
 """
 

@@ -82,20 +82,20 @@ def twin(
         mutant_plan: if not that of the case.
         without: a mutant that another one of its plans shows.
     """
-    [asked] = [case for case in cases if f"flink/{case.id.replace('/', '-')}" == name]
-    found = (_restricted(each, labels) for each in asked.decides if each.mutant != without)
+    [known] = [case for case in cases if f"flink/{case.id.replace('/', '-')}" == name]
+    found = (_restricted(each, labels) for each in known.decides if each.mutant != without)
     return Case(
         id=name,
-        purpose=asked.purpose,
+        purpose=known.purpose,
         method=method,
-        passes=asked.passes,
+        passes=known.passes,
         decides=tuple(each for each in found if each is not None),
         plan=plan,
         runs=runs,
         windows=windows,
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
-        mutant_plan=mutant_plan or asked.mutant_plan or asked.plan,
+        mutant_plan=mutant_plan or known.mutant_plan or known.plan,
     )
 
 

@@ -44,28 +44,28 @@ def a_master() -> MasterLog:
     return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB))
 
 
-def said(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
+def heard(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
     read = (Line(t=0.0, c=logger, m=text, e="".join(trace)) for logger, text, *trace in lines)
     return [found for line in read for found in master.events(line)]
 
 
 def test_a_job_begins_is_deployed_runs_when_all_its_tasks_do_and_goes_on_from_a_checkpoint() -> None:
     master = a_master()
-    began, deployed, switched = said(BEGUN, master)
+    began, deployed, switched = heard(BEGUN, master)
     assert isinstance(began, events.AttemptStarted)
     assert (began.restored_checkpoint, began.attempt) == (None, 1)
     assert deployed == Deployed(subtask="source[0]", host="taskmanager-2")
     assert isinstance(switched, events.JobSwitched)
     assert switched.status is JobStatus.RUNNING
     restored = f"Restoring job {JOB} from Checkpoint 5 @ 1795660713777 for {JOB} located at file:/cp/chk-5."
-    [again] = said([(COORDINATOR, restored)], master)
+    [again] = heard([(COORDINATOR, restored)], master)
     assert isinstance(again, events.AttemptStarted)
     assert (again.restored_checkpoint, again.attempt) == (5, 2)
 
 
 def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
     master = a_master()
-    said(BEGUN, master)
+    heard(BEGUN, master)
     acknowledged = f"Received acknowledge message for checkpoint 1 from task {SUM}_0_0 of job {JOB} at tm2 @ localhost."
     late = f"Received message for an unknown checkpoint 1 from task {SOURCE}_0_0 of job {JOB} at tm2 @ localhost."
     completed = (
@@ -76,7 +76,7 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
         (CLEANER, f"Clean checkpoint 1 parallel-mode=true shouldDiscard={each}") for each in ("false", "true")
     )
     lines = [(COORDINATOR, TRIGGERED), (COORDINATOR, acknowledged), kept, (COORDINATOR, completed), discarded]
-    _, triggered, ack, published, end, dropped, unknown = said([*lines, (COORDINATOR, late)], master)
+    _, triggered, ack, published, end, dropped, unknown = heard([*lines, (COORDINATOR, late)], master)
     assert isinstance(triggered, events.CheckpointTriggered)
     assert triggered.participants == ("source[0]", "sum[0]")
     assert isinstance(ack, events.AckReceived)
@@ -91,7 +91,7 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
 
 
 def test_what_is_said_of_another_job_is_left_out() -> None:
-    assert said([(COORDINATOR, TRIGGERED.replace(JOB, OTHER))], a_master()) == []
+    assert heard([(COORDINATOR, TRIGGERED.replace(JOB, OTHER))], a_master()) == []
 
 
 def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_dropped() -> None:
@@ -100,7 +100,7 @@ def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_d
     trace = "org.apache.flink.runtime.checkpoint.CheckpointException: Checkpoint expired before completing.\n\tat"
     cleaned = "Clean checkpoint 1 parallel-mode=true shouldDiscard=true"
     twice = [(MANAGER, failed, trace)] * 2
-    _, _, aborted = said([(COORDINATOR, TRIGGERED), *twice, (CLEANER, cleaned)], master)
+    _, _, aborted = heard([(COORDINATOR, TRIGGERED), *twice, (CLEANER, cleaned)], master)
     assert isinstance(aborted, events.CheckpointAborted)
     assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
 
@@ -117,24 +117,24 @@ def test_a_coordinator_that_is_suspended_by_a_failure_aborts_because_of_that() -
     lost = f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from RUNNING to FAILED on tm2 @ localhost (dataPort=40157)."
     for before, reason in (((), FailureReason.SUSPENDED), (((GRAPH, lost, "x"),), FailureReason.TASK_FAILURE)):
         master = a_master()
-        said(BEGUN, master)
-        *_, aborted = said([(COORDINATOR, TRIGGERED), *before, (MANAGER, failed, trace)], master)
+        heard(BEGUN, master)
+        *_, aborted = heard([(COORDINATOR, TRIGGERED), *before, (MANAGER, failed, trace)], master)
         assert isinstance(aborted, events.CheckpointAborted)
         assert aborted.reason == reason
 
 
 def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> None:
     master = a_master()
-    said(BEGUN, master)
+    heard(BEGUN, master)
     trace = "java.lang.Exception: outer\n\tat a.B\nCaused by: java.io.IOException: inner\n\tat c.D"
     lost = f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from RUNNING to FAILED on tm2 @ localhost (dataPort=40157)."
     restarts = f"4 tasks will be restarted to recover the failed task {SUM}_0_0."
-    [counted] = said([(GRAPH, lost, trace), (MASTER, restarts)], master)
+    [counted] = heard([(GRAPH, lost, trace), (MASTER, restarts)], master)
     assert isinstance(counted, events.FailureCounted)
     assert (counted.subtask, counted.cause) == ("sum[0]", "java.io.IOException: inner")
     failing = f"Job r1 ({JOB}) switched from state RUNNING to FAILING."
     suppressed = "org.apache.flink.runtime.JobException: Recovery is suppressed by NoRestartBackoffTimeStrategy\n\tat"
-    last, refused = said([(GRAPH, lost, trace), (GRAPH, failing, suppressed)], master)
+    last, refused = heard([(GRAPH, lost, trace), (GRAPH, failing, suppressed)], master)
     assert isinstance(last, events.FailureCounted)
     assert last.recoverable
     assert isinstance(refused, events.RestartRefused)
