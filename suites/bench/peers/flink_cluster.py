@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import time
 import urllib.error
 import urllib.request
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from holdfast.fixtures.services.ports import free_ports
 from holdfast.suites.bench.peers.cache import PeerCache
 from holdfast.suites.bench.peers.children import Child, answer
 
@@ -57,7 +57,7 @@ class FlinkCluster:
         self._python = cache.python("flink", FLINK)
         self._home = cache.packages("flink") / "pyflink"
         self._folder, self._cores = folder, cores
-        self._port, rpc_port = _free_ports(2)
+        self._port, rpc_port = free_ports(2)
         self._environment = self._configure(rpc_port, [cache.archive(coordinate) for coordinate in ARCHIVES])
         self._children: list[Child] = []
 
@@ -189,11 +189,3 @@ class FlinkJob:
     def cancel(self) -> None:
         """Ask for its end."""
         self._cluster.cancel(self._identity)
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("localhost", 0))
-        return [int(each.getsockname()[1]) for each in sockets]

@@ -102,7 +102,7 @@ def test_a_port_that_is_taken(open_stack: Callable[..., Stack], stack: Stack, mo
     from holdfast.fixtures.services import ports
 
     taken = next(iter(stack.links.container.published.values()))
-    monkeypatch.setattr(ports, "free_port", lambda: taken)
+    monkeypatch.setattr(ports, "free_ports", lambda count: [taken] * count)
     with pytest.raises(OSError, match=f"container toxiproxy: a port of {taken} is taken by another program"):
         _ = open_stack().links
 
