@@ -178,6 +178,23 @@ def test_nothing_is_left_of_snapshots_and_of_what_is_closed(tmp_path: Path) -> N
         pending.upload(storage.streams(9, EPOCH), never)
 
 
+def test_a_checkpoint_stores_no_more_for_those_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the database's folder grow: a manifest that all checkpoints are written to is stored with each."""
+    monkeypatch.setattr(options, "LARGEST_MANIFEST_BYTES", 2_000)
+    storage = InMemoryStorage(StorageContext(uri="memory:", job="job"), Place())
+    backend = RocksDBBackend(context(tmp_path))
+    stored: list[int] = []
+    for checkpoint in range(1, 121):
+        backend.table(VALUE).put(0, b"", [(b"k", b"%d" % checkpoint)], now_ms=0)
+        snapshot = backend.snapshot(checkpoint)
+        manifest = snapshot.upload(storage.streams(checkpoint, EPOCH), never)
+        backend.confirmed(checkpoint)
+        snapshot.release()
+        stored.append(max(extent.length for extent in manifest.handles[-1].key_groups.values()))
+    backend.close()
+    assert max(stored[60:]) < 2 * max(stored[:20])
+
+
 def test_a_restore_that_failed_leaves_nothing_in_the_folder(tmp_path: Path) -> None:
     storage = InMemoryStorage(StorageContext(uri="memory:", job="job"), Place())
     backend = RocksDBBackend(context(tmp_path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.connectors.polled_output import IDLE_PER_LOOK, Watch
 from holdfast.fixtures.reference.connectors.units import FolderUnits
 from holdfast.fixtures.reference.drivers.processes import reader
 from holdfast.fixtures.reference.drivers.processes.life import Program
@@ -17,7 +19,7 @@ from holdfast.fixtures.reference.drivers.processes.reader import CommittedFolder
 from holdfast.fixtures.reference.drivers.processes.recorder import log_path, read_log
 from holdfast.fixtures.reference.drivers.processes.rows import count_rows, encode_rows, load_rows, no_rows
 from holdfast.fixtures.reference.drivers.processes.supervisor import Supervisor
-from holdfast.harness.model.events import NodeStarted, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import FoldColumns, FoldRow, IdentityColumns, IdentityRow
@@ -119,6 +121,33 @@ def test_the_process_tells_what_it_sees_and_ends_with_a_final_read(supervisor: S
     assert isinstance(polled, ReaderPolled)
     assert polled.polls > 1
     assert polled.interval_ms >= 1
+
+
+class Laborious:
+    """An output of which each look takes the processor for a while."""
+
+    TAKES_NS = 3_000_000
+
+    def __init__(self) -> None:
+        self.polls = self.blind_ns = 0
+
+    def poll(self, *, final: bool = False) -> list[Event]:
+        began_ns = time.thread_time_ns()
+        while time.thread_time_ns() - began_ns < self.TAKES_NS:
+            pass
+        return []
+
+
+def test_who_looks_at_much_looks_less_often_and_owns_up_to_the_gap() -> None:
+    watch = Watch(Laborious(), 1)
+    for _ in range(2):
+        began_ns = time.monotonic_ns()
+        watch.look()
+        assert watch.due_ns >= began_ns + (1 + IDLE_PER_LOOK) * Laborious.TAKES_NS
+        time.sleep(max(0.0, (watch.due_ns - time.monotonic_ns()) / 1e9))
+    polled = watch.finish()[-1]
+    assert isinstance(polled, ReaderPolled)
+    assert len(polled.gaps) == 2
 
 
 def test_rows_of_contract_fold_round_trip(tmp_path: Path) -> None:
