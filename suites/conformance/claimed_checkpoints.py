@@ -75,6 +75,7 @@ CASES = plans.with_needs(
         plan=plans.each_of(OWNED),
         runs=len(OWNED),
         needs=SHARING,
+        tiers=plans.EVERYWHERE,
     ),
     Case(
         id="claimed-checkpoints/not-owned",
@@ -89,5 +90,6 @@ CASES = plans.with_needs(
         plan=plans.each_of(NOT_OWNED),
         runs=len(NOT_OWNED),
         needs=SHARING,
+        tiers=plans.EVERYWHERE,
     ),
 )
