@@ -22,6 +22,8 @@ from holdfast.suites.conformance.rescaling import QUIET, rescaled
 
 WRONG = "system:reference+source=holdfast.fixtures.mutants.sources.plugged:"
 SPLITS = {"records": 240, "partitions": 4}
+BUSY = {"records": 3_000, "records_per_second": 1_500, "partitions": 4}
+"""There is always something to read, so a snapshot comes between two batches, and not behind the last one."""
 ONCE = ("row-repeated", "input-missing")
 SUMS = ("row-wrong", "input-missing")
 WHOLE = {FAILOVER: "full"}
@@ -55,9 +57,10 @@ CASES = (
             [
                 plan(*DEATHS, job=FORWARD, options=WHOLE, records=SPLITS),
                 plan(*DEATHS, job=REBALANCE, records=SPLITS),
+                plan(*DEATHS, job=FORWARD, options=WHOLE, records=BUSY),
             ]
         ),
-        runs=2,
+        runs=3,
         tiers=EVERYWHERE,
     ),
     Case(
