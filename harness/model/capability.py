@@ -98,6 +98,8 @@ class Capability(StrEnum):
     BOUNDED_INPUT = "bounded-input"
     """Input may end: tasks finish, and with the last of them the job."""
     TWO_PHASE_COMMIT = "two-phase-commit"
+    NAMED_TRANSACTIONS = "named-transactions"
+    """What a reader sees of a transaction carries its name, so that both can be compared one by one."""
     TABLE_OUTPUT = "table-output"
     """Rows may go to a table of a database: as transactions that it knows again, or each in place of its key's."""
     ENUMERATED_SPLITS = "enumerated-splits"

@@ -27,6 +27,8 @@ from holdfast.suites.conformance.plans import (
 )
 
 TWO_PHASE_COMMIT = frozenset({Capability.TWO_PHASE_COMMIT})
+COMPARED = TWO_PHASE_COMMIT | {Capability.NAMED_TRANSACTIONS}
+"""What sinks report, with what is visible."""
 DECLINED = plan(
     forge("decline", "source[0]", after_checkpoint=1, at_event="transaction_precommitted"), options=TOLERANT
 )
@@ -133,7 +135,7 @@ CASES = with_needs(
         windows=(Window.RESTORED_STATE, Window.READ_AGAIN),
         plan=each_of(IDS_AGAIN),
         runs=len(IDS_AGAIN),
-        needs=TWO_PHASE_COMMIT,
+        needs=COMPARED,
     ),
     Case(
         id="transactions/reader-agrees",
@@ -147,7 +149,7 @@ CASES = with_needs(
             Decision("TPC-01", "TXN", ("rows-differ",), "precommits-in-part"),
         ),
         plan=each_of(READ),
-        needs=TWO_PHASE_COMMIT,
+        needs=COMPARED,
         tiers=EVERYWHERE,
         runs=len(READ),
     ),

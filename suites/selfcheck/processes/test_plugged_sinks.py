@@ -12,6 +12,7 @@ from holdfast.fixtures.reference.connectors.polled_table import PolledTable
 from holdfast.fixtures.reference.connectors.units import TableUnits
 from holdfast.fixtures.tables.own_reader import OwnReader
 from holdfast.fixtures.tables.row_files import RowFiles
+from holdfast.harness import cli
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Capability, Guarantee
@@ -61,6 +62,7 @@ def test_it_runs_on_processes_alone_and_has_what_it_declares() -> None:
     assert set(two_phase.capabilities) == {Tier.PROCESS}
     assert Capability.TWO_PHASE_COMMIT in two_phase.capabilities[Tier.PROCESS]
     assert Capability.TWO_PHASE_COMMIT not in upserts.capabilities[Tier.PROCESS]
+    assert Capability.NAMED_TRANSACTIONS not in two_phase.capabilities[Tier.PROCESS]
     assert (two_phase.supplied_by_author, plugged(OURS).supplied_by_author) == (("sink",), ("sink", "committed reader"))
 
 
@@ -81,6 +83,14 @@ def test_a_right_one_is_exact_under_faults(sink: str, tmp_path: Path) -> None:
     verdicts = {verdict.oracle: verdict for verdict in run.verdicts}
     assert not [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAIL]
     assert (verdicts["EXACT"].outcome, verdicts["TXN"].outcome) == (Outcome.PASS, Outcome.PASS)
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("process")
+def test_the_rules_of_transactions_are_decided_of_a_right_one(tmp_path: Path) -> None:
+    """Whatever it calls its files."""
+    arguments = ("--tier", "process", "--area", "TPC", "--budget", "2min", "--out", str(tmp_path))
+    assert cli.execute(["certify", f"reference+sink={FILES}", *arguments]) == 0
 
 
 @pytest.mark.tier("process")
