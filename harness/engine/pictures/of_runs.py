@@ -101,7 +101,7 @@ def _option(history: History, key: str) -> float:
 
 
 def recovery_picture(history: History) -> RecoveryPicture | None:
-    """How far the sources went back for each failure."""
+    """How far the sources went back for each failure; none is drawn of sources that report no offsets."""
     attempts = history.of(events.AttemptStarted)
     if len(attempts) < 2:
         return None
@@ -118,6 +118,8 @@ def recovery_picture(history: History) -> RecoveryPicture | None:
         key = emitted.attempt, emitted.partition
         points.setdefault(key, [(at_ms(emitted.time_ns), emitted.first_offset)])
         points[key].append((at_ms(emitted.time_ns), emitted.next_offset))
+    if not points:
+        return None
     last_ms = max(time for line in points.values() for time, _ in line)
     shown_ms = min(at_ms(max(event.time_ns for event in history.events)), last_ms * 1.08)
     switches = [event for event in history.of(events.JobSwitched) if at_ms(event.time_ns) <= shown_ms]

@@ -14,7 +14,7 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, left_open
 from holdfast.harness.oracles.output.culprit import Culprit, explain, named
-from holdfast.harness.oracles.output.fold_rows import judged
+from holdfast.harness.oracles.output.fold_rows import in_order, judged, wrong_in_any_order
 from holdfast.harness.oracles.output.identity_rows import counted, listed, sightings, units_with
 from holdfast.harness.oracles.output.loss import judge_lost_folds, judge_lost_identities
 from holdfast.harness.oracles.output.missing import everything_is_due
@@ -75,14 +75,19 @@ def _claimed(claims: Claims) -> bool:
 
 def _judge_folds(history: History, findings: Findings) -> str:
     model, found = judged(history)
-    for clause in ("row-wrong", "digest-wrong", "row-unknown", "beyond-input"):
-        findings.check(clause, found.rows)
+    ordered = in_order(history)
+    wrong = found.wrong if ordered else wrong_in_any_order(model, found)
+    decided = found.rows if ordered else len(model.keys) - len(found.unfinished) + len(wrong)
+    for clause, rows in (
+        ("row-wrong", decided), ("digest-wrong", decided), ("row-unknown", found.rows), ("beyond-input", found.rows)
+    ):  # fmt: skip
+        findings.check(clause, rows)
     for clause in ("row-repeated", "counts-stepped-back"):
         findings.check(clause, found.successors)
     for position in found.unknown:
         message = f"the input has no key {found.row(position).key!r}"
         findings.violated("row-unknown", message, found.line(position), seen=first_seen(history, found.unit(position)))
-    for position in found.wrong:
+    for position in wrong:
         clause, message, damage = _wrong(model, found.row(position))
         seen = first_seen(history, found.unit(position))
         findings.violated(clause, message, found.line(position), damage=damage, seen=seen)

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import CommittedRows, FoldColumns, FoldRow, Integers, Output
@@ -85,6 +86,24 @@ def judged(history: History) -> tuple[FoldModel, Scan]:
         model = _model(history)
         _latest = latest = (history, model, scan(model, history.output))
     return latest[1], latest[2]
+
+
+def in_order(history: History) -> bool:
+    """Whether the records of a partition take effect in their order, so that counts name them. Where a source hands out
+    a partition in several splits, they need not: then a row has a known answer only if it holds the whole input."""
+    state = history.claims.state
+    return Guarantee.NO_DUPLICATE not in state or Guarantee.KEY_ORDER in state
+
+
+def wrong_in_any_order(model: FoldModel, found: Scan) -> list[int]:
+    """Rows that are wrong whatever the order of records was: they count the whole input or more, and hold another."""
+    last = {position for position in found.unfinished.values() if position is not None}
+
+    def has_room(row: FoldRow) -> bool:
+        totals = model.totals[model.codes[row.key]]
+        return len(row.counts) == len(totals) and row.counts != totals and all(map(ge, totals, row.counts))
+
+    return [position for position in sorted({*found.wrong, *last}) if not has_room(found.row(position))]
 
 
 def _model(history: History) -> FoldModel:

@@ -14,7 +14,7 @@ from holdfast.harness.model.records import FoldRow
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings
 from holdfast.harness.oracles.output.culprit import Culprit, explain_row, named, with_remainder
 from holdfast.harness.oracles.output.delivery import Delivery
-from holdfast.harness.oracles.output.fold_rows import EXAMINED, Scan
+from holdfast.harness.oracles.output.fold_rows import EXAMINED, Scan, in_order
 from holdfast.harness.oracles.output.identity_rows import listed
 from holdfast.harness.oracles.output.markers import counted_before_markers, lacks, marked_lanes, marked_partitions
 from holdfast.harness.oracles.output.missing import Fate, Ruling, ruling
@@ -65,7 +65,7 @@ def judge_lost_folds(history: History, model: FoldModel, found: Scan, findings: 
         if marked and lacks(model, row, marked):
             findings.check(clause, not decided)
             findings.violated(clause, f"{_missing(model, row, culprit)}; {behind.because}", *witness)
-        elif culprit and culprit.lost:
+        elif culprit and culprit.lost and in_order(history):
             findings.check(clause, not decided)
             findings.violated(
                 clause, f"{_missing(model, row, culprit)}; later records of its key have an effect", *witness

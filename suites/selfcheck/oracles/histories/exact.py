@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from holdfast.harness.model.capability import OutputMode
+from holdfast.harness.model.capability import EXACTLY_ONCE, Guarantee, OutputMode
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
@@ -51,6 +51,30 @@ def value_off_by_one() -> History:
 @near("row-wrong")
 def sums_wrapped() -> History:
     return row_by_row(fold("a", (0,), ()), FoldRow("a", WHOLE_A.value - (1 << 64), WHOLE_A.counts, WHOLE_A.digest))
+
+
+UNORDERED = EXACTLY_ONCE - {Guarantee.KEY_ORDER}
+"""Of a source that hands a partition out in several splits."""
+
+
+@near("row-wrong")
+def later_split_took_effect_first() -> History:
+    return row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (2,)), WHOLE_A, claimed=UNORDERED)
+
+
+@bad("row-wrong")
+def one_record_for_another_in_no_order() -> History:
+    return row_by_row(fold("a", (2,), ()), fold("a", (0, 2, 2), (0, 2)), claimed=UNORDERED)
+
+
+@bad("input-missing")
+def split_lost_in_no_order() -> History:
+    return row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0, 2)), claimed=UNORDERED)
+
+
+@bad("beyond-input")
+def split_applied_twice_in_no_order() -> History:
+    return row_by_row(fold("a", (2,), ()), fold("a", (2, 4), (0,)), fold("a", (0, 2, 4), (0, 2, 2)), claimed=UNORDERED)
 
 
 def off(row: FoldRow) -> FoldRow:
