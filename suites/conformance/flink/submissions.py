@@ -14,9 +14,16 @@ from holdfast.suites.conformance.flink.twins import (
 )
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, each_of, with_needs
 
-NOT_REFUSED = frozenset({f"{CHECKPOINTING}.num-retained", f"{CHECKPOINTING}.data-inline-threshold"})
+NOT_REFUSED = frozenset(
+    {
+        f"{CHECKPOINTING}.num-retained",
+        f"{CHECKPOINTING}.data-inline-threshold",
+        "state.backend.rocksdb.writebuffer.count",
+    }
+)
 """A job does not decide how many are retained. An inline threshold above 1 MB is a documented difference: Flink logs
-"Ignoring invalid file size threshold value", and goes on with its default."""
+"Ignoring invalid file size threshold value", and goes on with its default. One write buffer is enough for Flink, whose
+`RocksDBConfigurableOptions` refuses none or fewer, when a task opens its backend."""
 BEYOND = tuple(refused({key: bad}) for key, bad, _ in configuration.LIMITS if key not in NOT_REFUSED)
 EXCLUSIVE = (refused({**UNALIGNED, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"}),)
 AT_LIMITS = {key: good for key, _, good in configuration.LIMITS if not key.endswith((".interval", ".timeout"))}

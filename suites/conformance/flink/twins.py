@@ -16,7 +16,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS
 
-INTERVAL = {f"{CHECKPOINTING}.interval": "200 ms"}
+INTERVAL = {f"{CHECKPOINTING}.interval": "100 ms"}
 FIXED_DELAY = {
     f"{RESTART}.type": "fixed-delay",
     f"{RESTART}.fixed-delay.attempts": "30",
@@ -34,12 +34,13 @@ NEEDS = frozenset({Capability.FLINK})
 
 
 def flink(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
-    """A keyed sum of 1,600 records that come in for some seconds."""
+    """A keyed sum of records that come in for two seconds, or for four if something breaks meanwhile."""
+    records = 1_200 if faults else 600
     return Plan(
         system="flink",
         job=KEYED_SUM,
         workload=WorkloadSpec(
-            "synthetic", {"records": 1_600, "partitions": 2, "preloaded_percent": 10, "records_per_second": 200}
+            "synthetic", {"records": records, "partitions": 2, "preloaded_percent": 10, "records_per_second": 300}
         ),
         options={**INTERVAL, **FIXED_DELAY, **options},
         faults=faults,
