@@ -334,6 +334,27 @@ def run(
 
 
 @app.command()
+def compare(
+    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM...", help="Registered, or module:name.")],
+    plans: Annotated[list[Path], typer.Option(metavar="PATH", help="A plan, or a folder of plans; repeatable.")],
+    tier: Annotated[Tier, typer.Option(help="Where all of them run.")] = Tier.PROCESS,
+    runs: Annotated[int, typer.Option(min=1, help="Of each plan on each system.")] = 1,
+    out: Out = OUTPUT,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
+) -> int:
+    """Run the same plans on several systems: verdicts and recovery times in one table and one picture."""
+    from holdfast.harness.commands.compare import compare as compare_systems
+    from holdfast.harness.commands.folders import free_folder
+
+    _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    return compare_systems(systems, plans, tier, runs, free_folder(out))
+
+
+@app.command()
 def replay(stored: StoredRun, trust: Trust = False) -> int:
     """Repeat a simulated run and compare trace hashes."""
     from holdfast.harness.commands.plans import replay as replay_run

@@ -60,7 +60,7 @@ def scale_of(rows: Sequence[Row]) -> Scale:
     highest = max([FINEST, *values])
     if min((row.median for row in rows if row.median), default=highest) * LOGARITHMIC_FROM < highest:
         lowest = max(FINEST, min(values))
-        return Scale(max(each for each in _round(lowest) if each <= lowest), _rounded_up(highest))
+        return Scale(max(each for each in _round(lowest) if each <= lowest), rounded_up(highest))
     step = _step(highest)
     return Scale(0.0, ceil(highest / step) * step)
 
@@ -93,10 +93,11 @@ def axis(scale: Scale) -> Markup:
 
 def _step(highest: float) -> float:
     """The round distance of at most MOST_TICKS ticks."""
-    return _rounded_up(highest / MOST_TICKS)
+    return rounded_up(highest / MOST_TICKS)
 
 
-def _rounded_up(value: float) -> float:
+def rounded_up(value: float) -> float:
+    """The least round number that is not below a value."""
     return min(each for each in _round(value) if each >= value)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.harness.model.history import History
     from holdfast.harness.model.picture import Picture
     from holdfast.harness.model.rule import Rule
+    from holdfast.harness.spi.comparison_reporter import ComparisonReporter
     from holdfast.harness.spi.fault import AnyFault
     from holdfast.harness.spi.images import MakeImageSet
     from holdfast.harness.spi.kit import Kit
@@ -200,6 +201,11 @@ def night_reporters() -> tuple[NightReporter, ...]:
 def trend_reporters() -> tuple[NightReporter, ...]:
     """All registered reporters of many nights, in the order of their names."""
     return tuple(_made(each) for _, each in sorted(_group("trend_reporters").items()))
+
+
+def comparison_reporters() -> tuple[ComparisonReporter, ...]:
+    """All registered reporters of systems side by side, in the order of their names."""
+    return tuple(_made(each) for _, each in sorted(_group("comparison_reporters").items()))
 
 
 def kit(contract: str) -> Kit:

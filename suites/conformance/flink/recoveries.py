@@ -69,7 +69,7 @@ CASES = with_needs(
     twin(
         recovery.CASES,
         "flink/recovery-before-first-checkpoint",
-        flink(kill(WORKERS[0], at_event="job_switched"), options={f"{CHECKPOINTING}.interval": "4 s"}),
+        flink(kill(WORKERS[0], at_event="job_switched"), options={f"{CHECKPOINTING}.interval": "4 s"}, records=60),
         "RESTORE/not-initial",
         method="SIGKILL hits a TaskManager before any checkpoint is complete.",
     ),

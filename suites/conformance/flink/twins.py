@@ -33,9 +33,16 @@ KILLED = "SIGKILL hits one TaskManager after the other, each after a completed c
 NEEDS = frozenset({Capability.FLINK})
 
 
-def flink(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -> Plan:
-    """A keyed sum of records that come in for two seconds, or for four if something breaks meanwhile."""
-    records = 1_200 if faults else 600
+def flink(*faults: FaultSpec, options: Mapping[str, str] = {}, records: int = 0, **fields: Any) -> Plan:
+    """A keyed sum of records that come in for two seconds, or for four if something breaks meanwhile.
+
+    Args:
+        faults: in the order of the plan.
+        options: besides an interval and a restart strategy.
+        records: how many; 0: as above.
+        fields: further ones of the plan.
+    """
+    records = records or (1_200 if faults else 600)
     return Plan(
         system="flink",
         job=KEYED_SUM,

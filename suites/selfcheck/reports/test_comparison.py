@@ -1,0 +1,129 @@
+"""Systems side by side: the same plans, their verdicts and times in one table and one picture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from holdfast.harness.cli import app
+from holdfast.harness.commands.compare import plans_of, rows_of
+from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.views.restarts import checkpoints_ms, read_again
+from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointCompleted,
+    CheckpointTriggered,
+    Event,
+    FaultInjected,
+    SourceEmitted,
+)
+from holdfast.harness.model.history import History, RunEnd
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.journal import Recovery
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output
+from holdfast.harness.model.verdict import Outcome
+from holdfast.reports.comparison import ComparisonPicture, picture
+from holdfast.reports.comparison import rows_of as drawn_rows
+
+KILLED = Recovery(0, "kill worker", "worker 0", 120.0, 340.0)
+NEVER = Recovery(1, "kill worker", "worker 1", None, None)
+PASSED = ComparedRun("kill", "reference", Outcome.PASS, "", (KILLED, NEVER), (40,), (5.0, 7.0))
+REFUTED = ComparedRun("kill", "flink", Outcome.FAIL, "EXACT/row-wrong", (), (), (50.0,))
+ELSEWHERE = ComparedRun("rocks", "flink", None, "it has no such backend")
+ALL = ComparedSystems("holdfast compare", Tier.PROCESS, (PASSED, REFUTED, ELSEWHERE))
+
+
+def fed(time_ms: int, partition: int, first: int, end: int) -> Event:
+    event = SourceEmitted(subtask="source[0]", partition=partition, first_offset=first, next_offset=end)
+    event.time_ns = time_ms * 1_000_000
+    return event
+
+
+def at(time_ms: int, event: Event) -> Event:
+    event.time_ns = time_ms * 1_000_000
+    return event
+
+
+def history(*events: Event) -> History:
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
+    return History(plan, Claims(), InputLog((), ()), Output(), events, RunEnd(reached=True))
+
+
+def kill(time_ms: int) -> Event:
+    return at(time_ms, FaultInjected(fault=0, fault_kind="kill", target="worker[0]"))
+
+
+def completed(time_ms: int, checkpoint: int, *positions: int) -> Event:
+    return at(time_ms, CheckpointCompleted(checkpoint=checkpoint, positions=positions))
+
+
+def attempt(time_ms: int, restored: int | None) -> Event:
+    return at(time_ms, AttemptStarted(restored_checkpoint=restored))
+
+
+def test_what_was_fed_before_the_fault_and_is_not_covered_is_read_again() -> None:
+    begun = attempt(0, None), fed(10, 0, 0, 50), fed(20, 1, 0, 30), completed(30, 1, 50, 10)
+    assert read_again(history(*begun, kill(40), attempt(60, 1))) == (20,)
+    later = fed(50, 1, 30, 90)
+    assert read_again(history(*begun, kill(40), later, attempt(60, 1))) == (20,), "the later ones were counted"
+    assert read_again(history(*begun, attempt(60, 1))) == (), "a restart without a fault was counted"
+    assert read_again(history(*begun, kill(40), attempt(60, None))) == (), "a restart from the beginning was counted"
+
+
+def test_a_checkpoint_lasts_from_its_trigger_to_its_completion() -> None:
+    triggered = at(10, CheckpointTriggered(checkpoint=1, participants=()))
+    never = at(20, CheckpointTriggered(checkpoint=2, participants=()))
+    assert checkpoints_ms(history(triggered, never, completed(25, 1))) == (15.0,)
+
+
+def test_the_table_has_a_row_for_each_plan_and_system_and_tells_what_does_not_apply() -> None:
+    assert [row[:3] for row in rows_of(ALL)[1:]] == [
+        ("kill", "reference", "pass"),
+        ("kill", "flink", "fail"),
+        ("rocks", "flink", "does not apply"),
+    ]
+    assert rows_of(ALL)[1][3:] == ("120 (1)", "340 (1)", "40 (1)", "6 (2)")
+    assert rows_of(ALL)[2][3:] == ("-", "-", "-", "50 (1)")
+
+
+def test_the_picture_has_a_dot_for_each_value_and_no_row_for_what_does_not_apply(tmp_path: Path) -> None:
+    assert [(row.plan, row.system) for row in drawn_rows(ALL)] == [("kill", "reference"), ("kill", "flink")]
+    drawn = ComparisonPicture().render(ALL, tmp_path).read_text()
+    assert drawn.count("<circle") == 6
+    assert "median 6 of 2" in drawn
+    assert "rocks" not in drawn
+    places = [float(x) for x in re.findall(r'cx="([\d.]+)"', drawn)]
+    assert places[-1] > places[-2] > places[-3], "the slowest checkpoint is not the one to the right"
+
+
+def test_nothing_measured_is_drawn_too() -> None:
+    assert "<circle" not in picture(ComparedSystems("", Tier.PROCESS, (ELSEWHERE,)))
+
+
+def test_plans_have_the_names_of_their_files_and_each_name_once(tmp_path: Path) -> None:
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"))
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        write_plan(tmp_path / place / "kill.json", plan)
+    assert list(plans_of([tmp_path / "one"])) == ["kill"]
+    with pytest.raises(UsageError, match="the same name"):
+        plans_of([tmp_path / "one", tmp_path / "two" / "kill.json"])
+    with pytest.raises(UsageError, match="holds no plan"):
+        plans_of([tmp_path])
+
+
+def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
+    write_plan(tmp_path / "quiet.json", Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic", {"records": 100})))
+    out = tmp_path / "out"
+    words = ["compare", "reference", "reference+A3", "--tier", "sim", "--plans", str(tmp_path), "--out", str(out)]
+    result = CliRunner().invoke(app, words)
+    assert "reference+A3" in result.stdout, result.output
+    assert {path.name for path in next(out.iterdir()).iterdir()} == {"comparison.json", "comparison.svg", "runs"}
