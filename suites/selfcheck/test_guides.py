@@ -26,10 +26,14 @@ QUOTED = re.compile(r"`(holdfast [^`]+)`")
 NEEDS_MORE = frozenset(
     {
         "holdfast services install",
+        "holdfast flink install",
+        "holdfast certify flink --tier process",
+        "holdfast compare reference flink --plans suites/bench/plans",
         "holdfast certify spark+./orders.py --tier containers",
     }
 )
-"""What needs Docker, or fills the cache of the user. `.ci/nightly` runs the first, suites/chaos such pipelines."""
+"""What needs Docker, a checkout or Flink, or fills the cache of the user. `.ci/nightly` runs the first, suites/chaos
+such pipelines, and `suites/selfcheck/flink` the cases of Flink."""
 LIMIT_S = 1_400
 
 

@@ -90,6 +90,28 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
     assert unknown.outcome is events.AckOutcome.UNKNOWN
 
 
+def test_a_claimed_checkpoint_is_dropped_like_an_own_one_and_one_that_is_the_users_is_not() -> None:
+    discarded = (CLEANER, "Clean checkpoint 4 parallel-mode=true shouldDiscard=true")
+    stored = StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB)
+    for claimed, wanted in (({4: "/savepoints/s/_metadata"}, [4]), ({}, [])):
+        master = MasterLog(JOB, stored, 2, given=True, claimed=claimed)
+        dropped = [each for each in heard([discarded], master) if isinstance(each, events.CheckpointDropped)]
+        assert [each.checkpoint for each in dropped] == wanted
+    master = MasterLog(JOB, stored, 2, given=True, claimed={4: "/savepoints/s/_metadata"})
+    assert list(master.over(frozenset({"/savepoints/s/_metadata"}))) == [], "it is there, and was reported as dropped"
+
+
+def test_a_job_that_is_over_begins_no_attempt_when_another_one_is_refused() -> None:
+    master = a_master()
+    heard(BEGUN, master)
+    gateway = "org.apache.flink.runtime.resourcemanager.StandaloneResourceManager"
+    heard(
+        [(gateway, f"Disconnect job manager 0000@pekko://flink/user for job {JOB} from the resource manager.")], master
+    )
+    assert master.closed
+    assert heard([(COORDINATOR, "No checkpoint found during restore.")], master) == []
+
+
 def test_what_is_said_of_another_job_is_left_out() -> None:
     assert heard([(COORDINATOR, TRIGGERED.replace(JOB, OTHER))], a_master()) == []
 

@@ -12,6 +12,8 @@ from holdfast.harness.cli import app
 from holdfast.harness.commands.compare import plans_of, rows_of
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.plans.fitted import fitted
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.restarts import checkpoints_ms, read_again
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
@@ -32,6 +34,7 @@ from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome
 from holdfast.reports.comparison import ComparisonPicture, picture
 from holdfast.reports.comparison import rows_of as drawn_rows
+from holdfast.suites import bench
 
 KILLED = Recovery(0, "kill worker", "worker 0", 120.0, 340.0)
 NEVER = Recovery(1, "kill worker", "worker 1", None, None)
@@ -118,6 +121,13 @@ def test_plans_have_the_names_of_their_files_and_each_name_once(tmp_path: Path) 
         plans_of([tmp_path / "one", tmp_path / "two" / "kill.json"])
     with pytest.raises(UsageError, match="holds no plan"):
         plans_of([tmp_path])
+
+
+def test_the_plans_beside_the_benchmarks_apply_to_the_reference_runtime() -> None:
+    plans = plans_of([Path(bench.__file__).with_name("plans")])
+    assert len(plans) >= 4
+    for plan in plans.values():
+        assert fitted(plan, registry.system("reference"), Tier.PROCESS).faults
 
 
 def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:

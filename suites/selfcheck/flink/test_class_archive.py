@@ -1,0 +1,40 @@
+"""Archived classes: used where they are there, made where they can be, and never needed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.services.processes.java_classes import missing_java
+from holdfast.fixtures.systems.flink.class_archive import ClassArchive
+
+
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if reason := missing_java():
+        pytest.skip(reason)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def test_each_role_and_each_version_has_its_own() -> None:
+    paths = {ClassArchive(Path(jars), role).path for jars in ("/flink-1", "/flink-2") for role in ("a", "b")}
+    assert len(paths) == 4
+
+
+def test_it_is_used_once_it_is_there() -> None:
+    archive = ClassArchive(Path("/flink-1"), "taskmanager")
+    assert "-XX:+RecordDynamicDumpInfo" in archive.options
+    archive.path.parent.mkdir(parents=True, exist_ok=True)
+    archive.path.touch()
+    assert f"-XX:SharedArchiveFile={archive.path}" in archive.options
+
+
+def test_of_a_process_that_is_no_java_none_is_made_and_nothing_is_left() -> None:
+    archive = ClassArchive(Path("/flink-1"), "taskmanager")
+    with subprocess.Popen(["sleep", "60"]) as other:
+        archive.make(other.pid)
+        other.kill()
+    assert not archive.path.exists()
+    assert list(archive.path.parent.glob("flink-*")) == []
