@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 
 from holdfast.harness.engine.cases.deaths_at_once import DeathsAtOnce
 from holdfast.harness.engine.cases.results import broke
+from holdfast.harness.engine.executor.cause import cause_of
 from holdfast.harness.model.capability import guarantee_name
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.verdict import Outcome, Verdict
@@ -19,7 +19,6 @@ _STATE_ORACLES = frozenset({"CUT", "RESTORE", "STATE"})
 STALLED_SHARE = 0.02
 """Of a run, from which share on its processes waited too long for a processor."""
 NO_GUARANTEE = guarantee_name(frozenset())
-_NUMBER = re.compile(r"\d+")
 
 
 def _left_open(verdict: Verdict) -> bool:
@@ -115,7 +114,7 @@ class Tally:
 
     def _add_inconclusive(self, result: RunResult) -> None:
         self.inconclusive += 1
-        self.causes[_NUMBER.sub("n", result.reason)] += 1
+        self.causes[cause_of(result.reason)] += 1
         if broke(result):
             self.errors.append(result.reason)
 

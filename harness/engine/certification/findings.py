@@ -6,12 +6,12 @@ reason.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from holdfast.harness.engine.certification.run_store import command_of
+from holdfast.harness.engine.executor.cause import cause_of
 from holdfast.harness.model.damage import DAMAGE_RANK
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, RuleResult, RunResult
@@ -22,7 +22,6 @@ from holdfast.harness.model.verdict import Outcome
 
 OPEN = (Status.ERROR, Status.INCONCLUSIVE)
 """RunEnded, and decided nothing."""
-_NUMBER = re.compile(r"\d+")
 
 
 def findings(
@@ -92,7 +91,7 @@ def _open(
     touched: dict[tuple[Status, str], list[str]] = {}
     for case in cases:
         for status, reason, names in _reasons(case):
-            key = status, _NUMBER.sub("n", reason)
+            key = status, cause_of(reason)
             open_rules = [name for name in names if name in undecided]
             if case.status in OPEN or open_rules:
                 grouped.setdefault(key, []).append((case, reason))

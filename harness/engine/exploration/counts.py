@@ -8,6 +8,7 @@ from itertools import combinations
 
 import msgspec
 
+from holdfast.harness.engine.executor.cause import cause_of
 from holdfast.harness.engine.plans.words import attack, window
 from holdfast.harness.model.journal import RunResult
 from holdfast.harness.model.plan import Plan
@@ -16,7 +17,6 @@ from holdfast.harness.model.window import Window
 from holdfast.harness.oracles.shared.stated_options import texts
 
 Numbers = dict[str, int]
-_NUMBER = re.compile(r"\d+")
 _QUANTITY = re.compile(r"\d{2,}|\d+ ?[a-z]+", re.IGNORECASE)
 
 
@@ -56,7 +56,7 @@ class Counts(msgspec.Struct, forbid_unknown_fields=True):
         self.failed += result.outcome is Outcome.FAIL
         if result.outcome is Outcome.INCONCLUSIVE:
             self.inconclusive += 1
-            _count(self.causes, _NUMBER.sub("n", result.reason))
+            _count(self.causes, cause_of(result.reason))
         for spec in plan.faults:
             _count(self.planned, attack(spec))
         for name, times in result.landed.items():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from holdfast.fixtures.mutants.checkpoint_storages.on_s3 import VARIANTS as ON_S3
+from holdfast.fixtures.storages.s3 import KEYS, _session, s3_files
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.file_system import FileSystemContext
 from holdfast.harness.spi.storage import CheckpointStorageFactory, StorageContext, storage_factory
 from holdfast.suites.certify import checkpoint_storage
 from holdfast.suites.certify.checkpoint_storage.kit import judge
@@ -90,6 +93,19 @@ def test_a_mistake_of_somebody_else_is_refuted(mistake: type[Rows], check: str) 
 def test_a_place_that_is_none_is_one_sentence(uri: str, options: Mapping[str, str], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         storage_factory(uri)(StorageContext(uri=uri, job="job", options=options))
+
+
+def test_an_object_store_without_keys_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    boto3 = pytest.importorskip("boto3", reason="the extra services is not installed")
+    _session.cache_clear()  # One of before has looked for keys already.
+    for name in (*KEYS, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert boto3.session.Session().get_credentials() is None
+    context = FileSystemContext(uri="s3://bucket", options={"s3.endpoint": "http://127.0.0.1:9"})
+    with pytest.raises(PermissionError, match=f"no keys for bucket 'bucket': export {KEYS[0]} and .* by --env"):
+        s3_files(context)
 
 
 class Store:
