@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+MOST_TURNS = 5
+"""How often programs are drawn until they have met what they are there for."""
 
 
 class Seeded(Protocol):
@@ -13,21 +18,35 @@ class Seeded(Protocol):
 
     Attributes:
         seed: of the programs.
+        windows: what was met, by name.
     """
 
     seed: int
+    windows: Counter[str]
 
 
-def run_machine(machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int) -> None:
-    """Run random programs.
+def run_machine(
+    machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int, windows: Iterable[str] = ()
+) -> None:
+    """Run random programs, and others if those happen not to meet what they must.
 
     Args:
         machine: reads `outer`.
         bench: becomes its `outer`.
         examples: number of programs.
         steps: of each.
+        windows: what must be met, by name; whatever is still missing after the last turn is for the check to judge.
     """
-    bound = seed(bench.seed)(type(machine.__name__, (machine,), {"outer": bench}))
+    wanted = tuple(windows)
+    for turn in range(MOST_TURNS):
+        _run_programs(machine, bench, examples, steps, turn)
+        if all(bench.windows[window] for window in wanted):
+            return
+
+
+def _run_programs(machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int, turn: int) -> None:
+    draws = f"{bench.seed}, turn {turn}" if turn else bench.seed
+    bound = seed(draws)(type(machine.__name__, (machine,), {"outer": bench}))
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -277,13 +276,12 @@ class CheckpointMachine(_Machine):
         taken.snapshot.release()
 
 
-def _of(machine: type[_Machine]) -> Callable[[Bench], None]:
-    return lambda bench: run_machine(machine, bench, EXAMPLES, STEPS)
+def _check(name: str, purpose: str, machine: type[_Machine], *windows: str) -> Check[Bench]:
+    return Check(name, purpose, lambda bench: run_machine(machine, bench, EXAMPLES, STEPS, windows), windows=windows)
 
 
 MACHINES = (
-    Check("SBK-01/program", "Random programs of writes, merges, scans, timers and time.", _of(TableMachine),
-          windows=("random-scan",)),
-    Check("SBK-03/program", "Random programs of snapshots, uploads, aborts, crashes and restores.",
-          _of(CheckpointMachine), windows=("restarted", "random-upload-error")),
+    _check("SBK-01/program", "Random programs of writes, merges, scans, timers and time.", TableMachine, "random-scan"),
+    _check("SBK-03/program", "Random programs of snapshots, uploads, aborts, crashes and restores.", CheckpointMachine,
+           "restarted", "random-upload-error"),
 )  # fmt: skip

@@ -92,12 +92,11 @@ class Kit(NamedTuple):
 
 
 def of_state_backends() -> Kit:
-    here = __name__.rpartition(".")[0]
     right = ("hashmap", "named-files", "rocksdb", "hashmap+changelog", "rocksdb+changelog")
     return Kit(
         test_wrong_backends.CHECKS,
         lambda check, backend, seed: judge_backend(check, loaded_backend(backend), HashMapBackend, seed),
-        {name: name for name in right} | {name: f"{here}.{name}" for name in STRANGERS},
+        {name: name for name in right} | {name: f"{__package__}.{name}" for name in STRANGERS},
         _wrong(wrong_backends.VARIANTS, test_wrong_backends.KILLED_BY, test_wrong_backends.BY_PROGRAMS),
     )
 

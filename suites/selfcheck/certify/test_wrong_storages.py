@@ -40,6 +40,7 @@ KILLED_BY = {
     "only-lengths": "STO-06/damaged",
     "metadata-unchecked": "STO-06/damaged",
     "metadata-of-any-place": "STO-06/exchanged",
+    "metadata-ends-early": "STO-06/damaged",
     "ranges-of-one-more": "STO-07/ranges",
     "ranges-are-cut": "STO-07/ranges",
     "loses-the-last-piece": "STO-07/small-pieces",

@@ -13,6 +13,8 @@ from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
 from holdfast.suites.certify.outside.bench import OUTLIVES_PROCESS, bytes_of
 
 SIZES = (1, 300, 20_000)
+END_BYTES = 8
+"""A checksum that stands behind the content, and the last bytes of that."""
 LOUD = (Damaged, FileNotFoundError, Transient)
 
 
@@ -69,6 +71,7 @@ def _damages(whole: bytes) -> Mapping[str, bytes | None]:
     damages: dict[str, bytes | None] = {"is gone": None}
     if whole:
         damages |= {"is empty": b"", "is cut": whole[:-1], "is cut in half": whole[: len(whole) // 2]}
+        damages["lacks its end"] = whole[:-END_BYTES]
         damages |= {"has a byte more": whole + b"\x00", "is twice there": whole + whole}
     for at in sorted({0, len(whole) // 3, len(whole) * 2 // 3, max(len(whole) - 30, 0), len(whole) - 1}):
         if whole:

@@ -1,0 +1,47 @@
+"""Random programs go on until they have met what they are there for, and no longer than that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+import pytest
+from hypothesis.stateful import RuleBasedStateMachine, rule
+
+from holdfast.suites.certify.programs import MOST_TURNS, run_machine
+
+EXAMPLES = 4
+
+
+class World:
+    seed = 0
+
+    def __init__(self, rare_behind: int) -> None:
+        self.windows: Counter[str] = Counter()
+        self.rare_behind = rare_behind
+
+
+class Programs(RuleBasedStateMachine):
+    outer: ClassVar[World]
+
+    @rule()
+    def step(self) -> None:
+        pass
+
+    def teardown(self) -> None:
+        windows = self.outer.windows
+        windows["programs"] += 1
+        if windows["programs"] > self.outer.rare_behind:
+            windows["rare"] += 1
+
+
+@pytest.mark.parametrize(
+    ("rare_behind", "windows", "turns"),
+    [(0, ("rare",), 1), (EXAMPLES, ("rare",), 2), (1_000, ("rare",), MOST_TURNS), (1_000, (), 1)],
+)
+def test_programs_are_drawn_until_they_meet_what_they_must(
+    rare_behind: int, windows: tuple[str, ...], turns: int
+) -> None:
+    world = World(rare_behind)
+    run_machine(Programs, world, EXAMPLES, 2, windows)
+    assert world.windows["programs"] == turns * EXAMPLES
