@@ -48,5 +48,12 @@ class Reader(msgspec.Struct, frozen=True):
 
     @staticmethod
     def of(factory: Callable[..., CommittedTable | CommittedLog], *arguments: str) -> Reader:
-        """That of a class, or of a function at the top of a module."""
+        """That of a class, or of a function at the top of a module.
+
+        Raises:
+            TypeError: an argument is no text, and goes to another process as one.
+        """
+        for argument in arguments:
+            if not isinstance(argument, str):
+                raise TypeError(f"argument {argument!r} of reader {factory.__qualname__} is no text: write str(...).")
         return Reader(f"{factory.__module__}:{factory.__qualname__}", arguments)

@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from holdfast.fixtures.host.notes import read_note
 from holdfast.harness.adapter.engine_deployment import EngineDeployment
 from holdfast.harness.adapter.label import end_labelled
 from holdfast.harness.adapter.process_stat import children_by_parent
+from holdfast.harness.adapter.reader import Reader
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
@@ -191,3 +193,9 @@ def test_an_attribute_that_means_something_else_is_one_sentence(attribute: str, 
     ):
         type("Own", (Engine,), {attribute: value})
     type("Own", (Engine,), {"workers": 3, "patience_ms": 2_000, "own": "fast"})
+
+
+def test_a_reader_whose_argument_is_no_text_is_refused_at_once() -> None:
+    factory: Any = Path
+    with pytest.raises(TypeError, match=r"^argument 4 of reader Path is no text: write str\(\.\.\.\)\.$"):
+        Reader.of(factory, "folder", 4)  # type: ignore[arg-type]
