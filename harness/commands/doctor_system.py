@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
 
 import typer
 from msgspec.structs import replace
@@ -85,12 +86,13 @@ def examine_system(name: str) -> int:
 
 
 def _step(name: str, plan: Plan, run: Callable[[str, Plan], Run], place: Path) -> Run:
-    """One run in one line, with the last lines of a log where something is wrong."""
+    """One run in one line, with its seconds, and the last lines of a log where something is wrong."""
+    begun_s = monotonic()
     what = "with a kill of its worker behind the first progress" if plan.faults else "without a fault"
     found = run(name, plan)
     clauses = sorted({f"{each.oracle}/{wrong.clause}" for each in found.verdicts for wrong in each.anomalies})
     why = ", ".join(clauses) if found.outcome is Outcome.FAIL else found.reason
-    _say(name, f"{found.outcome} {what}{f': {why}' if why else ''}")
+    _say(name, f"{found.outcome} {what}{f': {why}' if why else ''} ({monotonic() - begun_s:.0f} s)")
     if found.outcome is not Outcome.PASS:
         for line in _last_lines(place / name):
             _say("log", line)
