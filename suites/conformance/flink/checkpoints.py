@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from holdfast.faults.process import kill, pause
+from holdfast.faults.storage import storage_error
+from holdfast.fixtures.systems.flink.broken_folder import WRITE
 from holdfast.suites.conformance import (
     barriers,
     coordinator,
@@ -10,6 +12,7 @@ from holdfast.suites.conformance import (
     triggering,
 )
 from holdfast.suites.conformance.flink.twins import (
+    IN_FILES,
     KILLED,
     STRUCK_TWICE,
     flink,
@@ -21,6 +24,7 @@ SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "300 ms"}
 ONE_TOLERABLE = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "1"}
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=2)
 """Shorter than the timeout of a heartbeat, longer than some checkpoints."""
+NO_PLACE = storage_error(WRITE, 1_500, {"occurrences": 0}, after_checkpoint=3)
 
 CASES = with_needs(
     twin(
@@ -108,6 +112,14 @@ CASES = with_needs(
         "COORD/too-many-pending",
         "PACE/share-too-high",
         method="Checkpoints last longer than an interval of 20 ms.",
+    ),
+    twin(
+        coordinator.CASES,
+        "flink/coordinator-decline",
+        flink(NO_PLACE, options={**TOLERANT, **IN_FILES}),
+        "COORD/completed-after-decline",
+        "COORD/slot-not-freed",
+        method="A file is where the folder of the checkpoints was, for a while, so that tasks decline.",
     ),
     twin(
         barriers.CASES,

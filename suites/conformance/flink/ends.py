@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.faults.process import kill, pause
 from holdfast.faults.savepoint import move_savepoint, savepoint, stop
 from holdfast.faults.user import command
-from holdfast.harness.model.plan import FaultSpec
+from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
 from holdfast.suites.conformance import (
     rescaling,
     retention,
@@ -31,6 +31,8 @@ from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, w
 STOPPED = stop(after_checkpoint=3)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
 MOVED = move_savepoint(after_checkpoint=3, at_event="savepoint_completed")
+NO_FOLDER = "input/partition-0.log"
+"""Where a file is."""
 INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
 CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
 
@@ -162,6 +164,25 @@ CASES = with_needs(
         "EXACT/input-missing",
         method="A job whose checkpoints are unaligned is cancelled, and one of half the width goes on.",
         windows=RESTORED,
+    ),
+    twin(
+        rescaling.CASES,
+        "flink/rescaling-max-parallelism",
+        flink(
+            command("cancel", after_checkpoint=3),
+            _goes_on("checkpoint_retained", max_parallelism=64),
+            options={**KEPT, **IN_FILES},
+            expected_end=ExpectedEnd.FAILED,
+        ),
+        "RESTORE/key-groups-changed",
+        method="A job is cancelled, and another one with half as many key groups is to go on.",
+    ),
+    twin(
+        savepoints.CASES,
+        "flink/savepoints-failing",
+        flink(savepoint(NO_FOLDER, after_checkpoint=3)),
+        "COUNT/failed-below-tolerable",
+        method="A savepoint is to be written where a file is, and no failed checkpoint is tolerable.",
     ),
     control(
         "changes-uid",

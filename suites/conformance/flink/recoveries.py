@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from holdfast.faults.damage import damage
 from holdfast.faults.input import poison
-from holdfast.faults.process import kill
+from holdfast.faults.process import kill, pause
 from holdfast.faults.storage import storage_error
 from holdfast.fixtures.systems.flink.broken_folder import WRITE
+from holdfast.fixtures.systems.flink.damaged_checkpoint import PART
 from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import (
     asynchronous,
     barriers,
+    claims,
     delivery,
     failed_checkpoints,
     operators,
@@ -32,6 +36,8 @@ from holdfast.suites.conformance.flink.twins import (
 )
 from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
+
+KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
 
 CASES = with_needs(
     Case(
@@ -153,6 +159,60 @@ CASES = with_needs(
         "LIVE/input-not-drained",
         "COUNT/failed-below-tolerable",
         method="A file is where the folder of the checkpoints was, for a while.",
+    ),
+    twin(
+        recovery.CASES,
+        "flink/recovery-missing",
+        flink(damage(PART, "remove", 1_500, after_checkpoint=3), KILLED_AT_ONCE, options=IN_FILES),
+        "LOUD/started-empty",
+        "EXACT/row-wrong",
+        "EXACT/row-repeated",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        method="A file of state of the newest checkpoint is removed as SIGKILL hits a TaskManager, and put back later.",
+        windows=RESTORED,
+    ),
+    twin(
+        recovery.CASES,
+        "flink/recovery-fails-visibly",
+        flink(
+            damage(PART, "remove", after_checkpoint=3),
+            KILLED_AT_ONCE,
+            options={**IN_FILES, f"{RESTART}.fixed-delay.attempts": "3"},
+            expected_end=ExpectedEnd.FAILED,
+        ),
+        "LIVE/end-not-reached",
+        method="A file of state of the newest checkpoint is removed for good; three restarts are allowed.",
+    ),
+    twin(
+        storage.CASES,
+        "flink/storage-damaged-pieces",
+        flink(damage(PART, "truncate", 1_500, after_checkpoint=3), KILLED_AT_ONCE, options=IN_FILES),
+        "LOUD/started-empty",
+        "EXACT/row-wrong",
+        "EXACT/row-repeated",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        method="A file of state of the newest checkpoint is cut as SIGKILL hits a TaskManager, and mended later.",
+        windows=RESTORED,
+    ),
+    twin(
+        claims.CASES,
+        "flink/claims-tested",
+        flink(*STRUCK_TWICE),
+        "EXACT/row-repeated",
+        "EXACT/input-missing",
+        method=KILLED + " The job claims exactly-once.",
+        windows=RESTORED,
+    ),
+    twin(
+        unaligned.CASES,
+        "flink/unaligned-buffer-debloating",
+        flink(pause(WORKERS[1], 1_000, after_checkpoint=2), options={**UNALIGNED, **unaligned.DEBLOATED}),
+        "EXACT/row-wrong",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        method="A TaskManager stands still behind buffers that follow the throughput.",
     ),
     control(
         "keeps-in-field",
