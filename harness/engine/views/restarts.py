@@ -21,6 +21,7 @@ def read_again(history: History) -> tuple[int, ...]:
     fed: dict[int, int] = {}
     struck: dict[int, int] | None = None
     found = []
+    events: list[SourceEmitted | FaultInjected | AttemptStarted]
     events = [*history.of(SourceEmitted), *history.of(FaultInjected), *history.of(AttemptStarted)]
     for event in sorted(events, key=lambda each: each.time_ns):
         if isinstance(event, SourceEmitted):

@@ -24,7 +24,11 @@ SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "300 ms"}
 ONE_TOLERABLE = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "1"}
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=2)
 """Shorter than the timeout of a heartbeat, longer than some checkpoints."""
-NO_PLACE = storage_error(WRITE, 1_500, {"occurrences": 0}, after_checkpoint=3)
+NO_PLACE = tuple(
+    storage_error(WRITE, 300, {"occurrences": 0}, after_checkpoint=begun, at_event="checkpoint_triggered")
+    for begun in (3, 6, 9, 12)
+)
+"""Tasks decline a checkpoint that had begun by then; of later ones the JobManager finds that they have no folder."""
 
 CASES = with_needs(
     twin(
@@ -116,10 +120,10 @@ CASES = with_needs(
     twin(
         coordinator.CASES,
         "flink/coordinator-decline",
-        flink(NO_PLACE, options={**TOLERANT, **IN_FILES}),
+        flink(*NO_PLACE, options={**TOLERANT, **IN_FILES}),
         "COORD/completed-after-decline",
         "COORD/slot-not-freed",
-        method="A file is where the folder of the checkpoints was, for a while, so that tasks decline.",
+        method="As a checkpoint begins its folder goes away, and for a while a file is there; that four times.",
     ),
     twin(
         barriers.CASES,

@@ -38,6 +38,8 @@ from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, 
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
+SELDOM = {**IN_FILES, f"{CHECKPOINTING}.interval": "500 ms"}
+"""No other checkpoint completes between what is damaged and the death of who reads it."""
 
 CASES = with_needs(
     Case(
@@ -163,7 +165,7 @@ CASES = with_needs(
     twin(
         recovery.CASES,
         "flink/recovery-missing",
-        flink(damage(PART, "remove", 1_500, after_checkpoint=3), KILLED_AT_ONCE, options=IN_FILES),
+        flink(damage(PART, "remove", 3_000, after_checkpoint=3), KILLED_AT_ONCE, options=SELDOM, records=300),
         "LOUD/started-empty",
         "EXACT/row-wrong",
         "EXACT/row-repeated",
@@ -178,7 +180,8 @@ CASES = with_needs(
         flink(
             damage(PART, "remove", after_checkpoint=3),
             KILLED_AT_ONCE,
-            options={**IN_FILES, f"{RESTART}.fixed-delay.attempts": "3"},
+            options={**SELDOM, f"{RESTART}.fixed-delay.attempts": "3"},
+            records=300,
             expected_end=ExpectedEnd.FAILED,
         ),
         "LIVE/end-not-reached",
@@ -187,7 +190,7 @@ CASES = with_needs(
     twin(
         storage.CASES,
         "flink/storage-damaged-pieces",
-        flink(damage(PART, "truncate", 1_500, after_checkpoint=3), KILLED_AT_ONCE, options=IN_FILES),
+        flink(damage(PART, "truncate", 3_000, after_checkpoint=3), KILLED_AT_ONCE, options=SELDOM, records=300),
         "LOUD/started-empty",
         "EXACT/row-wrong",
         "EXACT/row-repeated",
