@@ -40,6 +40,8 @@ from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
 SELDOM = {**IN_FILES, f"{CHECKPOINTING}.interval": "500 ms"}
 """No other checkpoint completes between what is damaged and the death of who reads it."""
+[CLAIMED] = (case for case in claims.CASES if case.id == "claims/tested")
+"""On the first of its plans records that are read twice are seen as rows that repeat."""
 
 CASES = with_needs(
     Case(
@@ -198,6 +200,7 @@ CASES = with_needs(
         "EXACT/input-missing",
         method="A file of state of the newest checkpoint is cut as SIGKILL hits a TaskManager, and mended later.",
         windows=RESTORED,
+        mutant_plan=recovery.MISSING,
     ),
     twin(
         claims.CASES,
@@ -207,6 +210,7 @@ CASES = with_needs(
         "EXACT/input-missing",
         method=KILLED + " The job claims exactly-once.",
         windows=RESTORED,
+        mutant_plan=CLAIMED.plan_for(1),
     ),
     twin(
         unaligned.CASES,
