@@ -112,9 +112,8 @@ BY_PROGRAMS = {
     "scan-shows-later-writes": "SBK-01/program",
     "deleted-timers-fire": "SBK-01/program",
     "sees-later-removals": "SBK-03/program",
-    "F3-rests-on-the-uploaded": "SBK-03/program",
 }
-"""What a random program finds by itself, and shrinks."""
+"""What a random program finds by itself with every seed that was tried, and shrinks."""
 
 
 @pytest.fixture(autouse=True)
