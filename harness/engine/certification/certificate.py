@@ -223,7 +223,8 @@ def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: 
     statuses = {each.status for each in results} | {each.status for each in own}
     if Status.FAIL in statuses or any(each.status is Status.FAIL for each in rules):
         return Title.REFUSED
-    if statuses & _OPEN or not tiers_that_ran(results):
+    decided_nothing = not any(each.status is Status.PASS for each in own) and _not_reached(results)
+    if statuses & _OPEN or not tiers_that_ran(results) or decided_nothing:
         return Title.INCONCLUSIVE
     if missing or not any(is_binding(each, subject) for each in rules):
         return Title.PARTIAL

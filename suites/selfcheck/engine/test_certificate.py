@@ -82,6 +82,22 @@ def test_the_title_follows_from_what_was_executed(
     assert missing in " ".join(card[0].missing)
 
 
+@pytest.mark.parametrize(("reached", "title"), [(True, Title.CERTIFIED), (False, Title.INCONCLUSIVE)])
+def test_where_only_the_rehearsal_had_its_turn_nothing_is_decided(reached: bool, title: Title) -> None:
+    """A budget that was too small must not look like a success."""
+    rehearsal = msgspec.structs.replace(CASE, id="area/rehearsal", decides=())
+    counted = tally(result())
+    later = (
+        case_result(CASE, Tier.SIM, 1, counted, ORACLES, {})
+        if reached
+        else case_not_run(CASE, Tier.SIM, Status.UNTESTED, "the budget was used up")
+    )
+    results = (case_result(rehearsal, Tier.SIM, 1, counted, ORACLES, {}), later)
+    tallies = {(CASE.id, "sim"): counted} if reached else {}
+    rules = rule_results((rule(),), [rehearsal, CASE], results, tallies, "RT")
+    assert certificate(rules, results, [counted], "RT", ()).title is title
+
+
 @pytest.mark.parametrize(
     ("marked", "strict", "title", "level"),
     [
