@@ -30,9 +30,10 @@ from holdfast.fixtures.reference.protocol.storage.file_layout import CHECKPOINTS
 from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.adapter.process_stat import descendants
 from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.views.restarts import checkpoints_ms
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered
+from holdfast.harness.model.events import CheckpointCompleted
 from holdfast.harness.model.history import History
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
@@ -97,12 +98,6 @@ def growth_percent(series: Sequence[float], checkpoints: int) -> float:
     return 100 * slope(settled) * len(series) * MANY / checkpoints / median(settled)
 
 
-def durations_ms(history: History) -> list[float]:
-    """Of completed checkpoints, in their order."""
-    triggered = {event.checkpoint: event.time_ns for event in history.of(CheckpointTriggered)}
-    return [(event.time_ns - triggered[event.checkpoint]) / 1e6 for event in history.of(CheckpointCompleted)]
-
-
 def run(seconds: int, interval_ms: int, backend: str, folder: Path) -> tuple[History, list[Sample]]:
     """One run, with its samples.
 
@@ -140,7 +135,7 @@ def run(seconds: int, interval_ms: int, backend: str, folder: Path) -> tuple[His
 
 def figures(history: History, samples: Sequence[Sample]) -> Mapping[str, Sequence[float]]:
     """By name, a series."""
-    durations = durations_ms(history)
+    durations = checkpoints_ms(history)
     edges = [round(index * len(durations) / SAMPLES) for index in range(SAMPLES + 1)]
     running = samples[: max(i for i, each in enumerate(samples) if each.files) + 1]
     return {

@@ -28,6 +28,8 @@ UNALIGNED = {f"{CHECKPOINTING}.unaligned.enabled": "true"}
 IN_FILES = {f"{CHECKPOINTING}.data-inline-threshold": "0 b"}
 ROCKSDB = {"state.backend.type": "rocksdb"}
 RESTORED = (Window.RESTORED_STATE,)
+WRONG_SUMS = ("EXACT/row-wrong", "EXACT/row-repeated", "EXACT/counts-stepped-back", "EXACT/input-missing")
+"""What shows of a restore that is not of one moment."""
 STRUCK_TWICE = (kill(WORKERS[0], after_checkpoint=2), kill(WORKERS[1], after_checkpoint=6))
 KILLED = "SIGKILL hits one TaskManager after the other, each after a completed checkpoint; another one takes over."
 NEEDS = frozenset({Capability.FLINK})
