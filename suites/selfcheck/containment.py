@@ -6,6 +6,7 @@ that make no sense, and hangs: the run goes on without that process, and the ora
 
 from __future__ import annotations
 
+import gc
 import signal
 import weakref
 from collections.abc import Callable, Iterator
@@ -80,8 +81,8 @@ class Containment:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._late = True
-        # What a finalizer raises is lost: the next signal, or the next delivery, stops the process then.
-        if self._inside and not _finalizes(frame):
+        # What is raised there is lost: the next signal, or the next delivery, stops the process then.
+        if self._inside and not _loses_errors(frame):
             raise Hung
 
     def _contained(self, original: Callable[..., None]) -> Callable[..., None]:
@@ -107,10 +108,12 @@ class Containment:
         return contained
 
 
-def _finalizes(frame: FrameType | None) -> bool:
-    """Whether a finalizer runs, or something that it called."""
+def _loses_errors(frame: FrameType | None) -> bool:
+    """Whether a finalizer or a callback of the garbage collector runs, or something that it called."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        if frame.f_code.co_filename == weakref.__file__ or frame.f_code.co_name == "__del__":
+        code = frame.f_code
+        if code.co_filename == weakref.__file__ or code.co_name == "__del__" or code in callbacks:
             return True
         frame = frame.f_back
     return False

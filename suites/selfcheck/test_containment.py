@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time  # noqa: TID251 - a finalizer that takes its time
 from dataclasses import replace
 from typing import Any
@@ -52,13 +53,17 @@ class Hanging(Worker):
         return super().step(event, now)
 
 
+def _take_too_long(*_of_the_collector: object) -> None:
+    began_s = time.process_time()
+    while time.process_time() - began_s < 1.5 * SHORT_CPU_S:
+        pass
+
+
 class Finalized:
     """Is finalized by a step that takes longer than it may."""
 
     def __del__(self) -> None:
-        began_s = time.process_time()
-        while time.process_time() - began_s < 1.5 * SHORT_CPU_S:
-            pass
+        _take_too_long()
 
 
 class HangingFromAFinalizer(Hanging):
@@ -67,6 +72,15 @@ class HangingFromAFinalizer(Hanging):
     def step(self, event: Any, now: float) -> Effects:
         if type(event) is Records:
             Finalized()
+        return super().step(event, now)
+
+
+class HangingFromACollection(Hanging):
+    """The time runs out in what the garbage collector calls back."""
+
+    def step(self, event: Any, now: float) -> Effects:
+        if type(event) is Records:
+            gc.collect(0)
         return super().step(event, now)
 
 
@@ -112,6 +126,16 @@ def test_a_hang_stops_its_process_and_the_run_is_judged() -> None:
 def test_a_hang_that_begins_in_a_finalizer_is_stopped_behind_it() -> None:
     containment = Containment(run_cpu_s=SHORT_CPU_S)
     _contained(HangingFromAFinalizer, containment)
+    assert containment.hangs
+
+
+def test_a_hang_that_begins_in_a_callback_of_the_collector_is_stopped_behind_it() -> None:
+    containment = Containment(run_cpu_s=SHORT_CPU_S)
+    gc.callbacks.append(_take_too_long)
+    try:
+        _contained(HangingFromACollection, containment)
+    finally:
+        gc.callbacks.remove(_take_too_long)
     assert containment.hangs
 
 
