@@ -40,6 +40,7 @@ _PLAN = Plan(
     bounds=Bounds(safety_ms=5_000, liveness_ms=10_000, settle_ms=500),
 )
 _KILL = FaultSpec("kill", Target(Role.WORKER, 0), Schedule(after_acknowledged=1))
+_SETTLE_MS = 200
 _LAST_LINES = 3
 _NAMES = 11
 """Columns of the names."""
@@ -61,7 +62,7 @@ def examine_system(name: str) -> int:
     _say("loads", f"{type(system).__name__}, on tier {tier}")
     for name, words in system.described() if isinstance(system, Described) else ():
         _say(name, words)
-    plan = fitted(_PLAN, system, tier)
+    plan = brisk(fitted(_PLAN, system, tier))
     with listening() as interruption, TemporaryDirectory(prefix="holdfast-doctor-") as place:
 
         def run(what: str, planned: Plan) -> Run:
@@ -83,6 +84,15 @@ def examine_system(name: str) -> int:
             return EXIT_CODES[Outcome.INCONCLUSIVE]
         _say("progress", first)
         return EXIT_CODES[_step("survives", replace(plan, faults=(_KILL,)), run, Path(place)).outcome]
+
+
+def brisk(plan: Plan) -> Plan:
+    """That plan in the least time: input in two portions, checkpoints as often as may be, and a settle window that is
+    no longer than the options need. How often and how long are the business of a certificate."""
+    parameters = {**plan.workload.parameters, "records_per_second": 0}
+    options = {**plan.options, profile.INTERVAL: "100 ms"} if profile.INTERVAL in plan.options else plan.options
+    workload = replace(plan.workload, parameters=parameters)
+    return replace(plan, workload=workload, options=options, bounds=replace(plan.bounds, settle_ms=_SETTLE_MS))
 
 
 def _step(name: str, plan: Plan, run: Callable[[str, Plan], Run], place: Path) -> Run:

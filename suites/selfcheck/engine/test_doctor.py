@@ -7,8 +7,15 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import cli
+from holdfast.harness.commands.doctor_system import brisk
+from holdfast.harness.model import profile
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
+from holdfast.harness.oracles.shared.options import milliseconds
 
 PERSISTS_NOTHING = """#!/bin/sh
 read -r init
@@ -80,6 +87,19 @@ def test_one_that_never_acknowledges_has_nothing_to_recover_from(
     assert code == 2
     assert said["log"] == "I am ready, and will never acknowledge."
     assert "survives" not in said
+
+
+def test_a_rehearsal_takes_the_least_time() -> None:
+    """Whatever a system would be rehearsed with: in two portions, and watched no longer than its options need."""
+    slow = WorkloadSpec("synthetic", {"records": 300, "preloaded_percent": 20, "records_per_second": 80})
+    plan = Plan(
+        system="any", job=KEYED_SUM, workload=slow, options={profile.INTERVAL: "500 ms"}, bounds=Bounds(settle_ms=600)
+    )
+    quick = brisk(plan)
+    partitions = Synthetic().generate(quick.workload.parameters, 1).partitions
+    assert {(each.preloaded, each.records_per_second) for each in partitions} == {(30, 0)}
+    assert milliseconds(quick, profile.INTERVAL, 0) <= quick.bounds.settle_ms < plan.bounds.settle_ms
+    assert brisk(replace(plan, options={})).options == {}
 
 
 @pytest.mark.parametrize(

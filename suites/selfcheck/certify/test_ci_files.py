@@ -1,0 +1,27 @@
+"""Files for the CI of others name the Python that is tested here: the oldest one that the project allows."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+
+import holdfast.suites
+from holdfast.harness.engine.site import registry
+from holdfast.suites.selfcheck.certify.written import written
+
+OLDEST = metadata("holdfast")["Requires-Python"].removeprefix(">=")
+EXAMPLE = Path(holdfast.suites.__path__[0]).parent / ".ci/examples/github-actions.yml"
+PYTHON = re.compile(r'python-version: "([^"]*)"')
+
+
+@pytest.mark.parametrize("kind", registry.names("scaffolds"))
+def test_what_new_writes(kind: str, tmp_path: Path) -> None:
+    [file] = written(kind, tmp_path).glob(".github/workflows/*.yml")
+    assert PYTHON.findall(file.read_text()) == [OLDEST]
+
+
+def test_the_example_of_a_night() -> None:
+    assert PYTHON.findall(EXAMPLE.read_text()) == [OLDEST]
