@@ -92,10 +92,13 @@ def operations(history: History, role: Role) -> list[Crossing]:
 
     Of a source system: records of each partition, from those that came last until the next. Of a broker: commits, where
     the sink records them. Else checkpoints, which are complete only when everything is
-    stored; of a store also ids of checkpoints, until they are durable.
+    stored; of a store also ids of checkpoints, until they are durable. Of a coordinator: triggers, until a source has
+    them, and snapshots, until they are acknowledged.
     """
     if role is Role.SOURCE_SYSTEM:
         return _reads(history)
+    if role is Role.COORDINATOR:
+        return _messages(history)
     if role is Role.BROKER and history.of(events.CommitTried):
         return _spans(
             [(each.transaction, each) for each in history.of(events.CommitTried)],
@@ -112,6 +115,19 @@ def operations(history: History, role: Role) -> list[Crossing]:
             [(each.checkpoint, each) for each in history.of(events.CheckpointDrawn)], [*triggered, *aborted]
         )
     return asked
+
+
+def _messages(history: History) -> list[Crossing]:
+    return [
+        *_spans(
+            [(each.checkpoint, each) for each in history.of(events.CheckpointTriggered)],
+            [(each.checkpoint, each) for each in history.of(events.TriggerReceived)],
+        ),
+        *_spans(
+            [((each.subtask, each.checkpoint), each) for each in history.of(events.SnapshotTaken)],
+            [((each.subtask, each.checkpoint), each) for each in history.of(events.AckReceived)],
+        ),
+    ]
 
 
 def _reads(history: History) -> list[Crossing]:

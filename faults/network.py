@@ -1,4 +1,4 @@
-"""Faults of a link: between two subtasks, or between the system under test and its storage, broker or database."""
+"""Faults of a link: between two subtasks, coordinator and workers, or the system under test and a service of its."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.harness.model.topology import network_channels
 from holdfast.harness.spi.attack import Attack, Occasion, Scene
 from holdfast.harness.spi.controls.link import BOTH, Detail, LinkControl, LinkImpairment, LinkReset
 
-LINKS = frozenset({Role.CHANNEL, Role.STORAGE, Role.BROKER, Role.SINK_SYSTEM})
+LINKS = frozenset({Role.CHANNEL, Role.COORDINATOR, Role.STORAGE, Role.BROKER, Role.SINK_SYSTEM})
 _WITH_SOURCES = LINKS | {Role.SOURCE_SYSTEM}
 """Queues send ahead of what is read: nobody sees how long a record took, but whether any came."""
 _MILLISECOND_NS = 1_000_000
@@ -24,7 +24,8 @@ _ROUNDING_NS = 1_000
 """Virtual times are fractions of milliseconds, and cut to whole nanoseconds."""
 _DEFAULT_DELAY_MS = 100
 _DEFAULT_KILOBYTES_PER_SECOND = 1
-_OF_SERVICES = {
+_OTHERS = {
+    Role.COORDINATOR: Capability.IMPAIR_COORDINATOR,
     Role.STORAGE: Capability.IMPAIR_STORAGE,
     Role.BROKER: Capability.IMPAIR_BROKER,
     Role.SOURCE_SYSTEM: Capability.IMPAIR_SOURCE,
@@ -68,7 +69,7 @@ class LinkFault:
     )
 
     def needs(self, spec: FaultSpec) -> Capability:
-        return _OF_SERVICES.get(spec.target.role, Capability.IMPAIR_CHANNEL)
+        return _OTHERS.get(spec.target.role, Capability.IMPAIR_CHANNEL)
 
     def undo(self, control: LinkControl, spec: FaultSpec) -> None:
         control.restore(spec.target, self.kind, self._detail(spec))

@@ -23,7 +23,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.model.target import Role, Target
 from holdfast.harness.model.topology import process_name, subtask_name
-from holdfast.harness.spi.controls.link import LinkControl, LinkImpairment, LinkReset
+from holdfast.harness.spi.controls.link import MECHANISMS
 
 if TYPE_CHECKING:
     from holdfast.harness.adapter.engine import Engine
@@ -150,7 +150,7 @@ class EngineDeployment(ProcessDeployment):
             ]
             controls = worker_controls(workers)
             if links is not None:
-                for mechanism in (LinkControl, LinkReset, LinkImpairment):
+                for mechanism in MECHANISMS:
                     controls.offer(mechanism, links)
             engine.controls(controls)
             recorder.start_clock()

@@ -22,6 +22,8 @@ class Capability(StrEnum):
     SLOW_CHANNEL = "slow-channel"
     IMPAIR_CHANNEL = "impair-channel"
     """A channel can be cut in one direction, limited, reset, or made a black hole."""
+    IMPAIR_COORDINATOR = "impair-coordinator"
+    """The same for all links between the coordinator and workers."""
     IMPAIR_STORAGE = "impair-storage"
     """The link to the store of checkpoints can be cut, slowed, limited, reset, or made a black hole."""
     IMPAIR_BROKER = "impair-broker"

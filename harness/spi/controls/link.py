@@ -55,3 +55,7 @@ class LinkImpairment(LinkReset, Protocol):
 
     def black_hole(self, link: Target) -> None:
         """Take everything and deliver nothing, ever; the connections are reset by `restore`."""
+
+
+MECHANISMS = (LinkControl, LinkReset, LinkImpairment)
+"""Who has the last has all."""

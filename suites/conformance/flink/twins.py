@@ -114,7 +114,7 @@ def _restricted(decision: Decision, labels: tuple[str, ...]) -> Decision | None:
     return replace(decision, clauses=clauses) if clauses else None
 
 
-def control(variant: str, plan: Plan, *refutes: str, purpose: str) -> Case:
+def control(variant: str, plan: Plan, *refutes: str, purpose: str, name: str = "") -> Case:
     """A wrong job.
 
     Args:
@@ -122,9 +122,10 @@ def control(variant: str, plan: Plan, *refutes: str, purpose: str) -> Case:
         plan: on which it is found out.
         refutes: of these clauses one.
         purpose: what is wrong with it, behind "is a job found out".
+        name: tells it from another one of that variant.
     """
     return Case(
-        id=f"flink/{variant}-control",
+        id=f"flink/{variant}-{name}-control" if name else f"flink/{variant}-control",
         purpose=f"Negative control: is a job found out {purpose}?",
         method="The wrong job in the place of the right one.",
         passes=f"{' or '.join(refutes)} refutes it.",

@@ -7,6 +7,8 @@ import pytest
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
+    AckOutcome,
+    AckReceived,
     CheckpointCompleted,
     CheckpointDrawn,
     CheckpointTriggered,
@@ -14,11 +16,13 @@ from holdfast.harness.model.events import (
     Event,
     FailureCounted,
     NodeDied,
+    SnapshotTaken,
     SourceEmitted,
     TransactionCommitted,
+    TriggerReceived,
 )
 from holdfast.harness.model.plan import FaultSpec
-from holdfast.harness.model.target import SOURCE_SYSTEM, Role, Target
+from holdfast.harness.model.target import COORDINATOR, SOURCE_SYSTEM, Role, Target
 from holdfast.suites.selfcheck.faults.scene import BY_KIND, at, landed
 
 STORAGE, BROKER, CHANNEL = Target(Role.STORAGE), Target(Role.BROKER), Target(Role.CHANNEL)
@@ -174,3 +178,23 @@ class TestOutage:
 )
 def test_what_a_fault_needs_depends_on_its_target(spec: FaultSpec, needed: Capability) -> None:
     assert BY_KIND[spec.kind].needs(spec) is needed
+
+
+@pytest.mark.parametrize("kind", ["cut", "black-hole"])
+class TestCoordinator:
+    """Of the messages between coordinator and workers, triggers and acknowledgements prove it."""
+
+    def test_an_acknowledgement_that_came_only_behind_the_heal_proves_it(self, kind: str) -> None:
+        assert landed(FaultSpec(kind, COORDINATOR), message(110, 205))
+        assert not landed(FaultSpec(kind, COORDINATOR), message(110, 150))
+
+    def test_a_trigger_that_no_source_had_before_the_heal_does_too(self, kind: str) -> None:
+        late = at(205, "worker-0.0", TriggerReceived(subtask="source[0]", checkpoint=1))
+        assert landed(FaultSpec(kind, COORDINATOR), [*checkpoint(1, 110, None), late])
+        assert not landed(FaultSpec(kind, COORDINATOR), checkpoint(1, 190, None))
+
+
+def message(taken_ms: float, acknowledged_ms: float) -> list[Event]:
+    taken = SnapshotTaken(subtask="sum[0]", checkpoint=1)
+    acknowledged = AckReceived(checkpoint=1, subtask="sum[0]", outcome=AckOutcome.SUCCESS)
+    return [at(taken_ms, "worker-0.0", taken), at(acknowledged_ms, "coordinator.0", acknowledged)]

@@ -1,0 +1,50 @@
+"""A fault of a channel acts at the relay before the TaskManager that sends, until it is undone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.fixtures.systems.flink.links import RelayedLinks, unreached
+from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.suites.conformance.flink.links import BETWEEN
+from holdfast.suites.conformance.flink.twins import flink
+from holdfast.suites.conformance.plans import WORKERS
+
+
+class Scripted:
+    """harness.adapter.links.Links, for which any order is a line."""
+
+    def __init__(self) -> None:
+        self.orders: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, verb: str) -> Any:
+        return lambda *words: self.orders.append((verb, *words))
+
+
+def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -> None:
+    relay, hosts = Scripted(), [2]
+    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)  # type: ignore[arg-type]
+    links.cut(BETWEEN, "forward")
+    links.slow(COORDINATOR, 20)
+    hosts[0] = 1
+    assert not links.whole(BETWEEN, "cut", "forward")
+    links.restore(BETWEEN, "cut", "forward")
+    assert links.whole(BETWEEN, "cut", "forward")
+    links.heal()
+    third = Target(Role.WORKER, 2)
+    assert relay.orders == [
+        ("cut", third, "backward"),
+        ("slow", COORDINATOR, 20),
+        ("restore", third, "cut", "backward"),
+        ("restore", COORDINATOR, "slow", 20),
+    ]
+
+
+@pytest.mark.parametrize(("channel", "problem"), [(0, "within one"), (1, ""), (2, ""), (3, "within one")])
+def test_only_what_leaves_a_task_manager_is_relayed(channel: int, problem: str) -> None:
+    found = unreached(flink(), Target(Role.CHANNEL, channel))
+    assert problem in found
+    assert bool(found) is bool(problem)
+    assert not unreached(flink(), WORKERS[0])
