@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from holdfast.harness.adapter.arrival import PATIENCE_MS, Patience, arrived, next_arrival_ms
-from holdfast.harness.adapter.recorder import SOURCE, Recorder
+from holdfast.harness.adapter.delays import Delays
+from holdfast.harness.adapter.recorder import HARNESS, SOURCE, Recorder
 from holdfast.harness.model.events import SourceEmitted
 from holdfast.harness.model.records import InputLog
 
@@ -38,6 +40,7 @@ class LogFeeder:
         self._recorder = recorder
         self._subtask = subtask
         self._patience = Patience(patience_ms)
+        self._delays = Delays(partial(recorder.record, HARNESS))
         self._fed = [0] * len(inputs.partitions)
         self._positions = [0] * len(inputs.partitions)
         self._ready_ms: float | None = None
@@ -99,6 +102,7 @@ class LogFeeder:
         for index, partition in enumerate(self._partitions):
             there = arrived(partition, now_ms - self._since_ms, healed=self._healed)
             self._feed(index, min(there, self._positions[index] + self._patience.window(partition, now_ms)))
+            self._delays.note(index, now_ms, waits=self._fed[index] < there)
         self._due_ms = now_ms + FEED_INTERVAL_MS
 
     def _feed(self, index: int, end: int) -> None:

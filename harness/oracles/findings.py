@@ -101,6 +101,7 @@ _WORDS: dict[type[events.Event], str] = {
     events.ObjectDamaged: "the harness damages {0.path}: {0.left} of {0.length} bytes are left",
     events.ObjectMended: "the harness ends the damage of {0.path}: {0.length} bytes put back",
     events.StorageSlowed: "storage holds up {0.operation} {0.path} for {0.delay_ms} ms",
+    events.InputDelayed: "records of partition {0.partition} arrive now that were due since {0.since_ns} ns",
     events.InputTruncated: "partition {0.partition} begins at offset {0.next_offset} from now on",
     events.MessageDisturbed: "{0.message} of or for {0.subtask}, checkpoint {0.checkpoint}, meets the fault {0.way}",
     events.StateFound: "the table holds records {0.positions} of the partitions when life {0.attempt} begins",

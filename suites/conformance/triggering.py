@@ -12,6 +12,7 @@ from holdfast.faults.process import kill, pause
 from holdfast.faults.storage import slow_storage
 from holdfast.faults.user import request_checkpoint
 from holdfast.harness.model.case import Case, Decision
+from holdfast.harness.model.jobs import REBALANCE
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.window import Window
@@ -82,6 +83,7 @@ WITHOUT_PAUSE = plan(
 )
 SLOW_CHECKPOINTS = plan(
     slow_storage("publish-metadata", 120, 1_500, after_checkpoint=1),
+    job=REBALANCE,
     options=periodic(40, min_pause=60),
     records={"records": 700, "records_per_second": 200},
     bounds=PATIENT,

@@ -62,6 +62,7 @@ from holdfast.harness.model.events.fault import (
     LEFT,
     FaultHealed,
     FaultInjected,
+    InputDelayed,
     InputTruncated,
     MachineStalled,
     MessageDisturbed,
@@ -170,7 +171,8 @@ from holdfast.harness.model.events.transaction import (
 )
 
 AnyEvent = (
-    NodeStarted | NodeDied | FaultInjected | FaultHealed | InputTruncated | MessageDisturbed | MachineStalled
+    NodeStarted | NodeDied | FaultInjected | FaultHealed | InputDelayed | InputTruncated | MessageDisturbed
+    | MachineStalled
     | CoordinatorClaimed | CoordinatorSuperseded | JobConfigured | JobSubmitted | JobSwitched | AttemptStarted
     | RescaleRequested | RescaleAccepted | RescaleRefused
     | FailureCounted | RestartScheduled | RestartRefused | RecoveryFailed
@@ -228,9 +230,10 @@ __all__ = [
     "CommitFailed", "CommitTried", "CoordinatorClaimed", "CoordinatorSuperseded", "DeclineReceived", "DeclineSent",
     "EndOfDataReceived", "EndOfDataSent", "EndOfPartitionReceived", "Event", "FailureCounted", "FaultHealed",
     "FaultInjected", "FileDeleted", "FileReference", "FileWritten", "FinishReceived", "HeldState", "InputAcknowledged",
-    "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted", "JobSwitched",
-    "KeysLookedUp", "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused", "LocalCopySpoilt",
-    "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled", "MessageDisturbed",
+    "InputDelayed", "InputRead", "InputTruncated", "InvariantChecked", "JobConfigured", "JobStatus", "JobSubmitted",
+    "JobSwitched", "KeysLookedUp", "LateRecords", "ListSummary", "LocalCopiesPruned", "LocalCopyRefused",
+    "LocalCopySpoilt", "LocalCopyUsed", "LocalCopyWritten", "LocalDiskListed", "LookedUp", "MachineStalled",
+    "MessageDisturbed",
     "MetadataPublished", "NamedTimers", "NodeDied", "NodeStarted", "NotificationReceived", "NotificationSent",
     "ObjectDamaged", "ObjectMended", "OperatorFinished", "ProgramHeld", "ProgramReady", "ReaderPolled", "RecordFailed",
     "RecordsDropped", "RecoveryFailed", "RescaleAccepted", "RescaleRefused", "RescaleRequested", "RestartRefused",

@@ -60,6 +60,14 @@ class InputTruncated(Event, tag="input_truncated"):
     next_offset: int
 
 
+class InputDelayed(Event, tag="input_delayed"):
+    """Records of a partition arrive only now, and were due since `since_ns`: the harness feeds a system no faster than
+    it comes after. Recorded by the harness."""
+
+    partition: int
+    since_ns: int
+
+
 class MessageDisturbed(Event, tag="message_disturbed"):
     """A fault of the plan acted on a control message, recorded by the process that sent it. `attempt` is the message's.
 

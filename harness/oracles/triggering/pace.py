@@ -8,7 +8,7 @@ only where nothing else keeps the machine busy, that is on the simulator.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from holdfast.harness.model import events, profile
@@ -311,13 +311,15 @@ def _judge_flow(
 ) -> None:
     """Records that were processed after a long checkpoint could have been processed during it, if all that happened was
     that storage was slow. In real time it must have been: else a busy machine made checkpoint and records late. What is
-    processed behind the heal does not count: it may have been fed only then, as markers are."""
+    processed behind the heal does not count: it may have been fed only then, as markers are. Nor does a checkpoint for
+    half of which the harness let records wait."""
     if not exempt.only(Consequence.SLOWS_STORAGE) or (exempt.real_time and exempt.undisturbed):
         return
     healed_ns = history.end.healed_ns or history.end.ended_ns
     times = [event.time_ns for event in history.of(events.BatchProcessed) if event.time_ns < healed_ns]
     last_ns = max(times, default=0)
-    long = [window for window in long if window[1].time_ns < last_ns]
+    delays = history.of(events.InputDelayed)
+    long = [(first, last) for first, last in long if last.time_ns < last_ns and not _delayed(first, last, delays)]
     if not long:
         return
     findings.check("records-stand-still")
@@ -329,3 +331,11 @@ def _judge_flow(
     if not any(begin < time_ns < end for begin, end in inner for time_ns in times):
         message = f"no record is processed during {len(long)} checkpoints that last longer than the interval"
         findings.violated("records-stand-still", message, long[0][0], long[-1][1])
+
+
+def _delayed(first: events.Event, last: events.Event, delays: Sequence[events.InputDelayed]) -> bool:
+    """Whether records of some partition waited for half of the time between two events."""
+    return any(
+        2 * (min(delay.time_ns, last.time_ns) - max(delay.since_ns, first.time_ns)) >= last.time_ns - first.time_ns
+        for delay in delays
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.fixtures.reference.connectors.arrival_clock import ArrivalClock
 from holdfast.fixtures.reference.connectors.source_feeder import SourceFeeder
+from holdfast.harness.model.events import InputDelayed
 from holdfast.harness.spi.source import Feeder
 from holdfast.suites.selfcheck.connectors.inputs import TWO_PARTITIONS
 
@@ -33,10 +35,15 @@ class Noting:
         self.closed += 1
 
 
-def fed(covered: list[Sequence[int]], *, waits: bool, falsified: str = "") -> tuple[SourceFeeder, Noting]:
-    """A feeder of the input; what checkpoints cover is the last of a list."""
+def fed(
+    covered: list[Sequence[int]], *, waits: bool, falsified: str = "", delays: list[InputDelayed] | None = None
+) -> tuple[SourceFeeder, Noting]:
+    """A feeder of the input; what checkpoints cover is the last of a list, and delays are added to one."""
     noting = Noting()
-    feeder = SourceFeeder([noting, noting], TWO_PARTITIONS, lambda: covered[-1], waits=waits, falsified=falsified)
+    recorded: list[InputDelayed] = [] if delays is None else delays
+    feeder = SourceFeeder(
+        [noting, noting], TWO_PARTITIONS, lambda: covered[-1], recorded.append, waits=waits, falsified=falsified
+    )
     feeder.preload()
     feeder.begin(0, ArrivalClock())
     return feeder, noting
@@ -58,6 +65,22 @@ def test_a_call_waits_until_a_checkpoint_covers_the_ones_before_it() -> None:
     covered.append((4, 5))
     feeder.advance()
     assert (noting.calls[4:], feeder.exhausted) == ([(0, 1), (1, 1)], True)
+
+
+def test_what_waited_is_recorded_when_it_arrives() -> None:
+    covered: list[Sequence[int]] = [()]
+    delays: list[InputDelayed] = []
+    feeder, _ = fed(covered, waits=True, delays=delays)
+    feeder.advance()
+    covered.append((1, 2))
+    feeder.advance()
+    assert [delay.partition for delay in delays] == [1]
+    assert 0 < delays[0].since_ns < time.monotonic_ns()
+    feeder.advance()
+    covered.append((2, 5))
+    feeder.advance()
+    assert [delay.partition for delay in delays] == [1, 0]
+    assert delays[1].since_ns == delays[0].since_ns, "both were due from the first time on"
 
 
 def test_rows_need_no_order_so_nothing_waits() -> None:
@@ -89,7 +112,7 @@ def test_an_error_of_its_author_is_one_sentence() -> None:
             raise KeyError("broken")
 
     broken = Broken()
-    feeder = SourceFeeder([broken, broken], TWO_PARTITIONS, lambda: (), waits=False, falsified="")
+    feeder = SourceFeeder([broken, broken], TWO_PARTITIONS, lambda: (), lambda _: None, waits=False, falsified="")
     with pytest.raises(OSError, match="the feeder raised KeyError: 'broken'"):
         feeder.preload()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, LogFeeder, arrived, write_log
+from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, LogFeeder, write_log
+from holdfast.harness.adapter.arrival import arrived
 from holdfast.harness.model.records import InputLog, Partition
 
 

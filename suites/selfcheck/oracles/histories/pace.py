@@ -176,6 +176,22 @@ def still_in_real_time() -> History:
     return in_real_time(still_during_checkpoints())
 
 
+def delayed(since_ms: int) -> events.Event:
+    """Records arrive now, and were due since a time of the run."""
+    return at("harness", events.InputDelayed(partition=0, since_ns=since_ms * MS))
+
+
+@bad("records-stand-still")
+def delayed_only_at_first() -> History:
+    return in_real_time(story(slow(), processed(), begun(1), 100, delayed(0), 200, completed(1), processed()))
+
+
+def records_wait_in_the_harness() -> History:
+    """What it feeds between two checkpoints had to wait for the first of them."""
+    lines = (slow(), processed(), begun(1), 300, completed(1), delayed(30), processed(), begun(2), 300, completed(2))
+    return in_real_time(story(*lines, delayed(330), processed()))
+
+
 def all_is_late_on_a_busy_machine() -> History:
     """Neither: storage was not slow."""
     return in_real_time(story(processed(), begun(1), 300, completed(1), processed()))
