@@ -28,7 +28,7 @@ from holdfast.harness.spi.system import Deployment, OptionAccount, OptionUse
 STATE = "state"
 """The folder of a run in which an engine works."""
 _BOUNDARY = (
-    "node_started", "node_died", "fault_injected", "fault_healed", "source_emitted", "program_ready",
+    "node_started", "node_died", "fault_injected", "fault_healed", "input_delayed", "source_emitted", "program_ready",
     "rows_visible", "rows_changed", "reader_polled",
 )  # fmt: skip
 _DERIVED = ("state_found", "input_acknowledged")
