@@ -23,7 +23,7 @@ def check_services() -> int:
     """Say which parts are there, and are as they were installed; 0 if all are."""
     provider = installer()
     console = consoles.results()
-    parts = provider.parts(verify=True)
+    parts = [part for part in provider.parts(verify=True) if part.present or not part.optional]
     for part in parts:
         console.print(_line(part))
     if all(part.present and part.unchanged for part in parts):
@@ -40,15 +40,14 @@ def install_services(names: Sequence[str]) -> int:
     provider = installer()
     console = consoles.results()
     try:
-        wanted = [part.name for part in provider.parts() if not part.present and (not names or part.name in names)]
+        wanted = [part.name for part in _wanted(provider.parts(), names) if not part.present]
         with BuildProgress(consoles.progress(), wanted, noun="part") as progress:
             took = provider.install(names, progress)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    for part in provider.parts():
-        if not names or part.name in names:
-            took_s = took.get(part.name)
-            console.print(_line(part) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
+    for part in _wanted(provider.parts(), names):
+        took_s = took.get(part.name)
+        console.print(_line(part) + Text("" if took_s is None else f" in {took_s:.0f} s", "dim"))
     return 0
 
 
@@ -58,10 +57,17 @@ def install_flink(version: str) -> int:
     Raises:
         UsageError: the version is none that the adapter knows.
     """
-    [part] = [part for part in installer().parts() if part.name == FLINK]
-    if version and not f"{part.version}.".startswith(f"{version}."):
-        raise UsageError(f"Flink {version} is none that the adapter knows: use {part.version}, or leave it out.")
-    return install_services([FLINK])
+    parts = installer().parts()
+    fitting = [part.name for part in parts if part.of_version(FLINK, version)]
+    if not fitting:
+        known = ", ".join(part.version for part in parts if part.of_version(FLINK, ""))
+        raise UsageError(f"Flink {version} is none that the adapter knows: use {known}, or leave it out.")
+    return install_services(fitting[:1])
+
+
+def _wanted(parts: Sequence[Part], names: Sequence[str]) -> list[Part]:
+    """Those with these names; without names, all that are not optional."""
+    return [part for part in parts if (part.name in names if names else not part.optional)]
 
 
 def _line(part: Part) -> Text:

@@ -135,6 +135,7 @@ class Part(msgspec.Struct, frozen=True):
         present: it is there, whole.
         unchanged: what is there is what was put there; None: nobody looked.
         version: of it; empty: it has none of its own.
+        optional: it is installed when it is named, and not with all others.
     """
 
     name: str
@@ -142,6 +143,11 @@ class Part(msgspec.Struct, frozen=True):
     present: bool
     unchanged: bool | None = None
     version: str = ""
+    optional: bool = False
+
+    def of_version(self, name: str, version: str) -> bool:
+        """Whether it is what somebody means by a name and a version, or the beginning of one; empty: any."""
+        return self.name.partition("-")[0] == name and f"{self.version}.".startswith(version and f"{version}.")
 
 
 @runtime_checkable
@@ -159,7 +165,7 @@ class InstallsServices(Protocol):
         """Fetch what is missing; the seconds that each took, without what was there.
 
         Args:
-            names: of parts; empty: all.
+            names: of parts; empty: all that are not optional.
             say: told what is being done, as name of the part and line.
 
         Raises:

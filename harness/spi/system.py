@@ -302,6 +302,14 @@ class TellsVersions(Protocol):
 
 
 @runtime_checkable
+class Versioned(Protocol):
+    """What an adapter may have beside System, where the name of a system says which version of it is meant."""
+
+    def of_its_version(self, name: str) -> str:
+        """The name of another variant, such as a negative control, in the version of this one."""
+
+
+@runtime_checkable
 class SuitsPlans(Protocol):
     """What an adapter may have beside System, where plans are to be drawn that suit it better than its capabilities and
     its evidence say."""

@@ -28,6 +28,7 @@ NEEDS_MORE = frozenset(
         "holdfast services install",
         "holdfast flink install",
         "holdfast certify flink --tier process",
+        "holdfast certify flink+1.20 --tier process",
         "holdfast compare reference flink --plans suites/bench/plans",
         "holdfast certify spark+./orders.py --tier containers",
     }

@@ -14,7 +14,7 @@ from holdfast.harness.engine.site.registry import Toolbox
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.verdict import Outcome
-from holdfast.harness.spi.system import System, declared
+from holdfast.harness.spi.system import System, Versioned, declared
 
 
 def is_control(case: Case) -> bool:
@@ -41,7 +41,7 @@ def system_under_test(case: Case, system: System, first_seed: int) -> System:
         raise NotApplicable(f"{wrong} is a wrong {_base(wrong)}, and {system.name} is none")
     if missing := sorted(case.needs - declared(system)):
         raise NotApplicable(f"{wrong} is wrong in {', '.join(missing)}, which {system.name} does not declare")
-    return registry.system(wrong)
+    return registry.system(system.of_its_version(wrong) if isinstance(system, Versioned) else wrong)
 
 
 def _base(name: str) -> str:
@@ -57,9 +57,7 @@ def plan_of(case: Case, system: System, first_seed: int, number: int, attempt: i
             drawn one was replaced by the next draw.
     """
     plan = case.plan_for(first_seed + number)
-    changes: dict[str, object] = {}
-    if not is_control(case):
-        changes["system"] = system.name
+    changes: dict[str, object] = {"system": system.name}
     if attempt and not plan.draw_seed:
         changes["run_seed"] = plan.run_seed + attempt
     return msgspec.structs.replace(plan, **changes)

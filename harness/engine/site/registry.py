@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants",
           "deviations", "histories")  # fmt: skip
-_WORDS = re.compile(r"[\w-]+(\+[\w-]+)*")
+_WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
 LISTED = 20
 """How many names a sentence can hold."""

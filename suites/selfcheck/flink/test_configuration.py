@@ -36,7 +36,7 @@ def test_every_option_is_accounted_for() -> None:
 
 
 def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
-    assert configuration.of_cluster(OPTIONS) == {profile.RETAINED: "3"}
+    assert configuration.of_cluster(OPTIONS, "2.3.0") == {profile.RETAINED: "3"}
     given = configuration.of_job(OPTIONS, tmp_path)
     assert profile.RETAINED not in given
     assert given[profile.INTERVAL] == "200 ms"
@@ -48,6 +48,26 @@ def test_a_job_that_it_does_not_compile_does_not_suit_it_and_an_unknown_variant_
     assert "use 'keyed-sum'" in Flink().objection(other, Tier.PROCESS)
     with pytest.raises(ValueError, match="no variant 'x'"):
         Flink("x")
+
+
+def test_in_1_20_the_cluster_decides_what_lies_in_metadata() -> None:
+    inline = {profile.INLINE_THRESHOLD: "0 b"}
+    assert configuration.of_cluster(inline, "2.3.0") == {}
+    assert configuration.of_cluster(inline, "1.20.3") == inline
+
+
+def test_a_system_is_of_a_version_and_so_are_its_wrong_jobs() -> None:
+    found = {
+        name: Flink(name).versions(Tier.PROCESS)["flink"] for name in ("", "2", "1.20", "1.20.3", "keeps-in-field")
+    }
+    assert found == {"": "2.3.0", "2": "2.3.0", "1.20": "1.20.3", "1.20.3": "1.20.3", "keeps-in-field": "2.3.0"}
+    older = Flink("1.20+keeps-in-field")
+    assert older.name == "flink+1.20+keeps-in-field"
+    assert older.of_its_version("flink+changes-uid") == "flink+1.20+changes-uid"
+    assert Flink().of_its_version("flink+changes-uid") == "flink+changes-uid"
+    for wrong in ("1.2", "1.20+nobody", "nobody+1.20", "1.20.", "+1.20"):
+        with pytest.raises(ValueError, match=r"use a version of 2\.3\.0, .*1\.20\.3, .*one of keeps-in-field"):
+            Flink(wrong)
 
 
 def test_a_version_that_the_adapter_does_not_know_is_refused() -> None:

@@ -71,7 +71,7 @@ def tool(folder: Path, name: str, script: str) -> None:
 
 
 def present() -> dict[str, bool]:
-    return {part.name: part.present for part in installation.parts()}
+    return {part.name: part.present for part in installation.parts() if not part.optional}
 
 
 def test_all_parts_are_installed_once(cache: Path) -> None:
@@ -82,9 +82,22 @@ def test_all_parts_are_installed_once(cache: Path) -> None:
     assert (KAFKA, "Copying a.jar") in said
     assert present() == dict.fromkeys(PARTS, True)
     assert (installation.place(OBJECT_STORE) / "versitygw").read_text() == "program"
-    assert all(part.unchanged for part in installation.parts(verify=True))
+    assert all(part.unchanged for part in installation.parts(verify=True) if not part.optional)
     assert installation.install((), lambda name, line: None) == {}
     assert not list(cache.glob(".partial-*"))
+
+
+def test_an_older_version_comes_when_it_is_named(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    [older] = [part.name for part in installation.parts() if part.of_version("flink", "1.20")]
+    assert (
+        installation.missing(older) == f"{older} is not installed on this machine: run {installation.COMMAND} {older}."
+    )
+    assert cli.execute(["services", "install"]) == 0
+    assert installation.missing(older)
+    assert cli.execute(["services", "check"]) == 0
+    assert cli.execute(["flink", "install", "1.20"]) == 0
+    assert f"present  {older}" in capsys.readouterr().out
+    assert not installation.missing(older)
 
 
 @pytest.mark.parametrize("damage", ["change", "remove", "add"])
@@ -97,7 +110,7 @@ def test_what_was_changed_since_is_told(damage: str, capsys: pytest.CaptureFixtu
         jar.unlink()
     else:
         jar.with_name("c.jar").write_text("more")
-    assert {part.name: part.unchanged for part in installation.parts(verify=True)} == {
+    assert {part.name: part.unchanged for part in installation.parts(verify=True) if part.present} == {
         **dict.fromkeys(PARTS, True), KAFKA: False,
     }  # fmt: skip
     assert cli.execute(["services", "check"]) == 3
