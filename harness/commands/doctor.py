@@ -21,7 +21,8 @@ def examine() -> int:
     for tier in Tier:
         typer.echo(_wrapped(tier, lacking(tier) or "ready"))
     absent = missing_parts()
-    typer.echo(_wrapped("no Docker", f"lacks {absent}: holdfast services install" if absent else "ready"))
+    services = f"lack {absent}: holdfast services install" if absent else "are ready"
+    typer.echo(_wrapped("no Docker", f"services as plain processes {services}"))
     for group in registry.GROUPS:
         typer.echo(_wrapped(group, ", ".join(registry.names(group)) or "none"))
     return 0

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import cli
+from holdfast.harness.commands import doctor
 from holdfast.harness.commands.doctor_system import brisk
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import KEYED_SUM
@@ -41,6 +42,22 @@ def program(text: str, folder: Path) -> str:
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return f"json-lines+{path}"
+
+
+@pytest.mark.parametrize(
+    ("absent", "words"),
+    [
+        ("", "services as plain processes are ready"),
+        ("kafka, hdfs", "services as plain processes lack kafka, hdfs: holdfast services install"),
+    ],
+)
+def test_services_without_docker_are_there_or_named_with_what_brings_them(
+    absent: str, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "missing_parts", lambda: absent)
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.execute(["doctor"]) == 0
+    assert f"no Docker  {words}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
