@@ -52,11 +52,19 @@ checkpoint_app = typer.Typer(help="Stored checkpoints and savepoints.", no_args_
 app.add_typer(checkpoint_app, name="checkpoint")
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
-StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.")]
+OUTPUT = Path("holdfast-out")
+
+
+def _stored(run: str | Path | None) -> str | Path | None:
+    """A report names its runs from the folder that holds it; a command finds them from where `certify` was called,
+    too."""
+    return run if run is None or Path(run).exists() or not (OUTPUT / run).exists() else type(run)(OUTPUT / run)
+
+
+StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.", callback=_stored)]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Run the code of its system, though no installed package registers that.")
 ]
-OUTPUT = Path("holdfast-out")
 KafkaBootstrap = Annotated[str, typer.Option(metavar="HOST:PORT", help="Brokers that exist, instead of our own.")]
 S3Endpoint = Annotated[
     str,
@@ -380,7 +388,10 @@ def rerun(
 
 @app.command()
 def judge(
-    stored: Annotated[str, typer.Argument(metavar="RUN", help="Folder of a stored run, or its URL, s3a://BUCKET/...")],
+    stored: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="Folder of a stored run, or its URL, s3a://BUCKET/...", callback=_stored),
+    ],
     trust: Trust = False,
     s3_endpoint: S3Endpoint = "",
     spark_master: SparkMaster = "",
@@ -409,7 +420,9 @@ def rules(
 
 @app.command()
 def pictures(
-    stored: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Folder of a stored run.")] = None,
+    stored: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="Folder of a stored run.", callback=_stored)
+    ] = None,
     system: Annotated[str, typer.Option(metavar="SYSTEM", help="Without a run: whose.")] = "reference",
     trust: Trust = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = OUTPUT / "pictures",

@@ -39,6 +39,8 @@ def sentence(journal: Journal) -> str:
         undecided = found[Status.INCONCLUSIVE] + found[Status.ERROR]
         cut = "The certification was interrupted" if journal.interrupted else "Nothing was refuted"
         still = f", {undecided} ran and {'stays' if undecided == 1 else 'stay'} open" if undecided else ""
+        if not passed and not undecided and not journal.interrupted:
+            cut = "Nothing was refuted, and too little ran to decide a rule"
         return f"{cut}: of {total}, {passed} passed{still}."
     aside = found[Status.WAIVED] or sum(each.status is Status.WAIVED for each in journal.findings)
     open_count = len(rules) - found[Status.PASS] - found[Status.NOT_APPLICABLE] - found[Status.WAIVED]

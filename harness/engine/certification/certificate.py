@@ -232,15 +232,16 @@ def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: 
 
 
 def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject: str) -> tuple[str, ...]:
-    """What keeps it from being certified, worst first."""
-    sentences: list[tuple[int, str]] = []
+    """What keeps it from being certified, worst first; of what did not run, what had its tier comes first."""
+    sentences: list[tuple[int, bool, str]] = []
+    ran = tiers_that_ran(results)
     for status in Status:
         if status in _FULFILLED:
             continue
         ids = [each.rule.id for each in rules if each.status is status and is_binding(each, subject)]
         if ids:
             plural = "rule is" if len(ids) == 1 else "rules are"
-            sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
+            sentences.append((STATUS_RANK[status], True, f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
     alike: dict[tuple[Status, Tier, str], list[str]] = {}
     for result in results:
         undecided = result.status in _TROUBLE and not any(status in _TROUBLE for status in result.rules.values())
@@ -249,8 +250,8 @@ def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject
     for (status, tier, reason), cases in alike.items():
         which = f"Case {cases[0]}" if len(cases) == 1 else f"{len(cases)} cases"
         verb = "is" if len(cases) == 1 else "are"
-        sentences.append((STATUS_RANK[status], f"{which} on {tier} {verb} {status}: {reason}."))
-    return tuple(sentence for _, sentence in sorted(sentences, key=lambda each: -each[0]))
+        sentences.append((STATUS_RANK[status], tier in ran, f"{which} on {tier} {verb} {status}: {reason}."))
+    return tuple(sentence for *_, sentence in sorted(sentences, key=lambda each: each[:2], reverse=True))
 
 
 def _guarantees(tallies: Sequence[Tally]) -> tuple[str, ...]:

@@ -198,6 +198,18 @@ def test_cases_that_did_not_run_for_one_reason_are_told_together() -> None:
     assert card.missing == ("2 cases on process are UNTESTED: needs Linux.",)
 
 
+def test_what_had_its_tier_and_not_its_turn_is_named_before_tiers_that_did_not_run() -> None:
+    skipped = (
+        case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux"),
+        case_not_run(OTHER, Tier.SIM, Status.UNTESTED, "the time limit of 300 s was reached"),
+    )
+    card, _, _ = certified(result(), skipped=skipped)
+    assert [each.partition(" is ")[0] for each in card.missing] == [
+        f"Case {OTHER.id} on sim",
+        f"Case {CASE.id} on process",
+    ]
+
+
 def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_path: Path) -> None:
     alone, shared = "TPC-03", "TPC-02"
     deciding = {

@@ -99,6 +99,9 @@ def test_run_replay_and_judge_agree(here: Path, capsys: pytest.CaptureFixture[st
     assert "same trace: " in capsys.readouterr().out
     assert cli.execute(["judge", str(stored)]) == 0
     assert capsys.readouterr().out.count("PASS") == 1
+    for command in ("replay", "judge", "pictures"):  # As a report names it, which lies below the output folder.
+        assert cli.execute([command, stored.name]) == 0
+    capsys.readouterr()
     edited = (stored / "verdicts.json").read_bytes().replace(b'"trace_hash": "', b'"trace_hash": "0')
     (stored / "verdicts.json").write_bytes(edited)
     assert cli.execute(["replay", str(stored)]) == cli.HARNESS_ERROR

@@ -147,6 +147,20 @@ def test_a_finding_that_refutes_no_rule_is_explained() -> None:
     assert "outside the rules" not in " ".join(said(value).split())
 
 
+@pytest.mark.parametrize(
+    ("decided", "words"), [(False, "Nothing was refuted, and too little ran"), (True, "Nothing was refuted: of")]
+)
+def test_where_too_little_ran_to_decide_a_rule_the_verdict_says_so(decided: bool, words: str) -> None:
+    value = journals.partial()
+    card = msgspec.structs.replace(value.certificate, title=Title.INCONCLUSIVE)
+    left = () if decided else (Status.PASS, Status.INCONCLUSIVE, Status.ERROR)
+    rules = tuple(
+        msgspec.structs.replace(each, status=Status.UNTESTED) if each.status in left else each for each in value.rules
+    )
+    shown = " ".join(said(msgspec.structs.replace(value, certificate=card, rules=rules)).split())
+    assert words in shown
+
+
 def test_a_system_that_was_not_run_is_named_so() -> None:
     value = journals.partial()
     card = msgspec.structs.replace(value.certificate, title=Title.INCONCLUSIVE)
