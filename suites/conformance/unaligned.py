@@ -207,7 +207,7 @@ CASES = plans.with_needs(
         passes="No barrier overtakes before the timeout, and every snapshot is unaligned where there is none.",
         decides=(
             Decision("UNA-04", "CUT", ("overtook-early",), "switches-at-once"),
-            Decision("UNA-04", "CUT", ("aligned-too-long",), "starts-aligned"),
+            Decision("UNA-04", "CUT", ("begins-aligned",), "starts-aligned"),
         ),
         windows=(Window.OVERTAKING,),
         plan=plans.each_of([switching(timeout) for timeout in ("0 ms", "1 ms", "10 ms", "60 ms", "5 s")]),

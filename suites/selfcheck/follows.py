@@ -361,7 +361,7 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
     "gives-no-buffer": ("PROGRESS/channel-not-read", *STUCK),
     "loses-when-resized": ("CUT/channel-order", *LOST),
     "never-switches": ("CUT/barrier-waits",),
-    "starts-aligned": ("CUT/aligned-too-long", "CUT/barrier-waits"),
+    "starts-aligned": ("CUT/begins-aligned", "CUT/barrier-waits"),
     "forgets-on-switch": ("CUT/channel-state-missing", *LOST),
     "awaits-nothing": ("CUT/overtaken-pointwise", *LOST),
     "overtakes-everywhere": ("CUT/overtaken-pointwise", "CUT/copies-differ", "CUT/channel-state-missing", *LOST),

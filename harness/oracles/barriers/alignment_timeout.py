@@ -29,6 +29,7 @@ from holdfast.harness.oracles.shared.layout import widest_layout
 from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms, overtakes
 
 CLAUSES = {
+    "begins-aligned": "a snapshot is aligned though barriers may overtake from the trigger on",
     "aligned-too-long": "a snapshot is aligned though the alignment timeout has passed since the trigger",
     "overtook-early": "a barrier overtakes, or a snapshot takes along what is in flight, before that time",
     "barrier-waits": "behind that time a barrier waits until the records in front of it have been processed",
@@ -95,10 +96,15 @@ class _Timeout:
         if triggered is None:
             return
         since = self.clocks.between(triggered, event)
-        if event.unaligned:
+        if not self.timeout_ms:
+            self.findings.check("begins-aligned")
+            if not event.unaligned:
+                message = f"{event.subtask} takes snapshot {event.checkpoint} aligned, and no timeout is set"
+                self.findings.violated("begins-aligned", message, triggered, event)
+        elif event.unaligned:
             self.findings.check("aligned-too-long")
             self._early(event, f"{event.subtask} takes snapshot {event.checkpoint} unaligned", event.checkpoint)
-        elif since.low > self.timeout_ms or not self.timeout_ms:
+        elif since.low > self.timeout_ms:
             message = (
                 f"{event.subtask} takes snapshot {event.checkpoint} aligned {since} after its trigger, the timeout is "
                 f"{self.timeout_ms} ms"

@@ -65,10 +65,17 @@ class CutOracle:
         "waited-with-one-input": "a subtask with a single input channel blocks it",
         "source-stalled": "sources with input to read never emit between their barrier and its completion",
     }
-    evidence: tuple[type[events.Event], ...] = (
-        events.TaskStarted, events.SourceEmitted, events.BatchSent, events.BatchProcessed, events.BarrierSent,
-        events.BarrierReceived, events.SnapshotTaken,
-    )  # fmt: skip
+    evidence: tuple[type[events.Event], ...] = (events.SnapshotTaken,)
+    clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
+        "begins-aligned": (events.CheckpointTriggered,),
+        **dict.fromkeys(
+            clauses.keys() - {"begins-aligned"},
+            (
+                events.TaskStarted, events.SourceEmitted, events.BatchSent, events.BatchProcessed, events.BarrierSent,
+                events.BarrierReceived,
+            ),
+        ),
+    }  # fmt: skip
 
     def applies(self, history: History) -> bool:
         return True

@@ -10,11 +10,13 @@ from holdfast.suites.conformance import (
     coordinator,
     failed_checkpoints,
     triggering,
+    unaligned,
 )
 from holdfast.suites.conformance.flink.twins import (
     IN_FILES,
     KILLED,
     STRUCK_TWICE,
+    UNALIGNED,
     flink,
     twin,
 )
@@ -124,6 +126,13 @@ CASES = with_needs(
         "COORD/completed-after-decline",
         "COORD/slot-not-freed",
         method="As a checkpoint begins its folder goes away, and for a while a file is there; that four times.",
+    ),
+    twin(
+        unaligned.CASES,
+        "flink/unaligned-around-the-threshold",
+        flink(options=UNALIGNED),
+        "CUT/begins-aligned",
+        method="Nothing is broken, and an alignment may take no time.",
     ),
     twin(
         barriers.CASES,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from holdfast.fixtures.systems.flink.job_log import Deployed
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
@@ -194,3 +196,18 @@ def test_a_barrier_has_its_channel() -> None:
     assert subtask in ("source[1]", "sum[1]")
     assert isinstance(received, events.BarrierReceived)
     assert (received.channel, received.checkpoint) == ("source[1]->sum[1]", 1)
+
+
+@pytest.mark.parametrize(("before", "unaligned"), [(1, True), (2, False)])
+def test_a_snapshot_that_waited_for_the_barriers_of_all_inputs_is_aligned(before: int, unaligned: bool) -> None:
+    log = WorkerLog(a_master())
+    task = "sum -> sink: Writer -> sink: Committer (1/2)#0"
+    barriers = [
+        f"{task} ({SUM}_0_0): Received barrier from channel InputChannelInfo{{gateIdx=0, inputChannelIdx={index}}} @ 1."
+        for index in range(2)
+    ]
+    taken = f"{task} - finished synchronous part of checkpoint 1. is unaligned checkpoint : true"
+    lines = [*(("SingleCheckpointBarrierHandler", each) for each in barriers)]
+    lines.insert(before, ("SubtaskCheckpointCoordinatorImpl", taken))
+    found = [event for logger, text in lines for _, event in log.events(Line(t=0.0, c=f"org.{logger}", m=text))]
+    assert [each.unaligned for each in found if isinstance(each, events.SnapshotTaken)] == [unaligned]

@@ -88,7 +88,7 @@ def test_all_parts_are_installed_once(cache: Path) -> None:
 
 
 def test_an_older_version_comes_when_it_is_named(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    [older] = [part.name for part in installation.parts() if part.of_version("flink", "1.20")]
+    older = next(part.name for part in installation.parts() if part.of_version("flink", "1.20"))
     assert (
         installation.missing(older) == f"{older} is not installed on this machine: run {installation.COMMAND} {older}."
     )

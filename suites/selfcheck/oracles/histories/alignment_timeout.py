@@ -42,9 +42,14 @@ def aligned_behind_the_timeout() -> History:
     return _snapshot(WAITED_MS, unaligned=False)
 
 
-@bad("aligned-too-long")
+@bad("begins-aligned")
 def aligned_without_a_timeout() -> History:
     return _snapshot(unaligned=False, options=UNALIGNED)
+
+
+@near("begins-aligned")
+def unaligned_without_a_timeout() -> History:
+    return _snapshot(unaligned=True, options=UNALIGNED)
 
 
 @near("aligned-too-long")
