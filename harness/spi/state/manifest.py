@@ -18,7 +18,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         first_key_group, end_key_group: that the backend owned, as in `range`.
         max_parallelism: number of key groups of the operator; a restore compares it (bug O3).
         handles: all files, in the order in which a restore needs them.
-        descriptors: of every state, also of those that were restored and not registered again.
+        descriptors: of every state that was there at the snapshot, also of those that were restored and not registered
+            again; of none that was registered during the upload.
         base: the confirmed checkpoint whose files are referred to; None: a full snapshot.
         opaque: whatever else the format needs; small, because it is in the metadata of every checkpoint.
     """

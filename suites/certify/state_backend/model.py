@@ -99,6 +99,10 @@ class Model:
             place[2] for place in self.values if place[:2] == (state, key_group) and self.get(place, now_ms) is not None
         }
 
+    def occupied(self, state: str, key_group: int) -> set[bytes]:
+        """Namespaces with any value; one that is expired may have been removed."""
+        return {place[2] for place in self.values if place[:2] == (state, key_group)}
+
     def first(self, state: str) -> Timer | None:
         return min(self.timers.get(state, ()), default=None)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from holdfast.harness.spi.errors import Full
 from holdfast.harness.spi.state import Flag, Timer
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench
+from holdfast.suites.certify.state_backend.bench import EPOCH, GROUPS, Bench, Completed
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.model import element
 
@@ -112,11 +112,14 @@ def budget(bench: Bench) -> None:
 
 
 def restored_budget(bench: Bench) -> None:
-    """As many values as fit, then half of them behind a restore: the other half fits there, and not much more."""
+    """As many values as fit do not fit into a tenth of the budget. Half of them behind a restore: the other half fits
+    there, and not much more."""
     if Flag.SPILLS in bench.flags:
         raise CannotTry("it declares spills, so that no budget is full")
     live = bench.fresh(memory_bytes=BUDGET_BYTES)
     fit = _filled(live, 0)
+    taken = live.snapshot()
+    _refuses(bench, bench.complete(live, taken, bench.upload(taken)), BUDGET_BYTES // 10)
     live.remove("value", GROUP, b"", [b"%d" % number for number in range(fit // 2, fit)])
     taken = live.snapshot()
     completed = bench.complete(live, taken, bench.upload(taken))
@@ -132,6 +135,20 @@ def restored_budget(bench: Bench) -> None:
             "what was restored counts, too.",
         )
     restored.compare()
+
+
+def _refuses(bench: Bench, completed: Completed, memory_bytes: int) -> None:
+    backend = bench.backend(bench.factory, memory_bytes=memory_bytes)
+    bench.step(f"restore({completed.checkpoint}) into a budget of {memory_bytes} bytes")
+    try:
+        backend.restore(completed.parts, bench.storage().streams(completed.checkpoint, EPOCH), claimed=True)
+    except Full:
+        return
+    raise Violation(
+        "SBK-01",
+        f"state that fills {BUDGET_BYTES} bytes was restored into {memory_bytes}, though SPILLS is not declared; Full "
+        "is right.",
+    )
 
 
 def _filled(live: Live, first: int) -> int:

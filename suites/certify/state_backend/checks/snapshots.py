@@ -242,6 +242,29 @@ def registered_later(bench: Bench) -> None:
     bench.restored(bench.completed[-1]).compare(drain_timers=True)
 
 
+def registered_during(bench: Bench) -> None:
+    """States that are registered between a snapshot and its upload are in the next one."""
+    live = bench.adopt(bench.backend(bench.factory), GROUPS, Model(), register=False)
+    first, *others = bench.states
+    live.register([first])
+    change(live, first.name, GROUPS.start, NAMESPACES[0], 0, b"first")
+    taken = live.snapshot()
+    bench.step(f"{', '.join(each.name for each in others)} are registered")
+    live.register(others)
+    for descriptor in others:
+        change(live, descriptor.name, GROUPS.start, NAMESPACES[0], 0, b"later")
+    completed = bench.complete(live, taken, bench.upload(taken))
+    described = {each.name for part in completed.parts for each in part.descriptors}
+    if described != {first.name}:
+        raise Violation(
+            "SBK-02",
+            f"the manifest of checkpoint {taken.checkpoint} describes {sorted(described)}; only {first.name!r} was "
+            "registered at its snapshot.",
+        )
+    bench.restored(completed).compare()
+    live.compare()
+
+
 def threads(bench: Bench) -> None:
     """What the caller hands in is called on the task thread, also while an upload runs."""
     live = bench.fresh()
@@ -269,6 +292,7 @@ CHECKS = (
     Check("SBK-02/never-read", "What was restored and never registered is in the next snapshot.", never_read),
     Check("SBK-02/registered-later", "A state that is registered between two checkpoints is in the second.",
           registered_later),
+    Check("SBK-02/registered-during", "A state that is registered during an upload is not in it.", registered_during),
     Check("SBK-02/savepoint", "A savepoint stands alone.", savepoint),
     Check("SBK-02/released", "Released snapshots and closed backends are of no use, and say so.", released),
     Check("SBK-02/ascending", "Numbers of checkpoints ascend, behind a restore, too.", ascending),
