@@ -179,7 +179,7 @@ class Live:
                 if missing := wanted - set(found):
                     self.same(f"namespaces of {state} in key group {key_group} without", sorted(missing), [])
                 if empty := set(found) - self.model.occupied(state, key_group):
-                    self.same(f"what is listed of empty namespaces of {state} in key group {key_group}", sorted(empty), [])
+                    self.same(f"empty namespaces of {state} in key group {key_group}", sorted(empty), [])
                 for namespace in sorted({*found, *wanted}):
                     scanned = list(table.scan(key_group, namespace, now_ms=now_ms))
                     what = f"{state} in key group {key_group}, namespace {namespace!r}"
