@@ -13,6 +13,8 @@ from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.sink.job import Job
 from holdfast.suites.certify.sink.readers import READERS
 
+OPERATOR = "sink"
+
 
 class Bench:
     """One check's own world; no other check sees anything of it.
@@ -52,12 +54,12 @@ class Bench:
         self.flags = self.description.flags
         self._others = None if self.description.committed_reader else self.observer.committed_reader()
 
-    def sink(self, job: str, attempt: int) -> Sink:
+    def sink(self, job: str, attempt: int, operator: str = OPERATOR) -> Sink:
         """Another sink object of an attempt; it is closed at the end of the check."""
         context = SinkContext(
             uri=self.uri,
             job=job,
-            operator="sink",
+            operator=operator,
             attempt=attempt,
             options=self.connected.options,
             arrive=self.points.arrive,
@@ -66,9 +68,9 @@ class Bench:
         self._sinks.append(made)
         return made
 
-    def job(self, name: str = "job", parallelism: int = 2) -> Job:
-        """A job that begins."""
-        job = Job(self, name)
+    def job(self, name: str = "job", parallelism: int = 2, *, operator: str = OPERATOR, first_attempt: int = 1) -> Job:
+        """A job that begins, with any attempt: those before it got nowhere."""
+        job = Job(self, name, operator, first_attempt)
         self.jobs.append(job)
         job.start(parallelism)
         return job

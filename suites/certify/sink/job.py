@@ -36,18 +36,19 @@ class Attempt:
         unprepared: by subtask, rows since its last `prepare`.
     """
 
-    def __init__(self, bench: Bench, job: str, number: int) -> None:
+    def __init__(self, bench: Bench, job: str, operator: str, number: int) -> None:
         self.bench = bench
         self.job = job
+        self.operator = operator
         self.number = number
-        self.sink: Sink = bench.sink(job, number)
+        self.sink: Sink = bench.sink(job, number, operator)
         self.writers: list[SinkWriter] = []
         self.unprepared: list[list[Row]] = []
 
     def deploy(self, parallelism: int) -> None:
         """Make the writers, each as in a process of its own."""
         for subtask in range(parallelism):
-            sink = self.bench.sink(self.job, self.number)
+            sink = self.bench.sink(self.job, self.number, self.operator)
             self.writers.append(sink.writer(subtask, now_ms=self.bench.now_ms))
             self.unprepared.append([])
 
@@ -70,6 +71,7 @@ class Job:
 
     Attributes:
         name: of the job.
+        operator: whose sink it is.
         attempt: the newest.
         dead: earlier attempts; their objects still work, as those of a process that was paused do.
         pending: promises that no completed checkpoint holds, by checkpoint.
@@ -79,9 +81,10 @@ class Job:
         table: by key, values that may be there; the last one is right in the end.
     """
 
-    def __init__(self, bench: Bench, name: str) -> None:
+    def __init__(self, bench: Bench, name: str, operator: str, first_attempt: int) -> None:
         self.bench = bench
         self.name = name
+        self.operator = operator
         self.dead: list[Attempt] = []
         self.pending: dict[int, list[Promise]] = {}
         self.completed: list[Promise] = []
@@ -91,14 +94,15 @@ class Job:
         self.parallelism = 0
         self._checkpoint = 0
         self._row = 0
+        self._first_attempt = first_attempt
 
     # ---------------------------------------------------------------- attempts
     def start(self, parallelism: int) -> None:
         """The first attempt, or the next one from the newest completed checkpoint, with any parallelism."""
-        number = len(self.dead) + 1
+        number = len(self.dead) + self._first_attempt
         self.bench.step(f"{self.name}: attempt {number} with {parallelism} subtasks")
         self.parallelism = parallelism
-        self.attempt = Attempt(self.bench, self.name, number)
+        self.attempt = Attempt(self.bench, self.name, self.operator, number)
         restored = [each for promise in self.completed for each in promise.committables]
         for _ in range(MOST_CALLS):
             with suppress(Transient):
@@ -128,7 +132,7 @@ class Job:
     def row(self, key: bytes | None = None) -> Row:
         """A row that no other is like."""
         self._row += 1
-        name = f"{self.name}/{self._row}".encode()
+        name = f"{self.name}/{self.operator}/{self._row}".encode()
         return Row(name if key is None else key, name)
 
     def write(self, subtask: int = 0, count: int = 2, key: bytes | None = None) -> list[Row]:

@@ -64,6 +64,12 @@ KILLED_BY = {
     "claims-too-much": "E2E-01/claim",
     "takes-any-option": "E2E-01/options",
     "sorts-rows": "E2E-06/order",
+    "numbers-without-zeros": "E2E-06/order",
+    "rows-as-text": "E2E-01/any-bytes",
+    "attempts-as-text": "TPC-06/tenth-attempt",
+    "aborts-by-prefix-of-operators": "TPC-06/other-operators",
+    "outcomes-backwards": "TPC-05/beside-a-lost-one",
+    "stops-at-the-lost": "TPC-05/beside-a-lost-one",
 }
 BY_PROGRAMS = (
     "aborts-restored",

@@ -131,6 +131,50 @@ def others(bench: Bench) -> None:
     bench.check()
 
 
+def other_operators(bench: Bench) -> None:
+    """Operators of one job whose names begin alike share a place, and nothing else."""
+    jobs = [bench.job(operator=operator) for operator in ("sink", "sink-1", "sink_1", "sin")]
+    for job in jobs:
+        job.write(0)
+        job.complete(job.prepare())
+    for job in jobs:
+        job.write(1)
+        job.prepare()
+    for job in jobs:
+        job.restart()
+        bench.check()
+        job.write(0)
+        job.checkpoint()
+    bench.check()
+
+
+def tenth_attempt(bench: Bench) -> None:
+    """An attempt has one digit more than the one before: it is the newer one all the same."""
+    for first in (9, 99):
+        job = bench.job(f"job{first}", first_attempt=first)
+        job.write(0)
+        job.checkpoint()
+        job.write(0)
+        job.prepare()
+        old = job.attempt
+        job.restart()
+        bench.check()
+        bench.check_unfinished(job)
+        rows = [job.row(b"late")]
+        bench.hit("zombie")
+        _ignored(bench, lambda old=old, rows=rows: old.write(0, rows))  # type: ignore[misc]
+        _ignored(bench, lambda old=old, job=job: job.commit_once([old.prepare(0, 99)], old))  # type: ignore[misc]
+        bench.check()
+        job.write(0)
+        job.prepare()
+        job.restart()
+        bench.check()
+        bench.check_unfinished(job)
+        job.write(0)
+        job.checkpoint()
+        bench.check()
+
+
 def twice_begun(bench: Bench) -> None:
     """`begin` again, whose first answer was lost, aborts nothing that it kept."""
     job = bench.job()
@@ -197,6 +241,10 @@ CHECKS = (
     ),
     Check("TPC-06/zombie-begin", "An attempt that is over aborts nothing.", zombie_begin, TWO_PHASE, ("zombie",)),
     Check("TPC-06/other-jobs", "Transactions of other jobs stay.", others, TWO_PHASE, RESTARTED),
+    Check("TPC-06/other-operators", "Transactions of other operators stay.", other_operators, TWO_PHASE, RESTARTED),
+    Check(
+        "TPC-06/tenth-attempt", "Attempts are compared as numbers.", tenth_attempt, TWO_PHASE, ("zombie", "restarted")
+    ),
     Check("TPC-06/begun-again", "To begin again is to begin.", twice_begun, TWO_PHASE),
     Check("RSC-05/rescaled", "Pending transactions outlive another parallelism.", rescaled, TWO_PHASE, RESTARTED),
     Check("RSC-05/by-another", "A committable belongs to no subtask.", by_another, TWO_PHASE),

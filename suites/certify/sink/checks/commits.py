@@ -76,6 +76,34 @@ def errors(bench: Bench) -> None:
         bench.check()
 
 
+def beside_a_lost_one(bench: Bench) -> None:
+    """One was aborted long ago; those in front of it and behind it are committed, and each outcome is in its place."""
+    job = bench.job(parallelism=1)
+    job.write(0)
+    aborted = job.pending[job.prepare()]
+    job.restart()
+    for _ in range(2):
+        job.write(0)
+        job.complete(job.prepare())
+    first, second = job.completed
+    outcomes = [
+        [each.kind for each in job.commit_once(promises)]
+        for promises in ([first, *aborted, second], [*aborted, first, second], [first, second, *aborted])
+    ]
+    job.settle()
+    bench.check()
+    bench.hit("a-lost-one")
+    lost = len(first.committables), 0, len(first.committables) + len(second.committables)
+    for kinds, begin in zip(outcomes, lost, strict=True):
+        end = begin + sum(len(promise.committables) for promise in aborted)
+        if set(kinds[begin:end]) != {OutcomeKind.FAILED} or not {*kinds[:begin], *kinds[end:]} <= DONE:
+            raise Violation(
+                bench.rule,
+                f"commit() returned {[kind.value for kind in kinds]}; failed is right for number {begin + 1} alone, "
+                "which was aborted.",
+            )
+
+
 def versions(bench: Bench) -> None:
     """Committables of a version that is not readable are refused, and none beside them is committed."""
     job, right = _promised(bench)
@@ -169,6 +197,13 @@ CHECKS = (
         errors,
         FAULTS,
         ("failed-step",),
+    ),
+    Check(
+        "TPC-05/beside-a-lost-one",
+        "One that is lost changes no outcome but its own.",
+        beside_a_lost_one,
+        TWO_PHASE,
+        ("a-lost-one",),
     ),
     Check("TPC-05/versions", "A version that is not readable is refused.", versions, TWO_PHASE),
     Check("TPC-05/unknown", "What it has not written is never committed.", unknown, TWO_PHASE),

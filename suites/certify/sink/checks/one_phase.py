@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.errors import Fenced, Transient
-from holdfast.harness.spi.sink import DeliveryGuarantee, SinkContext, SinkFlag
+from holdfast.harness.spi.sink import DeliveryGuarantee, Row, SinkContext, SinkFlag
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.readers import READERS
 
 UPSERT = frozenset({SinkFlag.UPSERT})
 ORDERED = frozenset({SinkFlag.ORDERED})
+AWKWARD = (
+    bytes(range(256)), b"\t", b"\n", b"\r\n", b"\0", b"%", b"%09", b"+", b" ", b"\\N", b"\\", b'"', b"','",
+    b"\xff" * 300, "\u00e4\u2028\U0001f600".encode(),
+)  # fmt: skip
+"""Separators, quotes, escapes, what is no text, and text that is more than ASCII."""
 
 
 def claim(bench: Bench) -> None:
@@ -45,6 +50,18 @@ def options(bench: Bench) -> None:
             ) from error
         return
     raise Violation(bench.rule, f"the factory took option {key}; ValueError is right.")
+
+
+def any_bytes(bench: Bench) -> None:
+    """Rows of bytes that mean something elsewhere."""
+    job = bench.job()
+    for pieces in (AWKWARD, AWKWARD[::-1]):
+        job.rewrite([Row(b"%d/" % number + piece, piece) for number, piece in enumerate(pieces)])
+        job.checkpoint()
+        bench.check()
+    job.rewrite([Row(b"", b""), Row(AWKWARD[0], b"")])
+    job.checkpoint()
+    bench.check()
 
 
 def at_least_once(bench: Bench) -> None:
@@ -106,10 +123,10 @@ def old_values(bench: Bench) -> None:
 
 
 def order(bench: Bench) -> None:
-    """Rows of a key, in one checkpoint and over several, and behind a restart."""
-    job = bench.job()
+    """Rows of a key, in one checkpoint and over more than ten, and behind a restart into the tenth attempt."""
+    job = bench.job(first_attempt=9)
     right = []
-    for _ in range(3):
+    for _ in range(12):
         right += [*job.write(0, 3, b"k"), *job.write(0, 12, b"k")]
         job.checkpoint()
     right += job.write(0, 2, b"k")
@@ -127,6 +144,7 @@ def order(bench: Bench) -> None:
 CHECKS = (
     Check("E2E-01/claim", "What it claims and what it declares fit together.", claim),
     Check("E2E-01/options", "An option that it does not have is refused.", options),
+    Check("E2E-01/any-bytes", "Rows are bytes of any content.", any_bytes),
     Check("E2E-04/repeats", "Nothing is missing, and what is more is a repeat.", at_least_once, windows=("repeated",)),
     Check(
         "TPC-09/replaces", "A row replaces that of its key, also where it is repeated.", replaces, UPSERT, ("repeated",)
