@@ -30,6 +30,7 @@ NEEDS_MORE = frozenset(
         "holdfast certify flink --tier process",
         "holdfast certify flink+1.20 --tier process",
         "holdfast flink install 1.20.1",
+        "holdfast certify flink+./orders.jar --tier process --budget 5min",
         "holdfast certify flink+1.20.1 --tier process --rule UNA-04",
         "holdfast compare reference flink --plans suites/bench/plans",
         "holdfast certify spark+./orders.py --tier containers",

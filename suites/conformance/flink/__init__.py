@@ -6,6 +6,14 @@ Rules of this package:
 - A rule that needs other evidence has no case here, and stays unobserved or untested.
 """
 
-from holdfast.suites.conformance.flink import checkpoints, ends, links, recoveries, restarts, submissions
+from holdfast.suites.conformance.flink import checkpoints, ends, jars, links, recoveries, restarts, submissions
 
-CASES = (*recoveries.CASES, *checkpoints.CASES, *restarts.CASES, *ends.CASES, *links.CASES, *submissions.CASES)
+CASES = (
+    *jars.CASES,
+    *recoveries.CASES,
+    *checkpoints.CASES,
+    *restarts.CASES,
+    *ends.CASES,
+    *links.CASES,
+    *submissions.CASES,
+)

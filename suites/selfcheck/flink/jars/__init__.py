@@ -1,0 +1,1 @@
+"""Jobs as somebody else would write them."""
