@@ -8,6 +8,7 @@ takes longer than the runs on some systems.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,6 +43,8 @@ _PLAN = Plan(
 _KILL = FaultSpec("kill", Target(Role.WORKER, 0), Schedule(after_acknowledged=1))
 _SETTLE_MS = 200
 _LAST_LINES = 3
+_FRAME = re.compile(r"\s+(at \S|\.\.\. \d+ more)")
+"""A line of Java's stack trace, which hides what went wrong behind where."""
 _NAMES = 11
 """Columns of the names."""
 
@@ -104,7 +107,7 @@ def _step(name: str, plan: Plan, run: Callable[[str, Plan], Run], place: Path) -
     why = ", ".join(clauses) if found.outcome is Outcome.FAIL else found.reason
     _say(name, f"{found.outcome} {what}{f': {why}' if why else ''} ({monotonic() - begun_s:.0f} s)")
     if found.outcome is not Outcome.PASS:
-        for line in _last_lines(place / name):
+        for line in last_lines(place / name):
             _say("log", line)
     return found
 
@@ -116,13 +119,15 @@ def _first_progress_ms(run: Run) -> str | None:
     return f"first {min(found)[1]} after {min(found)[0] // 1_000_000} ms" if found else None
 
 
-def _last_lines(folder: Path) -> list[str]:
-    """Of the log that was written last."""
-    logs = [file for file in folder.rglob("*") if file.is_file() and "logs" in file.parts and file.stat().st_size]
+def last_lines(folder: Path) -> list[str]:
+    """Of the log that was written last, in a folder of logs or beside one of input and output."""
+    named = {*folder.rglob("*.log"), *folder.rglob("logs/**/*")}
+    logs = [file for file in named if file.is_file() and file.stat().st_size]
     if not logs:
         return []
     newest = max(logs, key=lambda file: file.stat().st_mtime_ns)
-    return newest.read_text(errors="replace").splitlines()[-_LAST_LINES:]
+    lines = newest.read_text(errors="replace").splitlines()
+    return [line for line in lines if line.strip() and not _FRAME.match(line)][-_LAST_LINES:]
 
 
 def _say(name: str, words: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import cli
 from holdfast.harness.commands import doctor
-from holdfast.harness.commands.doctor_system import brisk
+from holdfast.harness.commands.doctor_system import brisk, last_lines
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
@@ -104,6 +105,20 @@ def test_one_that_never_acknowledges_has_nothing_to_recover_from(
     assert code == 2
     assert said["log"] == "I am ready, and will never acknowledge."
     assert "survives" not in said
+
+
+def test_the_log_is_found_in_a_folder_of_logs_or_beside_others(tmp_path: Path) -> None:
+    (tmp_path / "work/output").mkdir(parents=True)
+    (tmp_path / "work/output/part-0.json").write_text("of the output\n")
+    (tmp_path / "work/empty.log").touch()
+    assert last_lines(tmp_path) == []
+    (tmp_path / "work/driver.log").write_text("".join(f"line {number}\n" for number in range(5)))
+    assert last_lines(tmp_path) == ["line 2", "line 3", "line 4"]
+    (tmp_path / "work/logs").mkdir()
+    later = tmp_path / "work/logs/worker-0"
+    later.write_text("Caused by: boom\n\tat a.b.C(C.java:1)\n\t... 34 more\nended\n")
+    os.utime(later, (2**31, 2**31))
+    assert last_lines(tmp_path) == ["Caused by: boom", "ended"]
 
 
 def test_a_rehearsal_takes_the_least_time() -> None:

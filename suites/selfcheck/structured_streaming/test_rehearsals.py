@@ -65,6 +65,18 @@ def test_a_query_that_fails_by_itself_is_not_refuted(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.tier("spark")
+def test_a_checkpoint_elsewhere_is_missing_behind_the_first_micro_batch(tmp_path: Path) -> None:
+    """What it does not commit where it belongs is followed by no more input, so there is no second one."""
+    said(
+        rehearsed("misplaced_checkpoint", tmp_path),
+        Status.INCONCLUSIVE,
+        r"no checkpoint was written in file:\S+, and the query has finished a micro-batch: it keeps its checkpoint "
+        "elsewhere; ",
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.tier("spark")
 @pytest.mark.parametrize("name", ["local_checkpoint", "sessions_right", "nested_right", "inserted_rows"])
 def test_a_right_one_goes_on(name: str, tmp_path: Path) -> None:
     result = rehearsed(name, tmp_path)
