@@ -74,9 +74,13 @@ class Bench:
         block = [(f"record {start + number}".encode(), first_ms + 10 * number) for number in range(count)]
         self._partition_ms[partition] = first_ms + 10 * count
         self.step(f"write {count} records of partition {partition}, from {start}")
+        self.write(partition, block)
+        return block
+
+    def write(self, partition: int, block: list[Record]) -> None:
+        """Write these records of a partition in one call."""
         self.feeder.append(partition, block)
         self.blocks.append(block)
-        return block
 
     def job(self, parallelism: int = 2, *, bounded: bool | None = None) -> Job:
         """A job that begins; bounded, where nothing else is said and the source can do nothing else."""

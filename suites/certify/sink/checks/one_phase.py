@@ -5,17 +5,13 @@ from __future__ import annotations
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.harness.spi.sink import DeliveryGuarantee, Row, SinkContext, SinkFlag
+from holdfast.suites.certify.awkward import AWKWARD
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.readers import READERS
 
 UPSERT = frozenset({SinkFlag.UPSERT})
 ORDERED = frozenset({SinkFlag.ORDERED})
-AWKWARD = (
-    bytes(range(256)), b"\t", b"\n", b"\r\n", b"\0", b"%", b"%09", b"+", b" ", b"\\N", b"\\", b'"', b"','",
-    b"\xff" * 300, "\u00e4\u2028\U0001f600".encode(),
-)  # fmt: skip
-"""Separators, quotes, escapes, what is no text, and text that is more than ASCII."""
 
 
 def claim(bench: Bench) -> None:

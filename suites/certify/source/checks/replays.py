@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.harness.spi.source import ReaderStatus, SourceFlag, SourceRecord
+from holdfast.suites.certify.awkward import AWKWARD
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.source.bench import Bench
 from holdfast.suites.certify.source.checks.positions import REPLAYABLE, RESTORED, UNBOUNDED
@@ -96,6 +97,42 @@ def idle(bench: Bench) -> None:
     job.check()
 
 
+def begins(bench: Bench) -> None:
+    """A bounded source is not at its end before it has looked, nor while its splits wait for readers."""
+    for partition in range(3):
+        bench.feed(partition)
+    job = bench.job(2, bounded=True)
+    _require_no_end(bench, job, "before anybody has looked for splits")
+    job.assign([])
+    _require_no_end(bench, job, "while splits wait for readers")
+    job.drain()
+    job.check()
+    _require_end(bench, job)
+
+
+def any_bytes(bench: Bench) -> None:
+    """Values that mean something elsewhere, and times before the epoch."""
+    for partition, pieces in enumerate((AWKWARD, AWKWARD[::-1])):
+        values = [b"", *(b"%d/%d/" % (partition, number) + piece for number, piece in enumerate(pieces))][partition:]
+        bench.step(f"write {len(values)} records of partition {partition}, of any bytes")
+        bench.write(partition, [(value, 1_000 * (number - 5)) for number, value in enumerate(values)])
+    job = bench.job()
+    job.assign()
+    job.poll(0, 3)
+    job.checkpoint()
+    job.restart()
+    job.drain()
+    job.check()
+
+
+def _require_no_end(bench: Bench, job: Job, when: str) -> None:
+    if job.enumerator.exhausted():
+        raise Violation(bench.rule, f"exhausted() is True {when}.")
+    for subtask in range(len(job.readers)):
+        if job.poll(subtask, 1) is ReaderStatus.END:
+            raise Violation(bench.rule, f"reader {subtask} is at its end {when}; no_more_splits() was not called.")
+
+
 def ends(bench: Bench) -> None:
     """A bounded source reads what is there at its first start, says so, and stays at its end."""
     bench.feed(0)
@@ -163,6 +200,8 @@ CHECKS = (
     Check("E2E-05/moved", "So does another reader.", moved, REPLAYABLE, RESTORED),
     Check("E2E-05/one-reader", "Splits of a reader that dies go on.", one_reader, UNBOUNDED, ("reader-restarted",)),
     Check("E2E-05/idle", "Readers without a split hold up nobody.", idle, REPLAYABLE, RESTORED),
+    Check("E2E-05/any-bytes", "Values are bytes of any content.", any_bytes, REPLAYABLE, RESTORED),
+    Check("E2E-05/begins", "A bounded source does not end before it has begun.", begins, BOUNDED),
     Check("E2E-05/ends", "A bounded source reads what was there at first, and ends.", ends, BOUNDED, ("too-late",)),
     Check("E2E-05/at-most-once", "What cannot be read again is never read twice.", at_most_once, windows=RESTORED),
     Check("E2E-05/goes-on", "An unbounded source reads what comes, and never ends.", goes_on, UNBOUNDED),
