@@ -60,7 +60,7 @@ def on_its_word(certificate: Certificate) -> str:
     if not certificate.decided:
         return ""
     rules = plural(certificate.decided, "decided rule")
-    verb = "rests" if certificate.on_its_word == 1 else "rest"
+    verb = "rests" if 1 in (certificate.on_its_word, certificate.decided) else "rest"
     return f"{certificate.on_its_word} of {rules} {verb} on the word of the system under test alone"
 
 

@@ -66,7 +66,7 @@ def test_the_certificate_counts_rules_that_rest_on_the_word_alone(clauses: froze
     assert (card.decided, card.on_its_word) == (1, word)
     assert verdict.on_its_word(card) in (
         "1 of 1 decided rule rests on the word of the system under test alone",
-        "0 of 1 decided rule rest on the word of the system under test alone",
+        "0 of 1 decided rule rests on the word of the system under test alone",
     )
 
 
