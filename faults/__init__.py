@@ -25,7 +25,7 @@ from holdfast.faults.savepoint import CancelWithSavepoint, MoveSavepoint, StopWi
 from holdfast.faults.service import Outage
 from holdfast.faults.splits import LoseSplits
 from holdfast.faults.stale_listing import StaleListing
-from holdfast.faults.storage import SlowStorage, StorageError
+from holdfast.faults.storage import FullStorage, SlowStorage, StorageError
 from holdfast.faults.succession import Supersede
 from holdfast.faults.task import SlowTask
 from holdfast.faults.truncation import Truncate
@@ -41,6 +41,7 @@ FAULTS: tuple[FaultFactory, ...] = (
     Slow,
     SlowTask,
     StorageError,
+    FullStorage,
     Poison,
     Surge,
     SlowStorage,

@@ -13,7 +13,7 @@ from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Gate, Schedule
 from holdfast.harness.model.target import COORDINATOR, STORAGE, Role
 from holdfast.harness.spi.attack import Attack, Occasion, Scene, Weights
-from holdfast.harness.spi.controls.storage import StorageControl
+from holdfast.harness.spi.controls.storage import SpaceControl, StorageControl
 
 _DEFAULT_OPERATION = "write-state"
 _DEFAULT_DELAY_MS = 100
@@ -170,6 +170,41 @@ class SlowStorage:
     @staticmethod
     def _operation(spec: FaultSpec) -> str:
         return str(spec.parameters.get("operation", _DEFAULT_OPERATION))
+
+
+class FullStorage:
+    """The storage of checkpoints has no room left."""
+
+    kind = "full-storage"
+    roles = frozenset({Role.STORAGE})
+    parameters: Mapping[str, tuple[type, str]] = {}
+    colour = "#5b3a8c"
+    control = SpaceControl
+    leaves = "nothing: there is room again"
+    may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
+    lasting = True
+    attacks: Sequence[Attack] = ()
+
+    def needs(self, spec: FaultSpec) -> Capability:
+        return Capability.FULL_STORAGE
+
+    def inject(self, control: SpaceControl, spec: FaultSpec) -> None:
+        control.fill()
+
+    def undo(self, control: SpaceControl, spec: FaultSpec) -> None:
+        control.empty()
+
+    def healed(self, control: SpaceControl, spec: FaultSpec) -> bool:
+        return control.has_room()
+
+    def landed(self, history: History, fault: int) -> bool:
+        """Something could not be written after the injection, for want of room."""
+        return any(failed.injected for failed in since(history, fault, StorageFailed))
+
+
+def full_storage(duration_ms: int, **when: Any) -> FaultSpec:
+    """There is no room left for a while."""
+    return FaultSpec("full-storage", STORAGE, Schedule(**when), duration_ms)
 
 
 def storage_error(operation: str, duration_ms: int = 300, how: Mapping[str, int] = {}, **when: Any) -> FaultSpec:

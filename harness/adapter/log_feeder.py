@@ -95,6 +95,8 @@ class LogFeeder:
         if self._since_ms is None:
             waits = any(self._fed) and self._ready_ms is not None and now_ms < self._ready_ms + _BEGIN_LIMIT_MS
             if not any(self._positions) and (self._ready_ms is None or waits):
+                for index in range(len(self._partitions)):
+                    self._delays.note(index, now_ms, waits=True)
                 return
             self._since_ms = now_ms
         if now_ms < self._due_ms:

@@ -40,6 +40,8 @@ class Capability(StrEnum):
     STORAGE_ERROR = "storage-error"
     SLOW_STORAGE = "slow-storage"
     """Single operations of the store of checkpoints can be made to take longer."""
+    FULL_STORAGE = "full-storage"
+    """The store of checkpoints can be made to have no room left."""
     COMMANDS = "commands"
     """The job can be asked for what its users may ask for, such as a checkpoint."""
     JOB_CONTROL = "job-control"

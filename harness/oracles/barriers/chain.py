@@ -36,7 +36,10 @@ class ChainOracle:
     )
 
     def applies(self, history: History) -> bool:
-        return True
+        """Where no snapshot is of an operator behind the head of a chain, each is of a whole task."""
+        behind = {operator for chain in widest_layout(history.plan).chains for operator in chain[1:]}
+        taken = {event.subtask for event in history.of(events.SnapshotTaken)}
+        return not (behind and taken) or not behind.isdisjoint(taken)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)

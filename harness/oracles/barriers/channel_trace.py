@@ -177,6 +177,8 @@ class ChannelTrace:
         self.placed = 0
         self.windows: list[SourceWindow] = []
         self.longest_gap_ns = 0
+        running = {event.attempt for event in history.of(events.TaskStarted)}
+        self._emits = any(event.attempt in running for event in history.of(events.SourceEmitted))
         replay(
             history,
             {
@@ -307,7 +309,7 @@ class ChannelTrace:
         if event.unaligned:
             self._unaligned_snapshot(subtask, event)
         reached = subtask.next_offsets
-        if not reached:
+        if not (reached and self._emits):
             return
         self.placed += 1
         reached, recorded = dict(reached), dict(event.positions)

@@ -41,6 +41,13 @@ from holdfast.harness.oracles.shared.state_fold import StateFold, held_by
 STALLED_CHECKPOINTS = 3
 """So many checkpoints without a record from a source that had some to emit are no accident."""
 
+OF_CHANNELS: tuple[type[events.Event], ...] = (
+    events.TaskStarted, events.SourceEmitted, events.BatchSent, events.BatchProcessed, events.BarrierSent,
+    events.BarrierReceived,
+)  # fmt: skip
+BLOCKED = ("alignment-outlives", "stale-acted", "blocked-in-at-least-once", "waited-with-one-input")
+"""Clauses about channels that are blocked."""
+
 
 class CutOracle:
     """Decides what the channels and snapshots of a run say about its checkpoints."""
@@ -68,14 +75,9 @@ class CutOracle:
     evidence: tuple[type[events.Event], ...] = (events.SnapshotTaken,)
     clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
         "begins-aligned": (events.CheckpointTriggered,),
-        **dict.fromkeys(
-            clauses.keys() - {"begins-aligned"},
-            (
-                events.TaskStarted, events.SourceEmitted, events.BatchSent, events.BatchProcessed, events.BarrierSent,
-                events.BarrierReceived,
-            ),
-        ),
-    }  # fmt: skip
+        **dict.fromkeys(clauses.keys() - {"begins-aligned", *BLOCKED}, OF_CHANNELS),
+        **dict.fromkeys(BLOCKED, (*OF_CHANNELS, events.ChannelBlocked)),
+    }
 
     def applies(self, history: History) -> bool:
         return True

@@ -74,7 +74,7 @@ class CoordOracle:
         **dict.fromkeys(PUBLISHED, (events.MetadataPublished,)),
         "completed-after-decline": (events.DeclineReceived,),
         "abort-not-notified": (events.NotificationSent,),
-        "notices-not-increasing": (events.NotificationSent,),
+        "notices-not-increasing": (events.NotificationReceived,),
         "state-not-discarded": (events.AckSent, events.MetadataPublished),
         "wrong-reason": (events.DeclineReceived,),
         "tasks-restored-differently": (events.TaskStarted,),

@@ -43,6 +43,7 @@ class _Lifecycle:
         self.findings = findings
         self.model = CoordinatorModel(history)
         self.durability_seen = bool(history.of(events.MetadataPublished))
+        self.sends_seen = bool(history.of(events.NotificationSent))
         replay(
             history,
             {
@@ -55,6 +56,7 @@ class _Lifecycle:
                 events.CheckpointCompleted: self._completed,
                 events.CheckpointAborted: self._aborted,
                 events.NotificationSent: self._notified,
+                events.NotificationReceived: self._heard,
                 events.FinishReceived: self.model.finish_received,
                 events.OperatorFinished: self.model.operator_finished,
                 events.FailureCounted: self._failed_over,
@@ -201,17 +203,25 @@ class _Lifecycle:
 
     def _notified(self, event: events.NotificationSent) -> None:
         findings = self.findings
-        last = self.model.notices.sent(event)
-        if last is not None:
-            findings.check("notices-not-increasing")
-            if last.checkpoint >= event.checkpoint:
-                message = f"{event.subtask} is notified of checkpoint {event.checkpoint} after {last.checkpoint}"
-                findings.violated("notices-not-increasing", message, last, event)
+        self._judge_order(event)
         if event.completed and self.durability_seen:
             findings.check("notified-before-durable")
             if event.checkpoint not in self.model.durable:
                 message = f"{event.subtask} is notified that checkpoint {event.checkpoint} completed, it is not durable"
                 findings.violated("notified-before-durable", message, event)
+
+    def _heard(self, event: events.NotificationReceived) -> None:
+        """Where nobody sees what a coordinator sends, what a task receives shows its order."""
+        if not self.sends_seen:
+            self._judge_order(event)
+
+    def _judge_order(self, event: events.NotificationSent | events.NotificationReceived) -> None:
+        last = self.model.notices.sent(event)
+        if last is not None:
+            self.findings.check("notices-not-increasing")
+            if last.checkpoint >= event.checkpoint:
+                message = f"{event.subtask} is notified of checkpoint {event.checkpoint} after {last.checkpoint}"
+                self.findings.violated("notices-not-increasing", message, last, event)
 
     def _settle_notices(self) -> None:
         """No more notices of an abort will come. An abort in which the coordinator was interrupted decides nothing."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast.harness.model.events import CheckpointAborted, Event, NotificationSent
+from holdfast.harness.model.events import CheckpointAborted, Event, NotificationReceived, NotificationSent
+
+Notice = NotificationSent | NotificationReceived
 
 
 class Abort:
@@ -33,13 +35,13 @@ class NoticeTrace:
 
     def __init__(self) -> None:
         self.aborts: dict[int, Abort] = {}
-        self.told: dict[tuple[int, str], NotificationSent] = {}
+        self.told: dict[tuple[int, str], Notice] = {}
 
     def owe(self, event: CheckpointAborted, participants: Iterable[str]) -> None:
         """An attempt that runs on has to hear of an abort."""
         self.aborts[event.checkpoint] = Abort(event, set(participants))
 
-    def sent(self, event: NotificationSent) -> NotificationSent | None:
+    def sent(self, event: Notice) -> Notice | None:
         """A subtask is told; if of a completion, the one that it was told of before."""
         if not event.completed:
             abort = self.aborts.get(event.checkpoint)

@@ -39,7 +39,7 @@ class PaceOracle:
     title = "checkpoint spacing"
     invariant = "Checkpoints begin as interval, pause, slots and deletions allow, and requests are served in turn."
     clauses: Mapping[str, str] = {
-        "triggered-without-interval": "a periodic checkpoint is requested though no interval is configured",
+        "triggered-without-interval": "a periodic checkpoint is requested, or begins, though no interval is configured",
         "first-trigger-outside": "the first periodic request comes before min-pause, or after the interval has passed",
         "pause-too-short": "a periodic checkpoint begins sooner after the last completion than min-pause",
         "share-too-high": "checkpoints take a larger share of the time than their duration and min-pause allow",
@@ -67,7 +67,7 @@ class PaceOracle:
         "triggered-with-backlog": (events.MetadataPublished, events.CheckpointDropped, events.FileDeleted),
         **dict.fromkeys(
             (
-                "triggered-without-interval", "triggered-while-not-running", "first-trigger-outside",
+                "triggered-while-not-running", "first-trigger-outside",
                 "refused-and-begun", "served-out-of-turn", "user-waits-for-pause", "periodic-waits", "refused-twice",
                 "refused-without-request", "dropped-too-early", "queue-too-long", "dropped-out-of-turn", *OF_REQUESTS,
             ),
@@ -171,11 +171,14 @@ class _Pace(CoordinatorLives):
         if event.origin is not CheckpointOrigin.PERIODIC:
             return
         if not self.periodic:
-            message = "a periodic checkpoint is requested, and no interval is configured"
-            self.findings.violated("triggered-without-interval", message, event)
+            self._without_interval("requested", event)
         elif self.first and self.running is not None and self.timed:
             self.first = False
             self._judge_first(self.running, event)
+
+    def _without_interval(self, what: str, event: events.Event) -> None:
+        message = f"a periodic checkpoint is {what}, and no interval is configured"
+        self.findings.violated("triggered-without-interval", message, event)
 
     def _judge_first(self, running: events.JobSwitched, event: events.CheckpointRequested) -> None:
         waited_ns = event.time_ns - running.time_ns
@@ -197,6 +200,8 @@ class _Pace(CoordinatorLives):
         self._of(event)
         findings = self.findings
         self.requests.drawn(event)
+        if event.origin is CheckpointOrigin.PERIODIC and not self.periodic:
+            self._without_interval("begun", event)
         findings.check("triggered-while-not-running")
         if self.running is None:
             message = f"an id is drawn for checkpoint {event.checkpoint} while not all tasks run"

@@ -61,6 +61,19 @@ class CheckpointFileControl(Protocol):
         """Whether nothing is damaged any more."""
 
 
+class SpaceControl(Protocol):
+    """The room that the storage has."""
+
+    def fill(self) -> None:
+        """Take all that is left."""
+
+    def empty(self) -> None:
+        """Give it back. Idempotent."""
+
+    def has_room(self) -> bool:
+        """Whether it was given back."""
+
+
 class PowerControl(Protocol):
     """The machine that everything runs on."""
 

@@ -6,7 +6,16 @@ Rules of this package:
 - A rule that needs other evidence has no case here, and stays unobserved or untested.
 """
 
-from holdfast.suites.conformance.flink import checkpoints, ends, jars, links, recoveries, restarts, submissions
+from holdfast.suites.conformance.flink import (
+    checkpoints,
+    ends,
+    jars,
+    links,
+    recoveries,
+    restarts,
+    storing,
+    submissions,
+)
 
 CASES = (
     *jars.CASES,
@@ -15,5 +24,6 @@ CASES = (
     *restarts.CASES,
     *ends.CASES,
     *links.CASES,
+    *storing.CASES,
     *submissions.CASES,
 )

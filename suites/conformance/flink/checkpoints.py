@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.faults.process import kill, pause
-from holdfast.faults.storage import storage_error
-from holdfast.fixtures.systems.flink.broken_folder import WRITE
+from holdfast.faults.storage import slow_storage, storage_error
+from holdfast.fixtures.systems.flink.orders import PUBLISH, WRITE
 from holdfast.suites.conformance import (
     barriers,
     coordinator,
@@ -26,11 +26,8 @@ SHORT_TIMEOUT = {f"{CHECKPOINTING}.timeout": "300 ms"}
 ONE_TOLERABLE = {f"{CHECKPOINTING}.tolerable-failed-checkpoints": "1"}
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=2)
 """Shorter than the timeout of a heartbeat, longer than some checkpoints."""
-NO_PLACE = tuple(
-    storage_error(WRITE, 300, {"occurrences": 0}, after_checkpoint=begun, at_event="checkpoint_triggered")
-    for begun in (3, 6, 9, 12)
-)
-"""Tasks decline a checkpoint that had begun by then; of later ones the JobManager finds that they have no folder."""
+NO_PLACE = tuple(storage_error(WRITE, 300, {"occurrences": 1}, after_checkpoint=begun) for begun in (3, 6, 9, 12))
+"""A task declines a checkpoint, four times."""
 
 CASES = with_needs(
     twin(
@@ -99,6 +96,16 @@ CASES = with_needs(
     ),
     twin(
         failed_checkpoints.CASES,
+        "flink/failed-checkpoints-notices-rise",
+        flink(
+            slow_storage(PUBLISH, 1_000, 3_000, occurrences=1, after_checkpoint=3),
+            options={**IN_FILES, f"{CHECKPOINTING}.max-concurrent-checkpoints": "2"},
+        ),
+        "COORD/notices-not-increasing",
+        method="The publication of one checkpoint takes longer than the interval, and two may be pending.",
+    ),
+    twin(
+        failed_checkpoints.CASES,
         "flink/failed-checkpoints-too-many",
         flink(STANDS_STILL, options={**SHORT_TIMEOUT, **ONE_TOLERABLE}),
         "COUNT/tolerable-exceeded",
@@ -125,7 +132,7 @@ CASES = with_needs(
         flink(*NO_PLACE, options={**TOLERANT, **IN_FILES}),
         "COORD/completed-after-decline",
         "COORD/slot-not-freed",
-        method="As a checkpoint begins its folder goes away, and for a while a file is there; that four times.",
+        method="A task cannot write its state, four times.",
     ),
     twin(
         unaligned.CASES,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from holdfast.faults.process import kill, pause
 from holdfast.faults.savepoint import move_savepoint, savepoint, stop
-from holdfast.faults.user import command
+from holdfast.faults.user import command, rescale
+from holdfast.harness.model.case import Case, Decision, Tier
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec
+from holdfast.harness.model.window import Window
 from holdfast.suites.conformance import (
     rescaling,
+    rescaling_in_place,
     retention,
     savepoints,
     state_backends,
@@ -17,6 +20,7 @@ from holdfast.suites.conformance.flink.twins import (
     INTERVAL,
     KEPT,
     KILLED,
+    NEEDS,
     RESTORED,
     ROCKSDB,
     STRUCK_TWICE,
@@ -26,7 +30,7 @@ from holdfast.suites.conformance.flink.twins import (
     flink,
     twin,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, each_of, with_needs
 
 STOPPED = stop(after_checkpoint=3)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
@@ -37,10 +41,16 @@ INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
 CLAIMED = {"execution.state-recovery.claim-mode": "CLAIM"}
 
 
-def _goes_on(behind: str = "savepoint_completed", **asked: int) -> FaultSpec:
+def _goes_on(behind: str = "savepoint_completed", **asked: int | str) -> FaultSpec:
     """Another job, from what the last one has left."""
     return command("submit", {"restore": 1, **asked}, after_checkpoint=3, at_event=behind)
 
+
+RESCALED = (
+    flink(rescale(1, after_checkpoint=2)),
+    flink(rescale(3, after_checkpoint=2), rescale(1, after_checkpoint=6)),
+)
+IMPOSSIBLE = (flink(rescale(129, after_checkpoint=2)), flink(rescale(0, after_checkpoint=2)))
 
 CASES = with_needs(
     twin(
@@ -179,10 +189,55 @@ CASES = with_needs(
     ),
     twin(
         savepoints.CASES,
+        "flink/savepoints-left-out",
+        flink(STOPPED, _goes_on(edit="source=origin"), options=IN_FILES, expected_end=ExpectedEnd.FAILED),
+        "SAVEPOINT/state-left-out",
+        method="A job is stopped with a savepoint, and another is to go on whose source has another name.",
+    ),
+    twin(
+        savepoints.CASES,
         "flink/savepoints-failing",
         flink(savepoint(NO_FOLDER, after_checkpoint=3)),
         "COUNT/failed-below-tolerable",
         method="A savepoint is to be written where a file is, and no failed checkpoint is tolerable.",
+    ),
+    twin(
+        rescaling_in_place.CASES,
+        "flink/rescaling-in-place",
+        each_of(RESCALED),
+        "RESCALE/not-required",
+        "RESCALE/refused-possible",
+        "RESCALE/goes-on-as-before",
+        "RESCALE/counted-as-failure",
+        "COORD/restored-not-latest",
+        "COORD/ids-not-increasing",
+        method="A job under the adaptive scheduler is to become narrower, or wider and then narrower.",
+        runs=len(RESCALED),
+        windows=(Window.RESCALED, Window.RESTORED_STATE),
+    ),
+    twin(
+        rescaling_in_place.CASES,
+        "flink/rescaling-in-place-refused",
+        each_of(IMPOSSIBLE),
+        "RESCALE/above-max",
+        method="A job is to go on above its max parallelism, and at no subtask at all.",
+        runs=len(IMPOSSIBLE),
+    ),
+    Case(
+        id="flink/storage-two-jobs",
+        purpose="Is what one job has left safe from another one on the same directory?",
+        method="A job is cancelled and retains its checkpoint; another goes on there, and a TaskManager is killed.",
+        passes="What the first has left is there at the end.",
+        decides=(Decision("STO-08", "RETAIN", ("deleted-after-end",), "claims-restored"),),
+        plan=flink(
+            command("cancel", after_checkpoint=3),
+            _goes_on("checkpoint_retained"),
+            kill(WORKERS[0], after_checkpoint=6),
+            options={**KEPT, **IN_FILES},
+        ),
+        tiers=(Tier.PROCESS,),
+        needs=NEEDS,
+        mutant_plan=retention.RESUMED[0],
     ),
     control(
         "changes-uid",

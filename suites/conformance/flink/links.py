@@ -1,11 +1,12 @@
-"""Flink while its links are cut, slow, swallow everything or break (RULES E2E, REC)."""
+"""Flink while its links are cut, slow, swallow everything or break (RULES E2E, REC, BAR)."""
 
 from __future__ import annotations
 
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
-from holdfast.suites.conformance.flink.twins import NEEDS, control, flink
+from holdfast.suites.conformance import barriers
+from holdfast.suites.conformance.flink.twins import NEEDS, control, flink, twin
 from holdfast.suites.conformance.plans import each_of, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
@@ -38,6 +39,14 @@ MESSAGES = (
     flink(link("black-hole", COORDINATOR, SILENT_MS)),
     flink(link("cut", COORDINATOR, SILENT_MS)),
 )
+BEHIND_BARRIERS = {
+    "channel-order": ("CUT/channel-order",),
+    "one-barrier": ("CUT/barrier-once", "CUT/emission-after-snapshot"),
+    "alignment": ("CUT/processed-while-blocked",),
+    "held-records": ("CUT/held-records",),
+    "consistent-cut": ("CUT/source-position",),
+}
+"""Of the reference's cases, what decides."""
 
 CASES = with_needs(
     Case(
@@ -63,6 +72,16 @@ CASES = with_needs(
         tiers=(Tier.PROCESS,),
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
+    ),
+    *(
+        twin(
+            barriers.CASES,
+            f"flink/barriers-{name}",
+            flink(link("slow", BETWEEN, delay_ms=300)),
+            *labels,
+            method="One channel is slow.",
+        )
+        for name, labels in BEHIND_BARRIERS.items()
     ),
     control(
         "keeps-in-field",

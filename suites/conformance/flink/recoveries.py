@@ -5,11 +5,9 @@ from __future__ import annotations
 from holdfast.faults.damage import damage
 from holdfast.faults.input import poison
 from holdfast.faults.process import kill, pause
-from holdfast.faults.storage import storage_error
-from holdfast.fixtures.systems.flink.broken_folder import WRITE
 from holdfast.fixtures.systems.flink.damaged_checkpoint import PART
 from holdfast.harness.model.case import Case, Tier
-from holdfast.harness.model.plan import ExpectedEnd
+from holdfast.harness.model.plan import ExpectedEnd, Topology
 from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance import (
     asynchronous,
@@ -35,7 +33,7 @@ from holdfast.suites.conformance.flink.twins import (
     flink,
     twin,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, TOLERANT, WORKERS, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 KILLED_AT_ONCE = kill(WORKERS[0], after_checkpoint=3)
@@ -107,6 +105,15 @@ CASES = with_needs(
         windows=RESTORED,
     ),
     twin(
+        barriers.CASES,
+        "flink/barriers-forward-only",
+        flink(kill(WORKERS[0], after_checkpoint=2), options=AT_LEAST_ONCE, topology=Topology(parallelism=1)),
+        "EXACT/row-repeated",
+        "EXACT/input-missing",
+        method="Each operator has one subtask, and SIGKILL hits the TaskManager. The mode is at-least-once.",
+        windows=RESTORED,
+    ),
+    twin(
         asynchronous.CASES,
         "flink/asynchronous-switched-off",
         flink(*STRUCK_TWICE, options={"state.backend.async": "false"}),
@@ -149,15 +156,6 @@ CASES = with_needs(
         "EXACT/input-missing",
         method=KILLED + " Each operator is a task of its own.",
         windows=RESTORED,
-    ),
-    twin(
-        storage.CASES,
-        "flink/storage-transient-errors",
-        flink(storage_error(WRITE, 1_500, {"occurrences": 0}, after_checkpoint=3), options={**TOLERANT, **IN_FILES}),
-        "LIVE/no-new-checkpoints",
-        "LIVE/input-not-drained",
-        "COUNT/failed-below-tolerable",
-        method="A file is where the folder of the checkpoints was, for a while.",
     ),
     twin(
         recovery.CASES,

@@ -9,6 +9,7 @@ from holdfast.faults.process import kill
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.conformance import (
     restart,
+    triggering,
 )
 from holdfast.suites.conformance.flink.twins import (
     FIXED_DELAY,
@@ -111,6 +112,13 @@ CASES = with_needs(
         "COUNT/restarted-after-unrecoverable",
         method="The last record of a partition fails the sum with an error that suppresses restarts.",
         mutant_plan=restart.UNRECOVERABLE[0],
+    ),
+    twin(
+        triggering.CASES,
+        "flink/triggering-without-interval",
+        failing({}, kill(WORKERS[0], at_event="job_switched")),
+        "PACE/triggered-without-interval",
+        method="SIGKILL hits a TaskManager of a job for which no interval is configured.",
     ),
     twin(
         restart.CASES,

@@ -78,6 +78,7 @@ def twin(
     windows: tuple[Window, ...] = (),
     mutant_plan: Plan | PlanGenerator | None = None,
     without: str = "",
+    of: str = "",
 ) -> Case:
     """The question of a case of the reference, put to Flink.
 
@@ -91,8 +92,9 @@ def twin(
         windows: that the run must hit.
         mutant_plan: if not that of the case.
         without: a mutant that another one of its plans shows.
+        of: the id of the other one, if the name does not show it.
     """
-    [known] = [case for case in cases if f"flink/{case.id.replace('/', '-')}" == name]
+    [known] = [case for case in cases if case.id == of or f"flink/{case.id.replace('/', '-')}" == name]
     found = (_restricted(each, labels) for each in known.decides if each.mutant != without)
     return Case(
         id=name,

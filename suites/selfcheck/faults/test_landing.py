@@ -173,3 +173,18 @@ class TestForge:
 
     def test_received_as_often_as_sent(self) -> None:
         assert not landed(self.spec, [self.sent(), self.received(110, events.AckOutcome.SUCCESS)])
+
+
+class TestFullStorage:
+    spec = FaultSpec("full-storage", Target(Role.STORAGE))
+
+    def failed(self, *, injected: bool = True, time_ms: float = 110) -> list[events.Event]:
+        event = events.StorageFailed(operation="write-state", path="chk-1/a", reason="no space", injected=injected)
+        return [at(time_ms, "worker-0.0", event)]
+
+    def test_something_could_not_be_written(self) -> None:
+        assert landed(self.spec, self.failed())
+
+    def test_a_failure_of_its_own_or_before_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.failed(injected=False))
+        assert not landed(self.spec, self.failed(time_ms=99))

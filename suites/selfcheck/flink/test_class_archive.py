@@ -19,12 +19,16 @@ def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_each_role_and_each_version_has_its_own() -> None:
-    paths = {ClassArchive(Path(jars), role).path for jars in ("/flink-1", "/flink-2") for role in ("a", "b")}
+    paths = {
+        ClassArchive(Path(jars), Path("/job.jar"), role).path
+        for jars in ("/flink-1", "/flink-2")
+        for role in ("a", "b")
+    }
     assert len(paths) == 4
 
 
 def test_it_is_used_once_it_is_there() -> None:
-    archive = ClassArchive(Path("/flink-1"), "taskmanager")
+    archive = ClassArchive(Path("/flink-1"), Path("/job.jar"), "taskmanager")
     assert "-XX:+RecordDynamicDumpInfo" in archive.options
     archive.path.parent.mkdir(parents=True, exist_ok=True)
     archive.path.touch()
@@ -32,7 +36,7 @@ def test_it_is_used_once_it_is_there() -> None:
 
 
 def test_of_a_process_that_is_no_java_none_is_made_and_nothing_is_left() -> None:
-    archive = ClassArchive(Path("/flink-1"), "taskmanager")
+    archive = ClassArchive(Path("/flink-1"), Path("/job.jar"), "taskmanager")
     with subprocess.Popen(["sleep", "60"]) as other:
         archive.make(other.pid)
         other.kill()

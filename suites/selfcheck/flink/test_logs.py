@@ -60,7 +60,7 @@ def test_a_job_begins_is_deployed_runs_when_all_its_tasks_do_and_goes_on_from_a_
     assert isinstance(switched, events.JobSwitched)
     assert switched.status is JobStatus.RUNNING
     restored = f"Restoring job {JOB} from Checkpoint 5 @ 1795660713777 for {JOB} located at file:/cp/chk-5."
-    [again] = heard([(COORDINATOR, restored)], master)
+    again, *_ = heard([(COORDINATOR, restored), *BEGUN[2:]], master)
     assert isinstance(again, events.AttemptStarted)
     assert (again.restored_checkpoint, again.attempt) == (5, 2)
 
@@ -167,6 +167,8 @@ def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> 
 
 def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     master = a_master()
+    master.attempt = 4
+    heard([(GRAPH, "Deploying Source: source (2/2) (attempt #3) with attempt id 1 to tm2 @ localhost")], master)
     log = WorkerLog(master)
     executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
@@ -211,3 +213,31 @@ def test_a_snapshot_that_waited_for_the_barriers_of_all_inputs_is_aligned(before
     lines.insert(before, ("SubtaskCheckpointCoordinatorImpl", taken))
     found = [event for logger, text in lines for _, event in log.events(Line(t=0.0, c=f"org.{logger}", m=text))]
     assert [each.unaligned for each in found if isinstance(each, events.SnapshotTaken)] == [unaligned]
+
+
+def test_in_at_least_once_mode_the_barrier_is_of_the_task_that_was_received() -> None:
+    log = WorkerLog(a_master())
+    executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
+    tracker = "org.apache.flink.streaming.runtime.io.checkpointing.CheckpointBarrierTracker"
+    received = f"Received task {SUM_TASK} (1/2)#0 ({SUM}_0_0), deploy into slot with allocation id 1."
+    text = "Received barrier for checkpoint 4 from channel InputChannelInfo{gateIdx=0, inputChannelIdx=1}"
+    assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
+    [(subtask, barrier)] = log.events(Line(t=0.0, c=tracker, m=text))
+    assert subtask == "sum[0]"
+    assert isinstance(barrier, events.BarrierReceived)
+    assert barrier.channel == "source[1]->sum[0]"
+
+
+def test_a_record_has_its_place_in_its_channel() -> None:
+    log = WorkerLog(a_master())
+    lines = ("source (2/2) sent 0 17, 1 300", "sum (1/2) processed 1 17")
+    (_, emitted), (source, sent), (receiver, processed) = (
+        found for text in lines for found in log.events(Line(t=0.0, c="holdfast.channels", m=text))
+    )
+    assert (source, receiver) == ("source[1]", "sum[0]")
+    assert isinstance(sent, events.BatchSent)
+    assert isinstance(processed, events.BatchProcessed)
+    assert sent.channel == processed.channel == "source[1]->sum[0]"
+    assert sent.position == processed.position == 17
+    assert isinstance(emitted, events.SourceEmitted)
+    assert (emitted.partition, emitted.next_offset) == (1, 301)

@@ -144,6 +144,25 @@ def completions_told_in_order() -> History:
     return story(whole(1), whole(2))
 
 
+def heard(*checkpoints: int) -> History:
+    """Two checkpoints, and what a task is notified of, where nobody sees what the coordinator sends."""
+    completions = (
+        part for each in (1, 2) for part in (triggered(each), acked(each, *ALL), published(each), completed(each))
+    )
+    notices = [events.NotificationReceived(subtask="sum[0]", checkpoint=each, completed=True) for each in checkpoints]
+    return story(*completions, notices)
+
+
+@bad("notices-not-increasing")
+def older_completion_heard_later() -> History:
+    return heard(2, 1)
+
+
+@near("notices-not-increasing")
+def completions_heard_in_order() -> History:
+    return heard(1, 2)
+
+
 @bad("pending-at-restart")
 def pending_survives_failover() -> History:
     return story(whole(1), triggered(2), failed_over(), events.AttemptStarted(restored_checkpoint=1))
