@@ -31,6 +31,8 @@ KILLED_BY = {
     "leaves-the-lost": "STO-02/given-up",
     "deletes-once": "STO-02/deleted",
     "deletes-by-beginning": "STO-02/deleted",
+    "deletes-up-to-the-missing": "STO-02/deleted",
+    "whatever-is-there": "STO-06/written-anew",
     "says-it-failed": "STO-02/deleted",
     "missing-is-empty": "STO-02/deleted",
     "any-name": "STO-02/names",

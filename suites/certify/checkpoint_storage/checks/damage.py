@@ -51,6 +51,19 @@ def exchanged(bench: Bench) -> None:
         bench.hit("exchanged")
 
 
+def written_anew(bench: Bench) -> None:
+    """The reference of a file that was deleted, behind one of its name and length."""
+    storage, epoch = bench.coordinator()
+    streams = storage.streams(1, epoch)
+    content = bytes_of(max(SIZES), 1)
+    old = bench.write(streams, "name", content, Scope.SHARED)
+    bench.step("delete 'name', and write it anew")
+    storage.delete([old], epoch)
+    new = bench.write(streams, "name", content[::-1], Scope.SHARED, b"other")
+    bench.require_content(streams, new, content[::-1])
+    _compare(bench, "read by the reference of the old file", LOUD, content, content_of, streams, old)
+
+
 def _written(bench: Bench) -> tuple[list[tuple[FileReference, bytes]], Mapping[str, bytes]]:
     location = bench.location
     location.names()  # Whoever cannot look cannot damage.
@@ -122,6 +135,7 @@ def _compare(
 CHECKS = (
     Check("STO-06/damaged", "Whatever is cut, changed or gone is found.", damaged, frozenset({OUTLIVES_PROCESS}),
           ("Damaged",)),
+    Check("STO-06/written-anew", "A reference leads to its own file, or to none.", written_anew),
     Check("STO-06/exchanged", "A file with the content of another one is found.", exchanged,
           frozenset({OUTLIVES_PROCESS})),
 )  # fmt: skip

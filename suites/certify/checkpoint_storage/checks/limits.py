@@ -84,5 +84,5 @@ def inline(bench: Bench) -> None:
 
 CHECKS = (
     Check("SBK-07/longest", "The longest file fits, and one byte more is Full.", longest),
-    Check("STO-04/inline", "Files up to the wrong are kept in their references.", inline, frozenset({INLINE})),
+    Check("STO-04/inline", "Files up to the threshold are kept in their references.", inline, frozenset({INLINE})),
 )
