@@ -36,10 +36,12 @@ class ChainOracle:
     )
 
     def applies(self, history: History) -> bool:
-        """Where no snapshot is of an operator behind the head of a chain, each is of a whole task."""
+        """Not where snapshots and metadata are of tasks: none of an operator behind the head of a chain, or of any."""
         behind = {operator for chain in widest_layout(history.plan).chains for operator in chain[1:]}
         taken = {event.subtask for event in history.of(events.SnapshotTaken)}
-        return not (behind and taken) or not behind.isdisjoint(taken)
+        published = history.of(events.MetadataPublished)
+        silent = bool(published) and not any(metadata.states for metadata in published)
+        return not behind.isdisjoint(taken) or not taken or not (behind or silent)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
