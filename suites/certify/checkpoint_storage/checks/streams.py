@@ -136,11 +136,11 @@ def deleted(bench: Bench) -> None:
     bench.require_content(streams, again, b"other")
     bench.step("delete 'a_', whose name some take for a pattern")
     storage.delete([files["a_"]], epoch)
-    left = [again.path, *(path for path in kept if path != files["a_"].path)]
-    bench.require_files(storage, "", left)
+    remaining = [again.path, *(path for path in kept if path != files["a_"].path)]
+    bench.require_files(storage, "", remaining)
     bench.step("delete 'own', 'a_' and 'b', of which only 'b' is there")
     storage.delete([own, files["a_"], files["b"]], epoch)
-    bench.require_files(storage, "", [path for path in left if path != files["b"].path])
+    bench.require_files(storage, "", [path for path in remaining if path != files["b"].path])
 
 
 def names(bench: Bench) -> None:
