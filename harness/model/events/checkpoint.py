@@ -78,7 +78,8 @@ class DeclineReceived(Event, tag="decline_received"):
 class MetadataPublished(Event, tag="metadata_published"):
     """The metadata of a checkpoint became visible under its final name, or was found there by a recovery.
 
-    `files` is the metadata and all that it names, `states` the number of subtask states in it.
+    `files` is the metadata and all that it names, `states` the number of subtask states in it; 0: nobody counts
+    them.
     """
 
     checkpoint: int

@@ -36,12 +36,10 @@ class ChainOracle:
     )
 
     def applies(self, history: History) -> bool:
-        """Not where snapshots and metadata are of tasks: none of an operator behind the head of a chain, or of any."""
+        """Not where all that is seen is of tasks: no state is counted, and no operator behind a head has a snapshot."""
         behind = {operator for chain in widest_layout(history.plan).chains for operator in chain[1:]}
         taken = {event.subtask for event in history.of(events.SnapshotTaken)}
-        published = history.of(events.MetadataPublished)
-        silent = bool(published) and not any(metadata.states for metadata in published)
-        return not behind.isdisjoint(taken) or not taken or not (behind or silent)
+        return not (behind and taken) or not behind.isdisjoint(taken) or _counts(history)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
@@ -50,7 +48,7 @@ class ChainOracle:
         completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
         job_of = Submissions(history).of
         triggered = {(job_of(event), event.checkpoint): event for event in history.of(events.CheckpointTriggered)}
-        for published in history.of(events.MetadataPublished):
+        for published in history.of(events.MetadataPublished) if _counts(history) else ():
             if published.checkpoint in completed:
                 findings.check("operator-missing")
                 taken = triggered.get((job_of(published), published.checkpoint), published)
@@ -62,6 +60,11 @@ class ChainOracle:
                     )
                     findings.violated("operator-missing", message, published)
         return findings.verdict(history)
+
+
+def _counts(history: History) -> bool:
+    """Whether the states in the metadata are counted, which are some in every checkpoint."""
+    return any(published.states for published in history.of(events.MetadataPublished))
 
 
 class _Chain:

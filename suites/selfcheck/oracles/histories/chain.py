@@ -125,6 +125,22 @@ def the_same_checkpoint_again() -> History:
     return chained(barriers(), both, snapshots("sink[0]", "sum[0]"))
 
 
+def seen_as_tasks() -> History:
+    """Whoever sees tasks alone sees one snapshot for each, and counts no states."""
+    return chained(*(line for n in (1, 2) for line in (barriers(n), snapshots("sum[0]", checkpoint=n))), published(0))
+
+
+@bad("operator-missing")
+def heads_alone_take_snapshots() -> History:
+    return chained(barriers(), snapshots("sum[0]"), published(4))
+
+
+@bad("operator-missing")
+def none_stored_beside_all() -> History:
+    second = events.MetadataPublished(checkpoint=2, path="chk-2", files=(), states=0)
+    return chained(published(6), second, events.CheckpointCompleted(checkpoint=2))
+
+
 @near("operator-missing")
 def every_operator_stored() -> History:
     return chained(published(6))

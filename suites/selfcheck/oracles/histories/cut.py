@@ -158,6 +158,21 @@ def forgets_idle_partition() -> History:
     return _recorded((0, 4))
 
 
+@bad("source-position")
+def moves_on_beside_one_that_reads() -> History:
+    """The second source emits nothing, and its position moves all the same."""
+    return story(
+        *(TaskStarted(subtask=f"source[{i}]", positions=((i, 0),)) for i in (0, 1)),
+        SourceEmitted(subtask="source[0]", partition=0, first_offset=0, next_offset=4),
+        snapshot("source[1]", 1, (1, 4)),
+    )
+
+
+def nobody_sees_emissions() -> History:
+    """Positions move, and what sources emit is in no history."""
+    return story(TaskStarted(subtask="source[0]", positions=((0, 0),)), snapshot("source[0]", 1, (0, 4)))
+
+
 @near("source-position")
 def records_next_offset() -> History:
     return _recorded((0, 4), (1, 0))

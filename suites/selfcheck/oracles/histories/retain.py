@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model import events
 from holdfast.harness.model.checkpoint import CheckpointOrigin
-from holdfast.harness.model.history import History
+from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import Line, at, exhibits, injected
@@ -102,6 +102,14 @@ def job_fails_with_deletion() -> History:
 @near("failed-deletion-fails")
 def deletion_fails_alone() -> History:
     return _failed_deletion(*whole(3))
+
+
+@near("failed-deletion-fails")
+def the_harness_ends_the_run() -> History:
+    """A task fails behind the end of the run, in which the harness stops everything."""
+    history = _failed_deletion(events.FailureCounted(cause="stopped"))
+    end = RunEnd(reached=True, ended_ns=history.events[-1].time_ns - 1)
+    return History(history.plan, history.claims, history.inputs, history.output, history.events, end)
 
 
 def store_fails_by_itself() -> History:
