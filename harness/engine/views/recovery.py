@@ -2,7 +2,8 @@
 
 A recovery counts from the fault, or from its heal where it lasts. It ends where the next fault begins: what another
 fault disturbed is not told. New output is that of a checkpoint that was triggered afterwards, so that nothing counts
-which was on its way already.
+which was on its way already. Of a system that has no checkpoints to show, it is that of records that were sent to it
+afterwards, and that it answers for.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from holdfast.harness.model.events import (
     CheckpointTriggered,
     FaultHealed,
     FaultInjected,
+    InputAcknowledged,
     JobStatus,
     JobSwitched,
     RowsVisible,
+    SourceEmitted,
     TransactionPrecommitted,
 )
 from holdfast.harness.model.history import History
@@ -84,6 +87,8 @@ def _running_ns(history: History, stretch: _Stretch) -> int | None:
 
 
 def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
+    if not history.of(CheckpointTriggered):
+        return _answered_ns(history, stretch)
     begun = [event for event in history.of(CheckpointTriggered) if stretch.holds(event.time_ns)]
     if not begun:
         return None
@@ -95,6 +100,25 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
             event.time_ns
             for event in history.of(RowsVisible)
             if rest.holds(event.time_ns) and event.records and not event.final and event.name not in promised
+        ),
+        default=None,
+    )
+
+
+def _answered_ns(history: History, stretch: _Stretch) -> int | None:
+    """When the system first answers for a record that was sent within a stretch."""
+    sent = [event for event in history.of(SourceEmitted) if stretch.holds(event.time_ns)]
+    return min(
+        (
+            answer.time_ns
+            for answer in history.of(InputAcknowledged)
+            if stretch.holds(answer.time_ns)
+            and any(
+                each.partition == answer.partition
+                and each.time_ns < answer.time_ns
+                and each.first_offset < answer.next_offset
+                for each in sent
+            )
         ),
         default=None,
     )

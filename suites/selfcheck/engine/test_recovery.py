@@ -14,9 +14,11 @@ from holdfast.harness.model.events import (
     Event,
     FaultHealed,
     FaultInjected,
+    InputAcknowledged,
     JobStatus,
     JobSwitched,
     RowsVisible,
+    SourceEmitted,
     TransactionPrecommitted,
 )
 from holdfast.harness.model.history import History, RunEnd
@@ -97,8 +99,22 @@ def test_what_shows_nothing_new_is_no_output(event: Event) -> None:
     assert times(triggered(110, 2), event) == (None, None)
 
 
-def test_of_a_system_that_tells_of_no_checkpoints_new_output_cannot_be_told() -> None:
+def sent(time_ms: float, first_offset: int, partition: int = 0) -> Event:
+    last = first_offset + 5
+    return at(time_ms, SourceEmitted(subtask="s[0]", partition=partition, first_offset=first_offset, next_offset=last))
+
+
+def answered(time_ms: float, next_offset: int, partition: int = 0) -> Event:
+    return at(time_ms, InputAcknowledged(partition=partition, next_offset=next_offset))
+
+
+def test_without_checkpoints_new_output_is_what_is_answered_for_of_what_was_sent_afterwards() -> None:
+    before = sent(80, 0), sent(90, 5), answered(130, 5)
     assert times(visible(150, "rows")) == (None, None)
+    assert times(*before) == (None, None)
+    assert times(*before, sent(140, 5), answered(150, 5), answered(170, 6), answered(180, 10)) == (None, 70.0)
+    assert times(*before, sent(140, 5, partition=1), answered(150, 10)) == (None, None)
+    assert times(*before, answered(120, 10), sent(140, 5)) == (None, None)
 
 
 def test_running_again_for_a_moment_is_no_recovery() -> None:
