@@ -98,15 +98,24 @@ def test_one_process_of_a_container_is_stopped_and_killed(probe: Container) -> N
     (sleeper,) = (process for process in probe.processes() if process.command == "sleep 1234")
     state = ["ps", "-o", "stat=", str(sleeper.pid)]
     assert probe.signal_process(sleeper.pid, "STOP")
-    assert probe.execute(state)[1].startswith("T")
+    probe.wait_until(lambda: probe.execute(state)[1].startswith("T"))
     assert probe.signal_process(sleeper.pid, "CONT")
-    assert probe.execute(state)[1].startswith("S")
+    probe.wait_until(lambda: probe.execute(state)[1].startswith("S"))
     assert probe.signal_process(sleeper.pid)
     probe.wait_until(
         lambda: sleeper.pid not in {each.pid for each in probe.processes() if "defunct" not in each.command}
     )
     assert lives(probe)
     assert not probe.signal_process(999_999)
+
+
+def test_a_list_of_processes_that_is_lost_is_asked_for_again(probe: Container, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [(0, ""), (0, "  1  0 init\n")]
+    monkeypatch.setattr(probe, "execute", lambda _: answers.pop(0))
+    assert [process.command for process in probe.processes()] == ["init"]
+    monkeypatch.setattr(probe, "execute", lambda _: (0, ""))
+    with pytest.raises(OSError, match="lists no process, not even the one that lists them"):
+        probe.processes()
 
 
 def test_a_container_is_paused_and_resumed(probe: Container) -> None:
