@@ -41,7 +41,7 @@ _PLAN = Plan(
     bounds=Bounds(safety_ms=5_000, liveness_ms=10_000, settle_ms=500),
 )
 _KILL = FaultSpec("kill", Target(Role.WORKER, 0), Schedule(after_acknowledged=1))
-_SETTLE_MS = 200
+_SETTLE_MS = 500
 _LAST_LINES = 3
 _FRAME = re.compile(r"\s+(at \S|\.\.\. \d+ more)")
 """A line of Java's stack trace, which hides what went wrong behind where."""
@@ -90,10 +90,11 @@ def examine_system(name: str) -> int:
 
 
 def brisk(plan: Plan) -> Plan:
-    """That plan in the least time: input in two portions, checkpoints as often as may be, and a settle window that is
-    no longer than the options need. How often and how long are the business of a certificate."""
+    """That plan in the least time: input in two portions, checkpoints as often as whoever reads the output can follow,
+    and a settle window that is no longer than the options need. How often and how long are the business of a
+    certificate."""
     parameters = {**plan.workload.parameters, "records_per_second": 0}
-    options = {**plan.options, profile.INTERVAL: "100 ms"} if profile.INTERVAL in plan.options else plan.options
+    options = {**plan.options, profile.INTERVAL: "500 ms"} if profile.INTERVAL in plan.options else plan.options
     workload = replace(plan.workload, parameters=parameters)
     return replace(plan, workload=workload, options=options, bounds=replace(plan.bounds, settle_ms=_SETTLE_MS))
 
