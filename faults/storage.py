@@ -183,7 +183,6 @@ class FullStorage:
     leaves = "nothing: there is room again"
     may_cause = frozenset({Consequence.FAILS_STORAGE, Consequence.FAILS_PROCESS, Consequence.FAILS_TASK})
     lasting = True
-    attacks: Sequence[Attack] = ()
 
     def needs(self, spec: FaultSpec) -> Capability:
         return Capability.FULL_STORAGE

@@ -107,18 +107,14 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
 
 def _answered_ns(history: History, stretch: _Stretch) -> int | None:
     """When the system first answers for a record that was sent within a stretch."""
-    sent = [event for event in history.of(SourceEmitted) if stretch.holds(event.time_ns)]
-    return min(
-        (
-            answer.time_ns
-            for answer in history.of(InputAcknowledged)
-            if stretch.holds(answer.time_ns)
-            and any(
-                each.partition == answer.partition
-                and each.time_ns < answer.time_ns
-                and each.first_offset < answer.next_offset
-                for each in sent
-            )
-        ),
-        default=None,
-    )
+    first: dict[int, int] = {}
+    events: list[InputAcknowledged | SourceEmitted] = [*history.of(InputAcknowledged), *history.of(SourceEmitted)]
+    for event in sorted(events, key=lambda event: event.time_ns):  # Of two at a time the answer comes first.
+        if not stretch.holds(event.time_ns):
+            continue
+        known = first.get(event.partition, _NEVER_NS)
+        if isinstance(event, SourceEmitted):
+            first[event.partition] = min(event.first_offset, known)
+        elif known < event.next_offset:
+            return event.time_ns
+    return None

@@ -31,8 +31,8 @@ from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 SEEDS = range(1, 401)
 FAULTS = registry.toolbox().faults
 OF_MICRO_BATCHES = {"damage", "replay", "upgrade"}
-OF_ENGINES = {"leave", "full-storage"}
-"""Drawn where workers share their work, and where a disk is made for the checkpoints of an engine."""
+OF_ENGINES = {"leave"}
+"""Drawn where workers share their work."""
 OF_USERS = {"cancel", "suspend", "submit"}
 
 

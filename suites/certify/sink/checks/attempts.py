@@ -8,7 +8,7 @@ from holdfast.harness.spi.errors import Fenced, Transient
 from holdfast.suites.certify.check import Check
 from holdfast.suites.certify.sink.bench import Bench
 from holdfast.suites.certify.sink.checks.phases import TWO_PHASE
-from holdfast.suites.certify.sink.job import Job
+from holdfast.suites.certify.sink.job import Attempt, Job
 
 
 def before_commit(bench: Bench) -> None:
@@ -84,11 +84,7 @@ def zombie_writer(bench: Bench) -> None:
     job.checkpoint()
     old = job.attempt
     job.restart()
-    bench.hit("zombie")
-    rows = [job.row(b"late")]
-    _ignored(bench, lambda: old.write(0, rows))
-    _ignored(bench, lambda: job.commit_once([old.prepare(0, 99)], old))
-    bench.check()
+    _goes_on(bench, job, old)
     job.write(0)
     job.checkpoint()
     bench.check()
@@ -105,6 +101,15 @@ def zombie_begin(bench: Bench) -> None:
     _ignored(bench, lambda: old.sink.begin([], now_ms=bench.now_ms))
     job.complete(checkpoint)
     job.commit()
+    bench.check()
+
+
+def _goes_on(bench: Bench, job: Job, old: Attempt) -> None:
+    """An attempt that is over writes, prepares and commits."""
+    bench.hit("zombie")
+    rows = [job.row(b"late")]
+    _ignored(bench, lambda: old.write(0, rows))
+    _ignored(bench, lambda: job.commit_once([old.prepare(0, 99)], old))
     bench.check()
 
 
@@ -160,11 +165,7 @@ def tenth_attempt(bench: Bench) -> None:
         job.restart()
         bench.check()
         bench.check_unfinished(job)
-        rows = [job.row(b"late")]
-        bench.hit("zombie")
-        _ignored(bench, lambda old=old, rows=rows: old.write(0, rows))  # type: ignore[misc]
-        _ignored(bench, lambda old=old, job=job: job.commit_once([old.prepare(0, 99)], old))  # type: ignore[misc]
-        bench.check()
+        _goes_on(bench, job, old)
         job.write(0)
         job.prepare()
         job.restart()
