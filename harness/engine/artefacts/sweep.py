@@ -5,6 +5,7 @@ Only folders with a record of ours, that belong to the user, are touched; no lin
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,8 +29,9 @@ def unfinished(root: Path) -> list[Path]:
     """Folders of runs whose harness is gone."""
     return sorted(
         folder
-        for folder in root.rglob(PARTS)
-        if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
+        for place, folders, _ in os.walk(root)  # What goes away meanwhile is left out; `rglob` raises there.
+        for folder in map(Path(place).joinpath, folders)
+        if folder.match(PARTS) and is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
     )
 
 

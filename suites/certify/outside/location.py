@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
+from holdfast.fixtures.host.changing_folder import files_below
 from holdfast.suites.certify.check import CannotTry
 
 
@@ -68,8 +69,7 @@ class Folder:
         self.unreachable = Path("/proc/holdfast").as_uri()
 
     def names(self) -> Sequence[str]:
-        files = (each for each in self.path.rglob("*") if each.is_file())
-        return sorted(each.relative_to(self.path).as_posix() for each in files)
+        return sorted(each.relative_to(self.path).as_posix() for each in files_below(self.path))
 
     def uploads(self) -> int:
         return 0
