@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.pipelines.output.layouts import VisibleFiles
 from holdfast.fixtures.services.processes.installation import FLINK, place
 from holdfast.fixtures.services.processes.java_classes import compiled
 from holdfast.fixtures.systems.flink.cluster import end_warm_cluster
 from holdfast.fixtures.systems.flink.jar_system import JarOnFlink, flink
 from holdfast.fixtures.systems.flink.system import Flink
-from holdfast.fixtures.systems.structured_streaming.layouts import VisibleFiles
 from holdfast.harness.engine.cases.case_run import run_case
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.capability import Guarantee

@@ -80,9 +80,9 @@ def test_a_broker_lets_in_who_can_prove_it_and_trusts_its_authority(broker: Secu
 def test_topics_are_fed_and_read_there(broker: SecuredBroker, tmp_path: Path) -> None:
     from confluent_kafka import Producer
 
-    from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-    from holdfast.fixtures.systems.structured_streaming.outgoing import TopicOutput
-    from holdfast.fixtures.systems.structured_streaming.topic_output import TopicLook
+    from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+    from holdfast.fixtures.pipelines.output.outgoing import TopicOutput
+    from holdfast.fixtures.pipelines.output.topic_output import TopicLook
     from holdfast.fixtures.systems.structured_streaming.topics import create_topic, delete_topic
 
     login = client_settings(broker.access())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.carried import Code, carried, code_of, renamed
-from holdfast.fixtures.systems.structured_streaming.declaration import declaration_of
+from holdfast.fixtures.pipelines.carried import Code, carried, code_of, renamed
+from holdfast.fixtures.pipelines.declaration import declaration_of
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes, TopicNotes
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
 

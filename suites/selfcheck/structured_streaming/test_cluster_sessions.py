@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput, TableOutput
 from holdfast.fixtures.systems.structured_streaming.additions import NOTHING, Additions, additions_of
-from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, IcebergOutput, TableOutput
 
 
 class Ending:

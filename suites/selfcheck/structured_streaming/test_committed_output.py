@@ -8,16 +8,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
+from holdfast.fixtures.pipelines.output.files import LocalFiles, name_in
+from holdfast.fixtures.pipelines.output.folder_output import FolderOutput
+from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+from holdfast.fixtures.pipelines.output.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
+from holdfast.fixtures.pipelines.output.locations import DiskFolder
+from holdfast.fixtures.pipelines.output.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
+from holdfast.fixtures.pipelines.output.reader import InFolder
+from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.fixtures.reference.connectors.polled_output import Watch
-from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles, name_in
-from holdfast.fixtures.systems.structured_streaming.folder_output import FolderOutput
-from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.layouts import AnyFiles, Folders, Layout, Partitions, SinkLog
-from holdfast.fixtures.systems.structured_streaming.locations import DiskFolder
-from holdfast.fixtures.systems.structured_streaming.outgoing import PARQUET_FILES, Commit, FileFormat, FilesOutput
-from holdfast.fixtures.systems.structured_streaming.reader import InFolder
-from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
 from holdfast.harness.adapter.recorder import READER, Recorder
 from holdfast.harness.model.events import Event, NodeStarted, ReaderPolled, RowsChanged, RowsVisible
 from holdfast.suites.selfcheck.structured_streaming.spark_files import identities, sink_log

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes
 from holdfast.fixtures.systems.structured_streaming.damaged_files import DamagedFiles
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
 from holdfast.suites.selfcheck.structured_streaming.spark_files import committed, planned
 

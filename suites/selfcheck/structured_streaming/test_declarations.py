@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.declaration import Declaration, declaration_of
-from holdfast.fixtures.systems.structured_streaming.expected_answer import declared_rows
-from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords, line_of
-from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
-from holdfast.fixtures.systems.structured_streaming.invariants import checked
+from holdfast.fixtures.pipelines.answer.expected_answer import declared_rows
+from holdfast.fixtures.pipelines.answer.invariants import checked
+from holdfast.fixtures.pipelines.declaration import Declaration, declaration_of
+from holdfast.fixtures.pipelines.input.fed_records import FedRecords, line_of
+from holdfast.fixtures.pipelines.input.feeder import FileFeeder
 from holdfast.fixtures.systems.structured_streaming.missing_package import missing_package
 from holdfast.fixtures.systems.structured_streaming.neighbours import imported
 from holdfast.fixtures.systems.structured_streaming.said_error import innermost, sentence_of

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.expected_rows import ExpectedRows
-from holdfast.fixtures.systems.structured_streaming.row_form import form_of
+from holdfast.fixtures.pipelines.answer.expected_rows import ExpectedRows
+from holdfast.fixtures.pipelines.rows.row_form import form_of
 from holdfast.harness.model.records import NO_PARTITION
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords
-from holdfast.fixtures.systems.structured_streaming.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
-from holdfast.fixtures.systems.structured_streaming.incoming import Incoming
+from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.feeder import FILE_INTERVAL_MS, IDLE_INTERVAL_MS, FileFeeder
+from holdfast.fixtures.pipelines.input.incoming import Incoming
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness.engine.executor.markers import MARKER_KEY, with_markers
 from holdfast.harness.model.jobs import KEYED_SUM

@@ -14,8 +14,8 @@ import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.file_formats import FileRows, is_of
-from holdfast.fixtures.systems.structured_streaming.outgoing import (
+from holdfast.fixtures.pipelines.output.file_formats import FileRows, is_of
+from holdfast.fixtures.pipelines.output.outgoing import (
     PARQUET_FILES,
     Commit,
     FileFormat,
@@ -25,7 +25,7 @@ from holdfast.fixtures.systems.structured_streaming.outgoing import (
     TopicOutput,
     outgoing_of,
 )
-from holdfast.fixtures.systems.structured_streaming.rows import WrongColumns
+from holdfast.fixtures.pipelines.rows.decoder import WrongColumns
 from holdfast.harness.model.capability import OutputMode
 
 ROWS = [{"key": "a", "value": 1}, {"key": "b", "value": None}]

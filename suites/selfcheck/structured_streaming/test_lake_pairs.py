@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.pipelines.output import lake_table
+from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, FilesOutput, IcebergOutput, LakeOutput
 from holdfast.fixtures.services.processes.installation import (
     SPARK_CONNECTORS,
     SPARK_TABLES,
@@ -14,8 +16,7 @@ from holdfast.fixtures.services.processes.installation import (
     wrong_spark_for_tables,
 )
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
-from holdfast.fixtures.systems.structured_streaming import additions, lake_table
-from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, FilesOutput, IcebergOutput, LakeOutput
+from holdfast.fixtures.systems.structured_streaming import additions
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.verdict import Outcome

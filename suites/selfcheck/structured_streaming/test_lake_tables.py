@@ -13,16 +13,16 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
-from holdfast.fixtures.systems.structured_streaming.delta_table import DeltaTable
-from holdfast.fixtures.systems.structured_streaming.iceberg_table import IcebergTable
-from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.lake_table import LakeTable
-from holdfast.fixtures.systems.structured_streaming.locations import DiskFolder
-from holdfast.fixtures.systems.structured_streaming.outgoing import DeltaOutput, IcebergOutput
-from holdfast.fixtures.systems.structured_streaming.reader import InLake
-from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
-from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
+from holdfast.fixtures.pipelines.output.delta_table import DeltaTable
+from holdfast.fixtures.pipelines.output.iceberg_table import IcebergTable
+from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+from holdfast.fixtures.pipelines.output.lake_table import LakeTable
+from holdfast.fixtures.pipelines.output.locations import DiskFolder
+from holdfast.fixtures.pipelines.output.outgoing import DeltaOutput, IcebergOutput
+from holdfast.fixtures.pipelines.output.reader import InLake
+from holdfast.fixtures.pipelines.output.table_output import TableLook
+from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import Event, RowsChanged, RowsVisible

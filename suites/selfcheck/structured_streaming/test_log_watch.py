@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast.fixtures.pipelines.output.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import CheckpointLog, FileNotes
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
 from holdfast.fixtures.systems.structured_streaming.log_watch import LogWatch
 from holdfast.harness.adapter.recorder import SOURCE, Recorder
 from holdfast.harness.model.events import CheckpointCompleted, CheckpointTriggered, SourceEmitted

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.expected_rows import ExpectedRows
-from holdfast.fixtures.systems.structured_streaming.loading import load
+from holdfast.fixtures.pipelines.answer.expected_rows import ExpectedRows
+from holdfast.fixtures.pipelines.loading import load
 from holdfast.fixtures.systems.structured_streaming.system import StructuredStreaming
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.markers import with_markers

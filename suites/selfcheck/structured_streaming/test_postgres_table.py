@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+from holdfast.fixtures.pipelines.output.outgoing import TableOutput
+from holdfast.fixtures.pipelines.output.table_output import TableLook
 from holdfast.fixtures.services.processes.database import missing_database
 from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
-from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.outgoing import TableOutput
-from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
 from holdfast.fixtures.tables.run_database import RunDatabase
 from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import RowsChanged, RowsVisible

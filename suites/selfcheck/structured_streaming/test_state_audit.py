@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from holdfast.fixtures.systems.structured_streaming.endpoints import FIRST_WINDOW
+from holdfast.fixtures.pipelines.rows.our_records import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming.messages import Command, PartState, ReadState, Report, StateRead
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.state_audit import audit

@@ -10,15 +10,16 @@ import msgspec
 import pytest
 
 from holdfast.fixtures.host.installed_spark import quick_java
+from holdfast.fixtures.pipelines.declaration import Declaration
+from holdfast.fixtures.pipelines.input.fed_records import FedRecords
+from holdfast.fixtures.pipelines.input.feeder import FileFeeder
+from holdfast.fixtures.pipelines.input.incoming import Incoming
+from holdfast.fixtures.pipelines.loading import load
+from holdfast.fixtures.pipelines.output.files import LocalFiles
+from holdfast.fixtures.pipelines.rows.our_records import FIRST_WINDOW
 from holdfast.fixtures.systems.structured_streaming import options
 from holdfast.fixtures.systems.structured_streaming.checkpoint_log import FIRST_CHECKPOINT, CheckpointLog, FileNotes
-from holdfast.fixtures.systems.structured_streaming.declaration import Declaration
-from holdfast.fixtures.systems.structured_streaming.endpoints import FIRST_WINDOW, Endpoints
-from holdfast.fixtures.systems.structured_streaming.fed_records import FedRecords
-from holdfast.fixtures.systems.structured_streaming.feeder import FileFeeder
-from holdfast.fixtures.systems.structured_streaming.files import LocalFiles
-from holdfast.fixtures.systems.structured_streaming.incoming import Incoming
-from holdfast.fixtures.systems.structured_streaming.loading import load
+from holdfast.fixtures.systems.structured_streaming.endpoints import Endpoints
 from holdfast.fixtures.systems.structured_streaming.messages import PartState, ReadState, StateRead
 from holdfast.fixtures.systems.structured_streaming.pipeline import RIGHT, pipelines_of
 from holdfast.fixtures.workloads.synthetic import Synthetic

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.declaration import Declaration
-from holdfast.fixtures.systems.structured_streaming.expectation import UNORDERED, Expectation
-from holdfast.fixtures.systems.structured_streaming.messages import Ended, Stop
-from holdfast.fixtures.systems.structured_streaming.outgoing import (
+from holdfast.fixtures.pipelines.answer.expectation import UNORDERED, Expectation
+from holdfast.fixtures.pipelines.declaration import Declaration
+from holdfast.fixtures.pipelines.output.outgoing import (
     Commit,
     FilesOutput,
     Outgoing,
     TableOutput,
     TopicOutput,
 )
+from holdfast.fixtures.systems.structured_streaming.messages import Ended, Stop
 from holdfast.fixtures.systems.structured_streaming.session import Session
 from holdfast.fixtures.systems.structured_streaming.suited import bears_late_writes
 from holdfast.fixtures.systems.structured_streaming.superseded import QUIET_MS, Formers, Superseded

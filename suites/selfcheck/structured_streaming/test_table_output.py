@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.committed_output import CommittedOutput
-from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.outgoing import TableOutput
-from holdfast.fixtures.systems.structured_streaming.reader import InTable
-from holdfast.fixtures.systems.structured_streaming.rows import IdentityRows
-from holdfast.fixtures.systems.structured_streaming.table_output import TableLook
+from holdfast.fixtures.pipelines.output.committed_output import CommittedOutput
+from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+from holdfast.fixtures.pipelines.output.outgoing import TableOutput
+from holdfast.fixtures.pipelines.output.reader import InTable
+from holdfast.fixtures.pipelines.output.table_output import TableLook
+from holdfast.fixtures.pipelines.rows.decoder import IdentityRows
 from holdfast.fixtures.tables.sqlite_table import SqliteTable
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.capability import OutputMode

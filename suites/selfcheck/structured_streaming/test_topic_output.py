@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from holdfast.fixtures.systems.structured_streaming.kept_rows import KeptRows
-from holdfast.fixtures.systems.structured_streaming.outgoing import FileFormat
-from holdfast.fixtures.systems.structured_streaming.topic_output import TopicRows
+from holdfast.fixtures.pipelines.output.kept_rows import KeptRows
+from holdfast.fixtures.pipelines.output.outgoing import FileFormat
+from holdfast.fixtures.pipelines.output.topic_output import TopicRows
 
 
 class Message:

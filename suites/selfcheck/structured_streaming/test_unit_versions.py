@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.fixtures.systems.structured_streaming.unit_versions import Seen, UnitVersions
+from holdfast.fixtures.pipelines.output.unit_versions import Seen, UnitVersions
 from holdfast.harness.model.events import RowsChanged, RowsVisible
 
 
