@@ -168,7 +168,10 @@ def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> 
 def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     master = a_master()
     master.attempt = 4
-    heard([(GRAPH, "Deploying Source: source (2/2) (attempt #3) with attempt id 1 to tm2 @ localhost")], master)
+    deployed = (
+        f"Deploying Source: source (2/2) (attempt #3) with attempt id {SOURCE}_1_3 and vertex id 1_1 to tm2 @ host"
+    )
+    heard([(GRAPH, deployed)], master)
     log = WorkerLog(master)
     executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
@@ -186,6 +189,28 @@ def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     assert (taken.subtask, taken.checkpoint, taken.positions, taken.attempt) == ("source[1]", 4, ((1, 500),), 4)
     assert taken.unaligned
     assert master.positions == {4: {1: 500}}
+
+
+def test_an_execution_whose_jobmanager_died_keeps_its_attempt_though_the_next_one_counts_anew() -> None:
+    """Line by line: the execution that the first JobManager deployed ends when the second one's has the same number."""
+    master, other = a_master(), SOURCE.replace("4972", "0000")
+    heard(BEGUN, master)
+    log = WorkerLog(master)
+    executor, of_task = "org.apache.flink.runtime.taskexecutor.TaskExecutor", "Source: source (1/2)#0"
+    received, ended = (
+        [Line(t=0.0, c=c, m=text.format(execution)) for execution in (f"{SOURCE}_0_0", f"{other}_0_0")]
+        for c, text in (
+            (executor, f"Received task {of_task} ({{}}), deploy into slot with allocation id 1."),
+            ("org.apache.flink.runtime.taskmanager.Task", f"{of_task} ({{}}) switched from RUNNING to FAILED with"),
+        )
+    )
+    assert list(log.events(received[0])) == []
+    master.succeeded()
+    again = f"Deploying Source: source (1/2) (attempt #0) with attempt id {other}_0_0 and vertex id 1_0 to tm2 @ host"
+    heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), (GRAPH, again)], master)
+    assert [event.attempt for _, event in log.events(ended[0])] == [1]
+    assert list(log.events(received[1])) == []
+    assert [event.attempt for _, event in log.events(ended[1])] == [2]
 
 
 def test_a_barrier_has_its_channel() -> None:
