@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -9,6 +11,7 @@ import pytest
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.suites import chaos, conformance
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
 HERE = __name__
@@ -23,6 +26,15 @@ def varied(variant: str = "") -> ScriptedSystem:
 
 
 NOT_A_FACTORY = 3
+
+
+def test_every_case_of_the_suites_is_plugged_in() -> None:
+    """A module of cases that no entry point names is one that nobody runs."""
+    packages = (conformance, chaos)
+    found = [name for each in packages for _, name, _ in pkgutil.walk_packages(each.__path__, f"{each.__name__}.")]
+    cases = [case for name in found for case in getattr(importlib.import_module(name), "CASES", ())]
+    assert cases
+    assert {case.id for case in cases} <= {case.id for case in registry.cases()}
 
 
 def test_a_system_by_module_and_name_with_a_variant() -> None:
