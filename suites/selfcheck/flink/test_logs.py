@@ -107,9 +107,9 @@ def test_a_job_that_is_over_begins_no_attempt_when_another_one_is_refused() -> N
     master = a_master()
     heard(BEGUN, master)
     gateway = "org.apache.flink.runtime.resourcemanager.StandaloneResourceManager"
-    heard(
-        [(gateway, f"Disconnect job manager 0000@pekko://flink/user for job {JOB} from the resource manager.")], master
-    )
+    ended = (GRAPH, f"Job r1 ({JOB}) switched from state CANCELLING to CANCELED.")
+    gone = (gateway, f"Disconnect job manager 0000@pekko://flink/user for job {JOB} from the resource manager.")
+    heard([ended, gone], master)
     assert master.closed
     assert heard([(COORDINATOR, "No checkpoint found during restore.")], master) == []
 
@@ -145,6 +145,24 @@ def test_a_coordinator_that_is_suspended_by_a_failure_aborts_because_of_that() -
         *_, aborted = heard([(COORDINATOR, TRIGGERED), *before, (MANAGER, failed, trace)], master)
         assert isinstance(aborted, events.CheckpointAborted)
         assert aborted.reason == reason
+
+
+def test_a_jobmanager_that_was_too_slow_to_answer_goes_on_with_its_job() -> None:
+    master = a_master()
+    heard(BEGUN, master)
+    gateway = "org.apache.flink.runtime.resourcemanager.StandaloneResourceManager"
+    gone = (gateway, f"Disconnect job manager 0000@pekko://flink/user for job {JOB} from the resource manager.")
+    heard([gone], master)
+    assert not master.closed
+    [began] = heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), BEGUN[2]], master)
+    assert isinstance(began, events.AttemptStarted)
+    assert began.attempt == 2
+    heard([(gateway, f"Registered job manager 0000@pekko://flink/user for job {JOB}.")], master)
+    ended = (GRAPH, f"Job r1 ({JOB}) switched from state CANCELLING to CANCELED.")
+    heard([ended], master)
+    assert not master.closed
+    heard([gone], master)
+    assert master.closed
 
 
 def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> None:
@@ -213,16 +231,26 @@ def test_an_execution_whose_jobmanager_died_keeps_its_attempt_though_the_next_on
     assert [event.attempt for _, event in log.events(ended[1])] == [2]
 
 
-def test_a_barrier_has_its_channel() -> None:
+def test_the_end_of_a_task_of_the_job_before_is_none_of_this_one() -> None:
+    text = f"Source: source (1/2)#0 ({SOURCE}_0_0) switched from CANCELING to CANCELED."
+    assert list(WorkerLog(a_master()).events(Line(t=0.0, c="org.apache.flink.runtime.taskmanager.Task", m=text))) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "index", "subtask", "channel"),
+    [
+        ("sum -> sink: Writer -> sink: Committer (2/2)#0", 1, "sum[1]", "source[1]->sum[1]"),
+        ("sink: Writer -> sink: Committer (2/2)#0", 0, "sink[1]", "sum[1]->sink[1]"),
+    ],
+)
+def test_a_barrier_has_its_channel(task: str, index: int, subtask: str, channel: str) -> None:
     handler = "org.apache.flink.streaming.runtime.io.checkpointing.SingleCheckpointBarrierHandler"
-    text = (
-        f"sum -> sink: Writer -> sink: Committer (2/2)#0 ({SUM}_1_0): Received barrier from channel "
-        "InputChannelInfo{gateIdx=0, inputChannelIdx=1} @ 1."
-    )
-    [(subtask, received)] = WorkerLog(a_master()).events(Line(t=0.0, c=handler, m=text))
-    assert subtask in ("source[1]", "sum[1]")
+    where = f"InputChannelInfo{{gateIdx=0, inputChannelIdx={index}}}"
+    text = f"{task} ({SUM}_1_0): Received barrier from channel {where} @ 1."
+    [(of, received)] = WorkerLog(a_master()).events(Line(t=0.0, c=handler, m=text))
+    assert of == subtask
     assert isinstance(received, events.BarrierReceived)
-    assert (received.channel, received.checkpoint) == ("source[1]->sum[1]", 1)
+    assert (received.channel, received.checkpoint) == (channel, 1)
 
 
 @pytest.mark.parametrize(("before", "unaligned"), [(1, True), (2, False)])
@@ -240,14 +268,14 @@ def test_a_snapshot_that_waited_for_the_barriers_of_all_inputs_is_aligned(before
     assert [each.unaligned for each in found if isinstance(each, events.SnapshotTaken)] == [unaligned]
 
 
-def test_in_at_least_once_mode_the_barrier_is_of_the_task_that_was_received() -> None:
+def test_in_at_least_once_mode_the_barrier_is_of_the_task_whose_thread_it_is() -> None:
     log = WorkerLog(a_master())
     executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
     tracker = "org.apache.flink.streaming.runtime.io.checkpointing.CheckpointBarrierTracker"
     received = f"Received task {SUM_TASK} (1/2)#0 ({SUM}_0_0), deploy into slot with allocation id 1."
     text = "Received barrier for checkpoint 4 from channel InputChannelInfo{gateIdx=0, inputChannelIdx=1}"
     assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
-    [(subtask, barrier)] = log.events(Line(t=0.0, c=tracker, m=text))
+    [(subtask, barrier)] = log.events(Line(t=0.0, c=tracker, m=text, h=f"{SUM_TASK} (1/2)#0"))
     assert subtask == "sum[0]"
     assert isinstance(barrier, events.BarrierReceived)
     assert barrier.channel == "source[1]->sum[0]"
