@@ -150,6 +150,9 @@ def certify(
     out: Out = OUTPUT,
     require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
     require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
+    waivers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings that may wait: [[waivers]], as in a holdfast.toml.")
+    ] = None,
     kafka_bootstrap: KafkaBootstrap = "",
     s3_endpoint: S3Endpoint = "",
     spark_master: SparkMaster = "",
@@ -165,6 +168,7 @@ def certify(
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.engine.certification.request import Request
+    from holdfast.harness.engine.nights.settings import read_settings
     from holdfast.harness.engine.site.machine import processors
 
     if require not in ("", "certified"):
@@ -194,7 +198,7 @@ def certify(
             system := plugged_into(contract, factory, location, _pairs("--option", option))
         ):
             break  # Its kit runs all the same; on the simulator alone nothing but the kit does.
-        for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs)):
+        for name, value in (("--budget", budget), ("--runs", runs), ("--jobs", jobs), ("--waivers", waivers)):
             if value:
                 raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
         return certify_part(
@@ -226,7 +230,10 @@ def certify(
     )
     _settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     _pass_on(env)
-    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require))
+    aside = read_settings(waivers, Path()).waivers if waivers else ()
+    if waivers and not aside:
+        raise UsageError(f"--waivers: {waivers} waives nothing; write [[waivers]] there, or leave it out.")
+    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=aside)
 
 
 @app.command()
@@ -343,9 +350,17 @@ def run(
 
 @app.command()
 def compare(
-    systems: Annotated[list[str], typer.Argument(metavar="SYSTEM...", help="Registered, or module:name.")],
+    systems: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SYSTEM...",
+            help="Registered, or module:name; SYSTEM=FILE.yaml: its options go before a plan's.",
+        ),
+    ],
     plans: Annotated[list[Path], typer.Option(metavar="PATH", help="A plan, or a folder of plans; repeatable.")],
-    tier: Annotated[Tier, typer.Option(help="Where all of them run.")] = Tier.PROCESS,
+    tier: Annotated[
+        Tier | None, typer.Option(help="Where all of them run; else as processes, or where a system can.")
+    ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Of each plan on each system.")] = 1,
     out: Out = OUTPUT,
     kafka_bootstrap: KafkaBootstrap = "",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from math import ceil
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
+from holdfast.harness.model.verdict import Outcome
 from holdfast.reports.files import write_file
-from holdfast.reports.strip import Scale, rounded_up
+from holdfast.reports.strip import Scale
 from holdfast.reports.svg import element, finite, group, number
 
-COLOURS = ("#3b6ea8", "#c8641b", "#3d8b57", "#8a5a9e")
-_NAMES, _WIDTH, _GAP, _TOP, _ROW, _FOOT = 260, 230, 40, 56, 26, 34
-_TICKS = 4
+COLOURS = ("#3b6ea8", "#c8641b", "#3d8b57", "#8a5a9e", "#a8323e", "#6b6b2f")
+_NAMES, _WIDTH, _GAP, _TOP, _ROW, _FOOT, _NUMBER = 270, 190, 30, 56, 24, 34, 64
 
 
 class Panel(NamedTuple):
@@ -60,20 +60,22 @@ class ComparisonPicture:
 
 
 def picture(compared: ComparedSystems) -> str:
-    """The picture as text: a dot for each value, a bar at the median."""
+    """The picture as text: a dot for each value, a bar at the median, whose number stands to the right. Values of
+    systems are powers of ten apart, so each axis is logarithmic."""
     rows = rows_of(compared)
     systems = list(dict.fromkeys(row.system for row in rows))
     height = _TOP + len(rows) * _ROW + _FOOT
-    width = _NAMES + len(PANELS) * (_WIDTH + _GAP)
+    width = _NAMES + len(PANELS) * (_WIDTH + _NUMBER + _GAP)
     drawn = [element("rect", width=width, height=height, fill="#fff")]
     for at, row in enumerate(rows):
         middle = _TOP + at * _ROW + _ROW / 2
         if at == 0 or rows[at - 1].plan != row.plan:
             drawn.append(_text(8, middle + 4, row.plan))
             drawn.append(_line(8, width - _GAP / 2, _TOP + at * _ROW, _TOP + at * _ROW, "#d5d9de"))
-        drawn.append(_text(_NAMES - 14, middle + 4, row.system, COLOURS[systems.index(row.system) % 4], anchor="end"))
+        colour = COLOURS[systems.index(row.system) % len(COLOURS)]
+        drawn.append(_text(_NAMES - 14, middle + 4, f"{row.system}{_mark(row)}", colour, anchor="end"))
     for index, panel in enumerate(PANELS):
-        drawn.append(_panel(panel, rows, systems, _NAMES + index * (_WIDTH + _GAP)))
+        drawn.append(_panel(panel, rows, systems, _NAMES + index * (_WIDTH + _NUMBER + _GAP)))
     drawn.append(_text(8, 24, "a dot for each value, a bar at the median", "#5a646e", 11))
     box = f"0 0 {width} {height}"
     return f"{element('svg', *drawn, xmlns='http://www.w3.org/2000/svg', viewBox=box, width=width, height=height)}\n"
@@ -92,15 +94,13 @@ def rows_of(compared: ComparedSystems) -> Sequence[Row]:
 
 def _panel(panel: Panel, rows: Sequence[Row], systems: Sequence[str], left: float) -> Markup:
     values = [_known(panel, row) for row in rows]
-    highest = max((each for row in values for each in row), default=1.0) or 1.0
-    step = rounded_up(highest / _TICKS)
-    scale = Scale(0.0, ceil(highest / step) * step)
+    scale = _scale([each for row in values for each in row])
     bottom = _TOP + len(rows) * _ROW
     drawn = [_text(left, 24, panel.title)]
-    for tick in range(round(scale.high / step) + 1):
-        x = left + _WIDTH * scale.share(tick * step)
+    for tick, _ in scale.ticks():
+        x = left + _WIDTH * scale.share(tick)
         drawn.append(_line(x, x, _TOP, bottom, "#e6e9ec"))
-        drawn.append(_text(x, bottom + 18, _written(tick * step), "#5a646e", 10, "middle"))
+        drawn.append(_text(x, bottom + 18, _written(tick), "#5a646e", 10, "middle"))
     for at, (row, known) in enumerate(zip(rows, values, strict=True)):
         colour, middle = COLOURS[systems.index(row.system) % len(COLOURS)], _TOP + at * _ROW + _ROW / 2
         places = [left + _WIDTH * scale.share(value) for value in known]
@@ -114,8 +114,22 @@ def _panel(panel: Panel, rows: Sequence[Row], systems: Sequence[str], left: floa
             )
             bar = element("rect", element("title", words), x=number(x - 1.5), y=number(middle - 9), width=3, height=18,
                           fill=colour)  # fmt: skip
-            drawn.append(bar)
+            median = _text(left + _WIDTH + _NUMBER, middle + 4, _written(statistics.median(known)), colour, 11, "end")
+            drawn += [bar, median]
     return group(drawn)
+
+
+def _scale(values: Sequence[float]) -> Scale:
+    """Powers of ten around all values; 0 is drawn at the left end."""
+    above = [value for value in values if value > 0] or [1.0]
+    low = floor(log10(min(above)))
+    return Scale(10.0**low, 10.0 ** max(ceil(log10(max(above))), low + 1))
+
+
+def _mark(row: Row) -> str:
+    """A verdict that is no pass."""
+    worse = dict.fromkeys(run.outcome.value for run in row.runs if run.outcome not in (None, Outcome.PASS))
+    return f" ({', '.join(worse)})" if worse else ""
 
 
 def _written(value: float) -> str:

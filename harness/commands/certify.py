@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from holdfast.harness.commands import console as consoles
@@ -12,6 +14,7 @@ from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
@@ -20,15 +23,28 @@ from holdfast.harness.model.journal import Journal, Status, Title
 HARNESS_ERROR = 4
 
 
-def certify(request: Request, *, json: bool, verbose: bool, require_certified: bool) -> int:
-    """Certify and report. The report is written also after an interruption."""
+def certify(
+    request: Request, *, json: bool, verbose: bool, require_certified: bool, waivers: Sequence[Waiver] = ()
+) -> int:
+    """Certify and report. The report is written also after an interruption.
+
+    Args:
+        request: what is wanted.
+        json, verbose: how the result is printed.
+        require_certified: less than that title is no success.
+        waivers: of findings that are set aside today.
+    """
     progress = consoles.progress()
+    today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
+    for sentence in expired_in_words(waivers, today):
+        progress.print(sentence, markup=False)
     consoles.offer_sweep(progress, request.folder.parent)
     with listening() as interruption, CaseProgress(progress, request, quiet=json) as observer:
         certification = Certification(request, observer, interruption)
         require_reachable()
         make_folder(request.folder)
         journal = certification.run()
+        journal = with_waivers(journal, waived_findings(journal, waivers, today))
         journal = with_parts(journal, request, interruption, progress)
         broken = write_reports(journal, request.folder, progress)
         point_latest(request.folder)

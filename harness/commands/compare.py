@@ -11,12 +11,13 @@ from pathlib import Path
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.artefacts.files import make_folder, write_readable
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
+from holdfast.harness.engine.cases.compared_setup import setup_of
 from holdfast.harness.engine.cases.side_by_side import side_by_side
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
-from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.machine import processors
 from holdfast.harness.engine.site.services import close_services, require_reachable
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
@@ -27,23 +28,23 @@ COMPARISON = "comparison.json"
 COLUMNS: Sequence[str] = ("plan", "system", "verdict", "running again", "new output", "read again", "checkpoint")
 
 
-def compare(names: Sequence[str], places: Sequence[Path], tier: Tier, runs: int, folder: Path) -> int:
+def compare(names: Sequence[str], places: Sequence[Path], tier: Tier | None, runs: int, folder: Path) -> int:
     """Run each plan on each system, and write table, JSON and picture; 1 if one is refuted, 2 if one says nothing."""
     plans = plans_of(places)
-    systems = [registry.system(name) for name in names]
-    if reason := lacking(tier):
-        raise UsageError(f"tier {tier} {reason}.")
+    setups = [setup_of(name, tier) for name in names]
+    if len({each.name for each in setups}) < len(setups):
+        raise UsageError("two systems have the same name: give the files of their options different ones.")
     require_reachable()
     progress, found = consoles.progress(), list[ComparedRun]()
     make_folder(folder)
     try:
         with listening() as interruption:
-            for run in side_by_side(plans, systems, tier, folder / "runs", interruption, runs):
+            for run in side_by_side(plans, setups, folder / "runs", interruption, runs):
                 progress.print(f"{run.plan} on {run.system}: {_verdict(run)} {run.reason}", markup=False)
                 found.append(run)
     finally:
         close_services()
-    compared = ComparedSystems(shlex.join(["holdfast", *sys.argv[1:]]), tier, tuple(found))
+    compared = ComparedSystems(shlex.join(["holdfast", *sys.argv[1:]]), tuple(found))
     write_readable(folder / COMPARISON, compared)
     written = [folder / COMPARISON]
     for reporter in registry.comparison_reporters():
@@ -55,6 +56,8 @@ def compare(names: Sequence[str], places: Sequence[Path], tier: Tier, runs: int,
     for row in rows:
         console.print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)), markup=False)
     console.print("medians in ms, and in records; in brackets, of how many")
+    if loads := [run.load for run in found if run.outcome is not None]:
+        console.print(f"load of the machine {min(loads):.0f} to {max(loads):.0f}, on {processors()} processors")
     console.print(", ".join(map(str, written)), markup=False)
     if interruption.signal:
         return interruption.exit_code

@@ -14,21 +14,25 @@ class ComparedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         plan: its name.
-        system: with variant.
+        system: with variant, and with the name of the file of its options, if it has one.
+        tier: where it ran.
         outcome: the worst verdict; None: the plan does not apply to the system.
         reason: why it does not apply, why the run says nothing, or what refuted it.
         recoveries: from each landed fault.
         read_again: by restart from a checkpoint, records that had been fed and that it did not cover.
         checkpoints_ms: by completed checkpoint, milliseconds since its trigger.
+        load: how many processes of the machine wanted to compute, on average in the last minute of the run.
     """
 
     plan: str
     system: str
+    tier: Tier
     outcome: Outcome | None
     reason: str = ""
     recoveries: tuple[Recovery, ...] = ()
     read_again: tuple[int, ...] = ()
     checkpoints_ms: tuple[float, ...] = ()
+    load: float = 0.0
 
 
 class ComparedSystems(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,10 +40,8 @@ class ComparedSystems(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         command: that repeats it.
-        tier: where they ran.
         runs: system by system, plan by plan.
     """
 
     command: str
-    tier: Tier
     runs: tuple[ComparedRun, ...]

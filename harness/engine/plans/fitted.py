@@ -9,7 +9,7 @@ from holdfast.harness.engine.plans.validate import check_options, check_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.plan import Plan
-from holdfast.harness.spi.system import Rehearsed, System
+from holdfast.harness.spi.system import OptionUse, Rehearsed, System
 
 MOST_WORKERS = 3
 
@@ -34,6 +34,8 @@ def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
         try:
             check_options(wide, system)
         except NotApplicable:
+            if any(each.use is not OptionUse.UNSUPPORTED for each in system.account(wide)):
+                raise
             wide = replace(wide, options={})  # It has none: it persists when it likes.
         except UsageError:
             if width == MOST_WORKERS:

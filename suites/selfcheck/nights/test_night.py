@@ -188,3 +188,24 @@ def test_a_waived_finding_is_listed_and_does_not_fail_the_night_until_it_expires
     assert f"The waiver of {label} expired on 2020-01-01 (ticket 41): renew or remove it." in capsys.readouterr().out
     assert all(each.waived is not None and each.waived.expired for each in found(the_night()).findings)
     assert found(the_night()).title.value == "REFUSED"
+
+
+def test_a_certificate_is_partial_where_all_that_refutes_it_is_waived(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["certify", WRONG, "--tier", "sim", "--jobs", "1", "--out", "out"]
+    nightly("--reruns", "0")
+    capsys.readouterr()
+    assert cli.execute(words) == 1
+    waivers(expires="2999-12-31")
+    assert cli.execute([*words, "--waivers", "holdfast.toml"]) == 0
+    shown = capsys.readouterr().out
+    assert "WAIVED" in shown
+    assert "waived until 2999-12-31: ticket 41" in " ".join(shown.split())
+    label = waivers(expires="2020-01-01")
+    assert cli.execute([*words, "--waivers", "holdfast.toml"]) == 1
+    assert f"The waiver of {label} expired on 2020-01-01" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_file_that_waives_nothing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("holdfast.toml").write_text('systems = ["reference"]\n')
+    assert cli.execute(["certify", WRONG, "--tier", "sim", "--waivers", "holdfast.toml"]) == cli.WRONG_USAGE
+    assert "holdfast.toml waives nothing" in capsys.readouterr().err

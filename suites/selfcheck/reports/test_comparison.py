@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from holdfast.harness.cli import app
 from holdfast.harness.commands.compare import plans_of, rows_of
 from holdfast.harness.engine.artefacts.plan_file import write_plan
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.cases.compared_setup import read_options, setup_of
+from holdfast.harness.engine.errors import NotApplicable, UsageError
 from holdfast.harness.engine.plans.fitted import fitted
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.views.restarts import checkpoints_ms, read_again
@@ -38,10 +40,11 @@ from holdfast.suites import bench
 
 KILLED = Recovery(0, "kill worker", "worker 0", 120.0, 340.0)
 NEVER = Recovery(1, "kill worker", "worker 1", None, None)
-PASSED = ComparedRun("kill", "reference", Outcome.PASS, "", (KILLED, NEVER), (40,), (5.0, 7.0))
-REFUTED = ComparedRun("kill", "flink", Outcome.FAIL, "EXACT/row-wrong", (), (), (50.0,))
-ELSEWHERE = ComparedRun("rocks", "flink", None, "it has no such backend")
-ALL = ComparedSystems("holdfast compare", Tier.PROCESS, (PASSED, REFUTED, ELSEWHERE))
+PASSED = ComparedRun("kill", "reference", Tier.PROCESS, Outcome.PASS, "", (KILLED, NEVER), (40,), (5.0, 7.0))
+REFUTED = ComparedRun("kill", "flink", Tier.PROCESS, Outcome.FAIL, "EXACT/row-wrong", (), (), (50.0,))
+ELSEWHERE = ComparedRun("rocks", "flink", Tier.PROCESS, None, "it has no such backend")
+PLANS = Path(bench.__file__).with_name("plans")
+ALL = ComparedSystems("holdfast compare", (PASSED, REFUTED, ELSEWHERE))
 
 
 def fed(time_ms: int, partition: int, first: int, end: int) -> Event:
@@ -105,10 +108,12 @@ def test_the_picture_has_a_dot_for_each_value_and_no_row_for_what_does_not_apply
     assert "rocks" not in drawn
     places = [float(x) for x in re.findall(r'cx="([\d.]+)"', drawn)]
     assert places[-1] > places[-2] > places[-3], "the slowest checkpoint is not the one to the right"
+    assert ">flink (fail)<" in drawn
+    assert ">reference<" in drawn
 
 
 def test_nothing_measured_is_drawn_too() -> None:
-    assert "<circle" not in picture(ComparedSystems("", Tier.PROCESS, (ELSEWHERE,)))
+    assert "<circle" not in picture(ComparedSystems("", (ELSEWHERE,)))
 
 
 def test_plans_have_the_names_of_their_files_and_each_name_once(tmp_path: Path) -> None:
@@ -124,10 +129,14 @@ def test_plans_have_the_names_of_their_files_and_each_name_once(tmp_path: Path) 
 
 
 def test_the_plans_beside_the_benchmarks_apply_to_the_reference_runtime() -> None:
-    plans = plans_of([Path(bench.__file__).with_name("plans")])
+    plans = plans_of([PLANS])
     assert len(plans) >= 4
+    for name in ("default", "tuned"):
+        assert read_options(PLANS / f"{name}.yaml")
     for plan in plans.values():
+        tuned = replace(plan, options={**plan.options, **read_options(PLANS / "tuned.yaml")})
         assert fitted(plan, registry.system("reference"), Tier.PROCESS).faults
+        assert fitted(tuned, registry.system("reference"), Tier.PROCESS).options == tuned.options
 
 
 def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
@@ -137,3 +146,38 @@ def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, words)
     assert "reference+A3" in result.stdout, result.output
     assert {path.name for path in next(out.iterdir()).iterdir()} == {"comparison.json", "comparison.svg", "runs"}
+
+
+def test_a_system_is_named_with_the_options_of_a_file_and_runs_where_it_can(tmp_path: Path) -> None:
+    file = tmp_path / "tuned.yaml"
+    file.write_text("# sooner\nheartbeat.timeout: 2 s  # of a death\n\nstate.backend.type: rocksdb\n")
+    tuned = setup_of(f"reference={file}", None)
+    assert (tuned.name, tuned.tier) == ("reference tuned", Tier.PROCESS)
+    assert tuned.options == {"heartbeat.timeout": "2 s", "state.backend.type": "rocksdb"}
+    plain = setup_of("reference", Tier.SIM)
+    assert (plain.name, plain.tier, plain.options) == ("reference", Tier.SIM, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("", "holds no option"), ("heartbeat:\n  timeout: 2 s\n", ":1 is 'heartbeat:'")]
+)
+def test_a_file_without_options_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "tuned.yaml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=why):
+        setup_of(f"reference={file}", None)
+
+
+def test_an_option_that_a_system_has_not_is_no_reason_to_forget_those_that_it_has() -> None:
+    """Only of a system that has none at all they are left out."""
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), options={"execution.checkpointing.interval": "1 s"})
+    unheard = replace(plan, options={**plan.options, "no.such.option": "1"})
+    with pytest.raises(NotApplicable, match=r"no\.such\.option"):
+        fitted(unheard, registry.system("spark"), Tier.SPARK)
+
+
+def test_systems_of_one_name_are_refused(tmp_path: Path) -> None:
+    write_plan(tmp_path / "quiet.json", Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic")))
+    result = CliRunner().invoke(app, ["compare", "reference", "reference", "--plans", str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert "the same name" in str(result.exception)
