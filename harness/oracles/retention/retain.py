@@ -134,10 +134,11 @@ class _Jobs:
         return job
 
     def close(self) -> None:
-        """A job that is over, and whose last coordinator lives on, has done what its policy says."""
+        """A job that is over, and whose last coordinator lives on, has done what its policy says. One that never began
+        to run has taken over nothing that it was given."""
         for job in self.jobs.values():
             ended = job.ended
-            if ended is None or ended.node in self.exempt.dead or self.history.end.problem:
+            if ended is None or not job.started or ended.node in self.exempt.dead or self.history.end.problem:
                 continue
             for checkpoint, event in self._within_reach(job, ended.node):
                 if self.exempt.hold(ended, self.exempt.metadata_of(event)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.harness.model import events
+from holdfast.harness.model import events, profile
 from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.plan import FaultSpec
@@ -152,6 +152,24 @@ def kept_though_seen() -> History:
 @near("kept-wrongly")
 def never_seen() -> History:
     return _fails_unread(1)
+
+
+def _claims_and_fails(*begun: events.Event) -> History:
+    """A job is given a savepoint, which it is to own, and fails."""
+    saved = events.SavepointCompleted(checkpoint=1, path=file(1).path, files=(file(1),))
+    submitted = at("", events.JobSubmitted(path=file(1).path, checkpoint=1), attempt=1_000)
+    failed = at("", events.JobSwitched(status=events.JobStatus.FAILED), attempt=1_001)
+    return story(saved, ended(), submitted, *begun, failed, options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})
+
+
+@bad("kept-wrongly")
+def claimed_and_kept() -> History:
+    return _claims_and_fails(at("", events.AttemptStarted(restored_checkpoint=1), attempt=1_001))
+
+
+@near("kept-wrongly")
+def given_and_never_begun_from() -> History:
+    return _claims_and_fails()
 
 
 @bad("discarded-wrongly")
