@@ -159,7 +159,9 @@ def _claims_and_fails(*begun: events.Event) -> History:
     saved = events.SavepointCompleted(checkpoint=1, path=file(1).path, files=(file(1),))
     submitted = at("", events.JobSubmitted(path=file(1).path, checkpoint=1), attempt=1_000)
     failed = at("", events.JobSwitched(status=events.JobStatus.FAILED), attempt=1_001)
-    return story(saved, ended(), submitted, *begun, failed, options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"})
+    return story(
+        saved, whole(2), ended(dropped(2)), submitted, *begun, failed, options={**INTERVAL, profile.CLAIM_MODE: "CLAIM"}
+    )
 
 
 @bad("kept-wrongly")
