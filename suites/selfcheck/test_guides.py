@@ -32,7 +32,10 @@ NEEDS_MORE = frozenset(
         "holdfast flink install 1.20.1",
         "holdfast certify flink+./orders.jar --tier process --budget 5min",
         "holdfast certify flink+1.20.1 --tier process --rule UNA-04",
-        "holdfast compare reference flink --plans suites/bench/plans",
+        "holdfast certify flink+1.20.1 --tier process --rule UNA-04 --waivers known.toml",
+        "holdfast compare reference flink spark --plans suites/bench/plans",
+        "holdfast compare reference flink=suites/bench/plans/default.yaml flink=suites/bench/plans/tuned.yaml spark "
+        "--plans suites/bench/plans",
         "holdfast certify spark+./orders.py --tier containers",
     }
 )
