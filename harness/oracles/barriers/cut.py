@@ -31,6 +31,7 @@ from holdfast.harness.oracles.barriers.channel_trace import (
     elements,
 )
 from holdfast.harness.oracles.barriers.held_state import judge_held
+from holdfast.harness.oracles.barriers.left_behind import in_order_but_left_behind
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import layout_of, widest_layout
@@ -118,7 +119,7 @@ def _judge_order(history: History, channel: Channel, findings: Findings, aligned
     held = channel.held if aligned_mode else []
     for start, end in held:
         findings.check("held-records", sum(element >= 0 for element in received[start:end]))
-    if received == sent[: len(received)]:
+    if received == sent[: len(received)] or in_order_but_left_behind(history, channel):
         return
     place = next(i for i, element in enumerate(received) if i >= len(sent) or element != sent[i])
     clause = "held-records" if any(start <= place < end for start, end in held) else "channel-order"

@@ -53,6 +53,19 @@ def unaligned_without_a_timeout() -> History:
 
 
 @near("aligned-too-long")
+def a_source_has_nothing_to_align() -> History:
+    """The trigger is on its way for longer than the timeout."""
+    return story(
+        AttemptStarted(),
+        CheckpointTriggered(checkpoint=1, participants=()),
+        WAITED_MS,
+        SnapshotTaken(subtask="source[0]", checkpoint=1),
+        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=True),
+        options=PATIENT,
+    )
+
+
+@near("aligned-too-long")
 def unaligned_behind_the_timeout() -> History:
     return _snapshot(WAITED_MS, unaligned=True)
 
