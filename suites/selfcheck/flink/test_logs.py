@@ -103,6 +103,17 @@ def test_a_claimed_checkpoint_is_dropped_like_an_own_one_and_one_that_is_the_use
     assert list(master.over(frozenset({"/savepoints/s/_metadata"}))) == [], "it is there, and was reported as dropped"
 
 
+def test_what_a_store_in_zookeeper_cleans_and_does_not_discard_is_left_to_the_user() -> None:
+    kept = (CLEANER, "Clean checkpoint 1 parallel-mode=true shouldDiscard=false")
+    master = a_master()
+    heard([*BEGUN, (COORDINATOR, TRIGGERED)], master)
+    [published] = heard([kept], master)
+    assert isinstance(published, events.MetadataPublished)
+    [left] = heard([kept], master)
+    assert isinstance(left, events.CheckpointRetained)
+    assert left.checkpoint == 1
+
+
 def test_a_job_that_is_over_begins_no_attempt_when_another_one_is_refused() -> None:
     master = a_master()
     heard(BEGUN, master)
@@ -279,6 +290,16 @@ def test_in_at_least_once_mode_the_barrier_is_of_the_task_whose_thread_it_is() -
     assert subtask == "sum[0]"
     assert isinstance(barrier, events.BarrierReceived)
     assert barrier.channel == "source[1]->sum[0]"
+
+
+def test_a_task_with_one_input_begins_a_checkpoint_by_the_barrier_that_is_not_logged() -> None:
+    log = WorkerLog(a_master())
+    begins = "Starting checkpoint 4 CheckpointOptions on task sink: Writer -> sink: Committer (2/2)#0"
+    logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
+    [(subtask, received)] = log.events(Line(t=0.0, c=logger, m=begins))
+    assert isinstance(received, events.BarrierReceived)
+    assert (subtask, received.channel, received.checkpoint) == ("sink[1]", "sum[1]->sink[1]", 4)
+    assert list(log.events(Line(t=0.0, c=logger, m=begins.replace("sink: Writer", "sum -> sink: Writer")))) == []
 
 
 def test_a_record_has_its_place_in_its_channel() -> None:

