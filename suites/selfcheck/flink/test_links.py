@@ -42,6 +42,28 @@ def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -
     ]
 
 
+def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undone_before() -> None:
+    relay, hosts = Scripted(), dict[int, int]()
+
+    def host(worker: Target) -> int:
+        try:
+            return hosts[worker.index]
+        except KeyError:
+            raise OSError(f"{worker} runs nothing at the moment.") from None
+
+    links = RelayedLinks(relay, flink(), host)  # type: ignore[arg-type]
+    links.slow(BETWEEN, 20)
+    links.slow(BETWEEN, 30)
+    assert not links.whole(BETWEEN, "slow", 20)
+    links.restore(BETWEEN, "slow", 30)
+    assert relay.orders == []
+    hosts[0] = hosts[1] = 2
+    links.tend()
+    links.tend()
+    assert relay.orders == [("slow", Target(Role.WORKER, 2), 20)]
+    assert links.whole(BETWEEN, "slow", 30)
+
+
 @pytest.mark.parametrize(("channel", "problem"), [(0, "within one"), (1, ""), (2, ""), (3, "within one")])
 def test_only_what_leaves_a_task_manager_is_relayed(channel: int, problem: str) -> None:
     found = unreached(flink(), Target(Role.CHANNEL, channel))
