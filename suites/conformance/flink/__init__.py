@@ -8,6 +8,7 @@ Rules of this package:
 
 from holdfast.suites.conformance.flink import (
     checkpoints,
+    connected,
     ends,
     jars,
     links,
@@ -26,4 +27,5 @@ CASES = (
     *links.CASES,
     *storing.CASES,
     *submissions.CASES,
+    *connected.CASES,
 )
