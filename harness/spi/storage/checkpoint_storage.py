@@ -39,7 +39,8 @@ class StorageContext(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         uri: where, such as `s3://bucket/prefix`; jobs may share it, and see nothing of each other (STO-08).
-        job: whose checkpoints these are.
+        job: whose checkpoints these are. Any printable text of 1 to 80 bytes in UTF-8 is a name, such as `a/b` or `..`,
+            and any other text is another job (STO-08). A longer one may be refused by ValueError, and is never cut.
         options: those of `StorageDescription.options` that the user has set. Keys and passwords never are among them.
     """
 

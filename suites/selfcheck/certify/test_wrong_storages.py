@@ -61,6 +61,8 @@ KILLED_BY = {
     "jobs-share": "STO-08/jobs",
     "jobs-without-slash": "STO-08/jobs",
     "jobs-without-case": "STO-08/jobs",
+    "jobs-without-signs": "STO-08/names",
+    "jobs-are-cut": "STO-08/names",
     "replaces-metadata": "STO-01/published",
     "newer-publishes-again": "STO-01/another-epoch",
     "remembers-its-own": "STO-08/one-checkpoint",

@@ -1,4 +1,4 @@
-"""STO-05, STO-08: a newer epoch fences all older ones; jobs on one place see nothing of each other."""
+"""STO-05, STO-08: a newer epoch fences all older ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from holdfast.suites.certify.outside.bench import EXCLUSIVE, OUTLIVES_PROCESS, b
 from holdfast.suites.certify.outside.telling import Act
 
 CONTENT = bytes_of(300)
-JOBS = ("job", "job-2", "jo", "Job", "job/2", "..", ".", "job 3", "chk-1", "shared", "jöb", "job%2F2")
 MOST_STOPS = 60
 """Points at which a late writer stands still; of more, evenly spread ones are taken."""
 
@@ -133,36 +132,9 @@ def late(bench: Bench) -> None:
         number += width
 
 
-def jobs(bench: Bench) -> None:
-    storages = {job: bench.storage(job) for job in JOBS}
-    references, pointers, seen = {}, {}, {}
-    for number, (job, storage) in enumerate(storages.items(), start=1):
-        bench.step(f"job {job!r} claims epoch {number}, writes and publishes")
-        storage.claim(number)
-        references[job] = bench.write(storage.streams(1, number), "state", job.encode(), Scope.SHARED)
-        pointers[job] = storage.finish(1, number, job.encode())
-        seen[job] = [references[job].path, *storage.list_folder("chk-1")]
-    for job, storage in storages.items():
-        bench.require_files(storage, "", seen[job])
-        bench.require_content(storage.streams(1, 1), references[job], job.encode())
-        bench.require_metadata(storage, pointers[job], job.encode())
-    first, *rest = JOBS
-    bench.step(f"job {first!r} drops and deletes all that it has, and is claimed again")
-    storages[first].claim(1_000)
-    storages[first].drop(1, 1_000)
-    storages[first].delete([references[first]], 1_000)
-    bench.require_files(storages[first], "", [])
-    for number, job in enumerate(rest, start=2):
-        bench.require_files(storages[job], "", seen[job])
-        bench.require_content(storages[job].streams(1, number), references[job], job.encode())
-        bench.require_metadata(storages[job], pointers[job], job.encode())
-        bench.write(storages[job].streams(2, number), "goes-on", b"")
-
-
 CHECKS = (
     Check("STO-05/fenced", "Nothing that is done for a fenced epoch has an effect.", fenced),
     Check("STO-08/claims", "The greatest epoch wins, and a claim may be repeated.", claims),
     Check("STO-05/late", "A write that began before the claim comes in time, or has no effect.", late,
           frozenset({OUTLIVES_PROCESS, EXCLUSIVE}), ("stood-still",)),
-    Check("STO-08/jobs", "Two jobs on one place see nothing of each other.", jobs),
 )  # fmt: skip

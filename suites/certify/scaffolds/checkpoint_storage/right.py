@@ -25,6 +25,7 @@ from holdfast.harness.spi.storage import Scope, StorageContext, StorageDescripti
 
 DESCRIPTION = StorageDescription(name="example", max_file_bytes=8 << 20)
 DIGEST_BYTES = 32
+MAX_NAME = 255
 EPOCHS = "_epochs"
 METADATA = "_metadata"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
@@ -43,7 +44,10 @@ class Storage:
         if parts.scheme != "file" or parts.netloc or not parts.path:
             raise ValueError(f"{context.uri!r} is no folder: write file:///folder.")
         # Quoted and behind a word: a job may be called `..`, or as a part of another one's path.
-        self.folder = Path(unquote(parts.path)) / f"job-{quote(context.job, safe='')}"
+        name = f"job-{quote(context.job, safe='')}"
+        if len(name) > MAX_NAME:
+            raise ValueError(f"job {context.job[:20]!r}... has too long a name for a folder: {len(name)} characters.")
+        self.folder = Path(unquote(parts.path)) / name
         self.closed = False
         try:
             self.make_folder(self.folder / EPOCHS)
