@@ -58,6 +58,14 @@ class Bench(OutsideBench):
         storage.claim(epoch)
         return storage, epoch
 
+    def leave(self, made: CheckpointStorage) -> None:
+        epoch = self.next_epoch()
+        made.claim(epoch)
+        self.write(made.streams(1, epoch), f"left-by-{epoch}", b"left", Scope.SHARED)
+
+    def finds(self, made: CheckpointStorage) -> bool:
+        return bool(list(made.list_folder("shared")))
+
     def next_epoch(self) -> int:
         self._epoch += 1
         return self._epoch

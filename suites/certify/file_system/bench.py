@@ -33,6 +33,12 @@ class Bench(OutsideBench):
         """A file system as another process would make it; closed at the end of the check."""
         return cast("FileSystem", self.make(folder, options))
 
+    def leave(self, made: FileSystem) -> None:
+        self.publish(made, f"left-{len(self.steps)}", b"left")
+
+    def finds(self, made: FileSystem) -> bool:
+        return bool(list(made.paths("")))
+
     # ---------------------------------------------------------------- calls, with what is expected of them
     def begin(self, files: FileSystem, path: str, content: bytes, pieces: int = 1) -> Upload:
         """A file that is written, and not published."""

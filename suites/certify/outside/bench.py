@@ -87,6 +87,14 @@ class OutsideBench:
         self._made.append(made)
         return made
 
+    def leave(self, made: Any) -> None:
+        """Store something of `own` by it."""
+        raise NotImplementedError
+
+    def finds(self, made: Any) -> bool:
+        """Whether it lists what was left."""
+        raise NotImplementedError
+
     def move(self) -> None:
         """Everything lies somewhere else from now on.
 

@@ -15,6 +15,10 @@ from uuid import uuid4
 from holdfast.fixtures.host.changing_folder import files_below
 from holdfast.suites.certify.check import CannotTry
 
+AWKWARD = "a b%20c \u00e4+#?&=d"
+"""A name of a folder, of which a URI encodes almost every sign."""
+_NAMED_AS_WRITTEN = "names of places are there as they are written in a URI"
+
 
 class Location(Protocol):
     """A place of one check's own.
@@ -51,6 +55,13 @@ class Location(Protocol):
     def moved(self) -> Location:
         """The same content at another place; here nothing is left."""
 
+    def awkward(self) -> Location:
+        """A place within this one, whose URI is not how its name is written.
+
+        Raises:
+            CannotTry: names and URIs are the same here.
+        """
+
     def close(self) -> None:
         """Remove all of it."""
 
@@ -60,11 +71,11 @@ class Folder:
 
     far = False
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None = None, name: str = "") -> None:
         if parent is None:
             self.path = Path(mkdtemp(prefix="holdfast-kit-"))
         else:
-            self.path = parent / f"holdfast-kit-{uuid4().hex}"
+            self.path = parent / (name or f"holdfast-kit-{uuid4().hex}")
         self.uri = self.path.as_uri()
         self.unreachable = Path("/proc/holdfast").as_uri()
 
@@ -88,6 +99,9 @@ class Folder:
         if self.path.exists():
             move(self.path, other.path)
         return other
+
+    def awkward(self) -> Location:
+        return Folder(self.path, AWKWARD)
 
     def close(self) -> None:
         rmtree(self.path, ignore_errors=True)
@@ -137,6 +151,9 @@ class Bucket:
             self.remove(name)
         return other
 
+    def awkward(self) -> Location:
+        raise CannotTry(_NAMED_AS_WRITTEN)
+
     def close(self) -> None:
         for name in self.names():
             self.remove(name)
@@ -171,6 +188,9 @@ class Elsewhere:
 
     def moved(self) -> Location:
         raise CannotTry("what lies there cannot be moved from outside")
+
+    def awkward(self) -> Location:
+        raise CannotTry(_NAMED_AS_WRITTEN)
 
     def close(self) -> None:
         pass

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from holdfast.harness.spi import SPI_VERSION
 from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.check import CannotTry, Check, Violation
-from holdfast.suites.certify.outside.bench import OutsideBench
+from holdfast.suites.certify.outside.bench import OUTLIVES_PROCESS, OutsideBench
 
 
 def description(bench: OutsideBench) -> None:
@@ -45,6 +48,25 @@ def _at(bench: OutsideBench, uri: str) -> object:
     return bench.at(uri, bench.own, bench.options)
 
 
+def place(bench: OutsideBench) -> None:
+    """A folder has a name that its URI encodes; then the process works in another folder."""
+    there = bench.location.awkward()
+    made = bench.make(bench.own, uri=there.uri)
+    with TemporaryDirectory() as temporary:
+        # So deep that a relative path which fitted before leads somewhere else.
+        elsewhere = Path(temporary, *["deeper"] * len(Path.cwd().parts))
+        elsewhere.mkdir(parents=True)
+        with chdir(elsewhere):
+            bench.step(f"store something at {there.uri}, while the process works in another folder")
+            bench.leave(made)
+    if not there.names():
+        raise Violation(bench.rule, f"what was stored at {there.uri} does not lie in the folder that this URI names.")
+    for uri in (there.uri, f"{there.uri}/"):
+        bench.step(f"list what is at {uri}")
+        if not bench.finds(bench.make(bench.own, uri=uri)):
+            raise Violation(bench.rule, f"what was stored at {there.uri} is not found at {uri}.")
+
+
 def unreachable(bench: OutsideBench) -> None:
     if not bench.location.unreachable:
         raise CannotTry("it has no place that could not be reached")
@@ -61,5 +83,7 @@ CHECKS: tuple[Check[Any], ...] = (
     Check("CFG-05/description", "Its description is complete, and stays the same.", description),
     Check("CFG-05/options", "An unknown option is refused by name; defaults are accepted.", options),
     Check("CFG-05/uris", "A URI of another kind is refused where it is made.", uris),
+    Check("CFG-05/place", "A URI means one folder, whatever that is called and wherever a process works.", place,
+          frozenset({OUTLIVES_PROCESS})),
     Check("CFG-05/unreachable", "A place that cannot be reached is refused where it is made.", unreachable),
-)
+)  # fmt: skip

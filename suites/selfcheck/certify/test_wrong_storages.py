@@ -74,6 +74,11 @@ KILLED_BY = {
     "drops-by-beginning": "STO-03/dropped",
     "drops-everything-of-it": "STO-03/dropped",
     "drops-metadata-alone": "STO-03/dropped",
+    "hides-dots": "STO-03/listed",
+    "leaves-dots": "STO-03/dropped",
+    "cuts-names": "STO-02/names",
+    "one-reader-for-all": "STO-07/in-turns",
+    "holds-open": "STO-02/freed",
     "hides-metadata": "STO-03/dropped",
     "folders-alone": "STO-10/pointers",
     "any-file": "STO-10/pointers",
@@ -81,6 +86,9 @@ KILLED_BY = {
     "newest-for-missing": "STO-10/pointers",
     "ignores-options": "CFG-05/options",
     "any-uri": "CFG-05/uris",
+    "as-written": "CFG-05/place",
+    "from-here": "CFG-05/place",
+    "each-slash": "CFG-05/place",
     "found-out-later": "CFG-05/unreachable",
     "of-another-version": "CFG-05/description",
 }
@@ -97,6 +105,9 @@ BY_OTHER_PROCESSES = {
     "not-synchronised": "ASY-03/synchronised",
     "folder-not-synchronised": "ASY-03/synchronised",
     "first-thousand": "STO-03/many",
+    "resolves-once": "STO-07/seen-again",
+    "misses-once": "STO-07/seen-again",
+    "asks-once": "STO-05/fenced-elsewhere",
 }
 """What takes longer: processes that die, or stand still."""
 BY_PROGRAMS = ("forgets-the-older", "drops-by-beginning", "newer-publishes-again")

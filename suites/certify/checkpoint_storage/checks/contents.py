@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from holdfast.harness.spi.storage import Scope
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench
-from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of
+from holdfast.suites.certify.outside.bench import MEBIBYTE, OUTLIVES_PROCESS, bytes_of, differs
 from holdfast.suites.certify.outside.telling import Act
 
 SIZES = (0, 1, 63, 64, 4_095, 4_096, 4_097, 100_000, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 11 * MEBIBYTE)
@@ -89,6 +91,20 @@ def ranges(bench: Bench) -> None:
         )
 
 
+def in_turns(bench: Bench) -> None:
+    """Both halves of a file are read at a time, a piece of each in turn."""
+    storage, epoch = bench.coordinator()
+    streams = storage.streams(1, epoch)
+    half = 3 * MEBIBYTE if bench.takes(6 * MEBIBYTE) else 50_000
+    content = bytes_of(2 * half)
+    reference = bench.write(streams, "halves", content)
+    bench.step("read both halves in turns, piece by piece")
+    pieces = zip_longest(streams.read(reference, 0, half), streams.read(reference, half, half), fillvalue=b"")
+    for read, right in zip(map(b"".join, zip(*pieces, strict=True)), (content[:half], content[half:]), strict=True):
+        if read != right:
+            raise Violation(bench.rule, f"a range that was read in turns with another one {differs(read, right)}.")
+
+
 def another_process(bench: Bench) -> None:
     storage, epoch = bench.coordinator()
     content = bytes_of(100_000)
@@ -133,6 +149,7 @@ CHECKS = (
     Check("STO-07/small-pieces", "Many small pieces become one file, and bytes of any kind stay.", small_pieces),
     Check("STO-07/side-by-side", "Files that are written in turns do not mix.", side_by_side),
     Check("STO-07/ranges", "A range is exactly that range.", ranges),
+    Check("STO-07/in-turns", "Two reads that go on at a time do not mix.", in_turns),
     Check("STO-07/another-process", "What one process stores another reads.", another_process,
           frozenset({OUTLIVES_PROCESS})),
     Check("ASY-03/synchronised", "What is committed survives a loss of power.", durable, frozenset({OUTLIVES_PROCESS})),

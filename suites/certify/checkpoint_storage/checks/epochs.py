@@ -27,7 +27,7 @@ def fenced(bench: Bench) -> None:
     seen = list(ours.list_folder(""))
     theirs, newer = bench.coordinator()
     bench.require_files(theirs, "", seen)
-    for what, call in _everything(ours, epoch):
+    for what, call in calls_of(ours, epoch):
         bench.refuses(f"{what} of the older epoch", Fenced, call)
         bench.require_files(theirs, "", seen)
     bench.refuses("commit of a stream that began before", Fenced, begun.commit)
@@ -48,7 +48,8 @@ def fenced(bench: Bench) -> None:
     bench.require_files(theirs, "", [taken.path, *theirs.list_folder("chk-2")])
 
 
-def _everything(storage: CheckpointStorage, epoch: int) -> Sequence[tuple[str, Callable[[], object]]]:
+def calls_of(storage: CheckpointStorage, epoch: int) -> Sequence[tuple[str, Callable[[], object]]]:
+    """All that changes something, in words."""
     reference = next(iter(storage.list_folder("shared")))
     gone = FileReference(reference, len(CONTENT), 0)
 

@@ -12,6 +12,8 @@ from holdfast.suites.certify.checkpoint_storage.bench import Bench
 FOLDERS = ("", "chk-1", "chk-1/", "chk-10", "chk-2", "shared", "taskowned")
 PREFIXES = (1, 10, 11, 100, 2)
 """The name of one is the beginning of the names of others."""
+HIDDEN = (".hidden", "_private")
+"""Names that some listings leave out."""
 WRITERS_FAR = 16
 """Threads that write many files where each is a number of requests."""
 
@@ -24,6 +26,8 @@ def dropped(bench: Bench) -> None:
         paths[checkpoint] = {
             scope: bench.write(streams, f"file-{checkpoint}", b"%d" % checkpoint, scope).path for scope in Scope
         }
+        for name in HIDDEN:
+            bench.write(streams, name, b"hidden")
         storage.finish(checkpoint, epoch, b"metadata %d" % checkpoint)
     there = set(storage.list_folder(""))
     before = bench.raw()
@@ -31,8 +35,8 @@ def dropped(bench: Bench) -> None:
         own = set(storage.list_folder(f"chk-{checkpoint}"))
         if paths[checkpoint][Scope.EXCLUSIVE] not in own:
             raise Violation(bench.rule, f"the exclusive file of checkpoint {checkpoint} is not in chk-{checkpoint}.")
-        if len(own) != 2:
-            raise Violation(bench.rule, f"chk-{checkpoint} holds {sorted(own)}; its file and its metadata are right.")
+        if len(own) != 2 + len(HIDDEN):
+            raise Violation(bench.rule, f"chk-{checkpoint} holds {sorted(own)}; its files and its metadata are right.")
         for attempt in ("drop", "drop again"):
             bench.step(f"{attempt} {checkpoint}")
             storage.drop(checkpoint, epoch)
@@ -41,8 +45,10 @@ def dropped(bench: Bench) -> None:
         bench.refuses(f"resolve chk-{checkpoint}", FileNotFoundError, storage.resolve, f"chk-{checkpoint}")
     for checkpoint in (11, 100, 2):
         bench.require_metadata(storage, f"chk-{checkpoint}", b"metadata %d" % checkpoint)
-    if bench.raw() > before - 4 >= 0:
-        raise Violation(bench.rule, f"of 4 files that were dropped, {before - bench.raw()} are gone from the place.")
+    number = 2 * (2 + len(HIDDEN))
+    if bench.raw() > before - number >= 0:
+        gone = before - bench.raw()
+        raise Violation(bench.rule, f"of {number} files that were dropped, {gone} are gone from the place.")
     bench.step("drop what never was")
     storage.drop(77, epoch)
     bench.require_files(storage, "", sorted(there))
@@ -54,7 +60,7 @@ def listed(bench: Bench) -> None:
         bench.require_files(storage, folder, [])
     paths = []
     for checkpoint in PREFIXES:
-        for name in ("b", "a", "a-b", "a.b", "ab"):
+        for name in ("b", "a", "a-b", "a.b", "ab", *HIDDEN):
             paths.append(bench.write(storage.streams(checkpoint, epoch), name, b"content").path)
     paths += [bench.write(storage.streams(1, epoch), name, b"", Scope.SHARED).path for name in ("chk-1", "s", "shared")]
     paths += [bench.write(storage.streams(1, epoch), name, b"x", Scope.TASK_OWNED).path for name in ("t", "chk-1")]

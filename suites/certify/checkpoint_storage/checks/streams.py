@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from gc import collect
+from pathlib import Path
+
 from holdfast.harness.spi.storage import Scope
-from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.checkpoint_storage.bench import Bench, content_of
 from holdfast.suites.certify.outside.bench import MEBIBYTE, bytes_of, shortened
 
 CONTENT = bytes_of(300)
 LONG = bytes(range(256)) * 5
+OPEN_FILES = Path("/proc/self/fd")
+ROUNDS = 5
+LONG_NAMES = ("n" * 100, "n" * 200, "n" * 199 + "m")
 TWO_TOKENS = (
     (b"", b"\x00"), (b"a", b"a\x00"), (b"a", b"A"), (b"\xff", b"\xfe"), (LONG, LONG[:-1]), (LONG, LONG[:-1] + b"x"),
 )  # fmt: skip
@@ -151,7 +157,7 @@ def names(bench: Bench) -> None:
         bench.refuses(f"create {name!r}", ValueError, streams.create, Scope.SHARED, name, b"t")
     bench.require_nothing_left(before, "a name that was refused", "STO-02")
     written = {}
-    for name in ("-", "...", "a..b", "_", "A", "a", "a.tmp", "a-1", "0", "n" * 100, "chk-1", "shared"):
+    for name in ("-", "...", "a..b", "_", "A", "a", "a.tmp", "a-1", "0", *LONG_NAMES, "chk-1", "shared"):
         for scope in Scope:
             written[scope, name] = bench.write(streams, name, name.encode(), scope)
     for (_, name), reference in written.items():
@@ -187,6 +193,28 @@ def closed(bench: Bench) -> None:
     bench.require_metadata(other, pointer, b"metadata")
 
 
+def freed(bench: Bench) -> None:
+    """Storages are used and closed, one after the other: what each of them held open is closed."""
+    bench.coordinator()
+    if not OPEN_FILES.is_dir() or bench.location.far:
+        raise CannotTry("nobody sees what it holds open")
+    held = []
+    for number in range(ROUNDS):
+        storage, epoch = bench.coordinator()
+        streams = storage.streams(1, epoch)
+        reference = bench.write(streams, f"file-{number}", CONTENT)
+        bench.require_content(streams, reference, CONTENT)
+        storage.resolve(storage.finish(epoch, epoch, b"metadata"))
+        streams.create(Scope.SHARED, "given-up", b"token").cancel()
+        bench.step("close")
+        storage.close()
+        del storage, streams
+        collect()
+        held.append(len(list(OPEN_FILES.iterdir())))
+    if held[-1] - held[0] >= ROUNDS - 1:
+        raise Violation(bench.rule, f"behind {ROUNDS} storages, each closed, so many files are open: {held}.")
+
+
 CHECKS = (
     Check("STO-01/invisible", "Nothing is visible before its commit.", invisible,
           windows=("looked-before-the-commit",)),
@@ -196,5 +224,6 @@ CHECKS = (
     Check("STO-02/losers", "Who loses a name takes nothing away.", cancelled_beside),
     Check("STO-02/deleted", "Deleting is idempotent, and removes nothing else.", deleted),
     Check("STO-02/names", "Names are one segment, and each leads to a file of its own.", names),
+    Check("STO-02/freed", "A closed storage holds nothing open.", freed),
     Check("STO-02/closed", "A closed storage says so, and what it stored stays.", closed),
 )  # fmt: skip
