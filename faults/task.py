@@ -80,22 +80,22 @@ class SlowTask:
         return control.whole(spec.target, self._delay_ms(spec))
 
     def landed(self, history: History, fault: int) -> bool:
-        """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow. Of a
-        system that shows no batches, it reports that it was held up twice."""
+        """The subtask processed at least two batches meanwhile, most of them so far apart as it was made slow; or it
+        reports itself that it was held up twice."""
         window = window_of(history, fault)
         if window is None:
             return False
         plan = history.plan
         spec = plan.faults[fault]
         subtask = subtasks(plan.job, plan.topology)[spec.target.index]
+        held_up = [event for event in history.of(StorageSlowed) if event.path == subtask]
+        if sum(window.holds(event.time_ns) for event in held_up) > 1:
+            return True
         times_ns = [
             event.time_ns
             for event in history.of(BatchProcessed)
             if event.channel.endswith(f"->{subtask}") and window.holds(event.time_ns)
         ]
-        if not times_ns:
-            held_up = [event for event in history.of(StorageSlowed) if event.path == subtask]
-            return sum(window.holds(event.time_ns) for event in held_up) > 1
         gaps_ns = [later - earlier for earlier, later in pairwise(times_ns)]
         apart = sum(4 * gap_ns >= 3 * self._delay_ms(spec) * _MILLISECOND_NS for gap_ns in gaps_ns)
         return bool(gaps_ns) and 2 * apart >= len(gaps_ns)

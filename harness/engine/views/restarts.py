@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
     CheckpointTriggered,
+    FaultHealed,
     FaultInjected,
     SourceEmitted,
 )
@@ -38,8 +40,16 @@ def read_again(history: History) -> tuple[int, ...]:
 
 
 def checkpoints_ms(history: History) -> tuple[float, ...]:
-    """By completed checkpoint, milliseconds since its trigger, in the order in which they completed."""
-    triggered = {event.checkpoint: event.time_ns for event in history.of(CheckpointTriggered)}
+    """By completed checkpoint, milliseconds since its trigger, in the order in which they completed. Where tasks were
+    made slow, of those alone that were triggered meanwhile: what is measured then is back-pressure."""
+    slow = [event for event in history.of(FaultInjected) if Consequence.SLOWS_TASK in (event.may_cause or ())]
+    healed_ns = {event.fault: event.time_ns for event in history.of(FaultHealed)}
+    stretches = [(event.time_ns, healed_ns.get(event.fault, history.end.ended_ns)) for event in slow]
+    triggered = {
+        event.checkpoint: event.time_ns
+        for event in history.of(CheckpointTriggered)
+        if not stretches or any(begin_ns <= event.time_ns < end_ns for begin_ns, end_ns in stretches)
+    }
     return tuple(
         (event.time_ns - triggered[event.checkpoint]) / 1e6
         for event in history.of(CheckpointCompleted)

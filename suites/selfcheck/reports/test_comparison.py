@@ -20,11 +20,13 @@ from holdfast.harness.engine.views.restarts import checkpoints_ms, read_again
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
+from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
     CheckpointTriggered,
     Event,
+    FaultHealed,
     FaultInjected,
     SourceEmitted,
 )
@@ -88,6 +90,14 @@ def test_a_checkpoint_lasts_from_its_trigger_to_its_completion() -> None:
     triggered = at(10, CheckpointTriggered(checkpoint=1, participants=()))
     never = at(20, CheckpointTriggered(checkpoint=2, participants=()))
     assert checkpoints_ms(history(triggered, never, completed(25, 1))) == (15.0,)
+
+
+def test_under_back_pressure_those_checkpoints_count_that_begin_while_it_lasts() -> None:
+    slow = FaultInjected(fault=0, fault_kind="slow-task", target="task[2]", may_cause=(Consequence.SLOWS_TASK,))
+    healed = FaultHealed(fault=0, fault_kind="slow-task", target="task[2]")
+    begun = [at(time_ms, CheckpointTriggered(checkpoint=time_ms, participants=())) for time_ms in (10, 30, 60)]
+    events = [at(20, slow), at(50, healed), *begun, completed(12, 10), completed(90, 30), completed(61, 60)]
+    assert checkpoints_ms(history(*events)) == (60.0,)
 
 
 def test_the_table_has_a_row_for_each_plan_and_system_and_tells_what_does_not_apply() -> None:
