@@ -1,0 +1,48 @@
+"""Findings about Flink that are kept: each history shows its own still, without a Flink, and a waiver means it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.systems.flink.system import Flink
+from holdfast.harness.engine.artefacts.stored_run import read_run
+from holdfast.harness.engine.executor.judge import judge
+from holdfast.harness.engine.nights.settings import read_settings
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.history import History
+from holdfast.suites import findings
+
+KEPT = Path(findings.__path__[0])
+WAIVERS = read_settings(KEPT / "waivers.toml", KEPT).waivers
+REFUTED = {"FLINK-37870": {"CUT/begins-aligned"}}
+"""By folder, the clauses that refute the version of its plan."""
+
+
+def kept(name: str) -> tuple[History, set[str]]:
+    """A history, and the clauses that refute it."""
+    history, _ = read_run(KEPT / name)
+    system = registry.system(history.plan.system)
+    verdicts = judge(history, registry.toolbox().oracles, system.evidence())
+    return history, {f"{verdict.oracle}/{anomaly.clause}" for verdict in verdicts for anomaly in verdict.anomalies}
+
+
+def test_each_folder_is_judged_here() -> None:
+    assert {folder.parent.name for folder in KEPT.glob("*/plan.json")} == set(REFUTED)
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_a_kept_history_shows_its_finding(name: str) -> None:
+    history, clauses = kept(name)
+    assert clauses == REFUTED[name]
+    waived = [waiver for waiver in WAIVERS if waiver.reason.startswith(f"{name}:")]
+    assert bool(waived) is bool(clauses)
+    assert not clauses or history.plan.system in {waiver.system for waiver in waived}
+
+
+def test_waivers_name_versions_that_can_be_had_and_rules_that_the_clauses_decide() -> None:
+    deciding = {rule.rule for case in registry.cases() for rule in case.decides if rule.oracle == "CUT"}
+    for waiver in WAIVERS:
+        assert waiver.rule in deciding
+        assert Flink(waiver.system.partition("+")[2]).name == waiver.system
