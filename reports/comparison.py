@@ -60,7 +60,7 @@ class ComparisonPicture:
 
 
 def picture(compared: ComparedSystems) -> str:
-    """The picture as text: a dot for each value, a bar at the median, whose number stands to the right. Values of
+    """The picture as text: a dot for each value, a bar at the median, and its number. Values of
     systems are powers of ten apart, so each axis is logarithmic."""
     rows = rows_of(compared)
     systems = list(dict.fromkeys(row.system for row in rows))
@@ -76,7 +76,7 @@ def picture(compared: ComparedSystems) -> str:
         drawn.append(_text(_NAMES - 14, middle + 4, f"{row.system}{_mark(row)}", colour, anchor="end"))
     for index, panel in enumerate(PANELS):
         drawn.append(_panel(panel, rows, systems, _NAMES + index * (_WIDTH + _NUMBER + _GAP)))
-    drawn.append(_text(8, 24, "a dot for each value, a bar at the median", "#5a646e", 11))
+    drawn.append(_text(8, 24, "a dot for each value; bar and number at the median", "#5a646e", 11))
     box = f"0 0 {width} {height}"
     return f"{element('svg', *drawn, xmlns='http://www.w3.org/2000/svg', viewBox=box, width=width, height=height)}\n"
 
@@ -103,7 +103,7 @@ def _panel(panel: Panel, rows: Sequence[Row], systems: Sequence[str], left: floa
         drawn.append(_text(x, bottom + 18, _written(tick), "#5a646e", 10, "middle"))
     for at, (row, known) in enumerate(zip(rows, values, strict=True)):
         colour, middle = COLOURS[systems.index(row.system) % len(COLOURS)], _TOP + at * _ROW + _ROW / 2
-        places = [left + _WIDTH * scale.share(value) for value in known]
+        places = dict.fromkeys(round(left + _WIDTH * scale.share(value)) for value in known)
         drawn += [
             element("circle", cx=number(x), cy=number(middle), r=3, fill=colour, fill_opacity=0.45) for x in places
         ]

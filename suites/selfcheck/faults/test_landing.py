@@ -188,3 +188,19 @@ class TestFullStorage:
     def test_a_failure_of_its_own_or_before_is_no_proof(self) -> None:
         assert not landed(self.spec, self.failed(injected=False))
         assert not landed(self.spec, self.failed(time_ms=99))
+
+
+class TestSlowTask:
+    spec = FaultSpec("slow-task", Target(Role.TASK, 2))
+
+    def held_up(self, *times_ms: float, subtask: str = "sum[0]") -> list[events.Event]:
+        slowed = [events.StorageSlowed(operation=f"process-{subtask}", path=subtask, delay_ms=50) for _ in times_ms]
+        return [at(time_ms, "worker-0.0", event) for time_ms, event in zip(times_ms, slowed, strict=True)]
+
+    def test_the_subtask_reports_that_it_was_held_up(self) -> None:
+        assert landed(self.spec, self.held_up(110, 120))
+
+    def test_once_or_another_or_earlier_is_no_proof(self) -> None:
+        assert not landed(self.spec, self.held_up(110))
+        assert not landed(self.spec, self.held_up(110, 120, subtask="sum[1]"))
+        assert not landed(self.spec, self.held_up(90, 95))

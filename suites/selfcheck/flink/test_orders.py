@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.flink.log import Line
-from holdfast.fixtures.systems.flink.orders import OF_STORAGE, PUBLISH, WRITE, Orders, obeyed
+from holdfast.fixtures.systems.flink.orders import OF_STORAGE, PUBLISH, WRITE, Orders, SlowTasks, obeyed, subtask_in
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.target import Role, Target
 from holdfast.harness.spi.controls.absence import TargetAbsent
 
 
@@ -50,3 +53,19 @@ def test_a_line_is_a_refusal_or_a_delay() -> None:
     assert slowed.delay_ms == 300
     with pytest.raises(ValueError, match="writes 'nonsense'"):
         obeyed(Line(t=0.0, c=OF_STORAGE, m="nonsense"))
+
+
+def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path) -> None:
+    tasks = SlowTasks(Orders(tmp_path / "orders"), Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic")))
+    sum_1 = Target(Role.TASK, 3)
+    tasks.slow(sum_1, 50)
+    assert [path.name for path in (tmp_path / "orders").iterdir()] == ["process-sum[1].50.all"]
+    assert not tasks.whole(sum_1, 50)
+    tasks.restore(sum_1, 50)
+    assert tasks.whole(sum_1, 50)
+    assert not list((tmp_path / "orders").iterdir())
+    with pytest.raises(TargetAbsent, match="sums alone can be slow"):
+        tasks.slow(Target(Role.TASK, 0), 50)
+    told = obeyed(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
+    assert isinstance(told, StorageSlowed)
+    assert (subtask_in(told), told.delay_ms) == ("sum[1]", 50)
