@@ -133,7 +133,7 @@ def _mark(row: Row) -> str:
 
 
 def _written(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _known(panel: Panel, row: Row) -> list[float]:

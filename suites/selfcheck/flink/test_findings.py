@@ -11,12 +11,14 @@ from holdfast.harness.engine.artefacts.stored_run import read_run
 from holdfast.harness.engine.executor.judge import judge
 from holdfast.harness.engine.nights.settings import read_settings
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.events import NotificationReceived, SnapshotTaken
 from holdfast.harness.model.history import History
 from holdfast.suites import findings
 
 KEPT = Path(findings.__path__[0])
 WAIVERS = read_settings(KEPT / "waivers.toml", KEPT).waivers
-REFUTED = {"FLINK-37870": {"CUT/begins-aligned"}}
+FORGETS = "flink-forgets-aborts"
+REFUTED: dict[str, set[str]] = {"FLINK-37870": {"CUT/begins-aligned"}, FORGETS: set()}
 """By folder, the clauses that refute the version of its plan."""
 
 
@@ -39,6 +41,22 @@ def test_a_kept_history_shows_its_finding(name: str) -> None:
     waived = [waiver for waiver in WAIVERS if waiver.reason.startswith(f"{name}:")]
     assert bool(waived) is bool(clauses)
     assert not clauses or history.plan.system in {waiver.system for waiver in waived}
+
+
+def test_a_task_takes_snapshots_behind_the_news_that_they_are_aborted() -> None:
+    """Where two were aborted before the barrier of the first had come."""
+    history, _ = read_run(KEPT / FORGETS)
+    aborted = {
+        (event.subtask, event.checkpoint): event.time_ns
+        for event in history.of(NotificationReceived)
+        if not event.completed
+    }
+    late = [
+        event
+        for event in history.of(SnapshotTaken)
+        if event.time_ns > aborted.get((event.subtask, event.checkpoint), 1 << 63)
+    ]
+    assert len(late) > 1
 
 
 def test_waivers_name_versions_that_can_be_had_and_rules_that_the_clauses_decide() -> None:
