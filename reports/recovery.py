@@ -69,14 +69,16 @@ class Row:
 
     @property
     def untold(self) -> int:
-        """After how many faults nothing can be told: the next one came first, or no output was left to come."""
+        """After how many faults nothing was measured: the next one or the end came before new output."""
         return self.faults - len(self.samples)
 
     @property
     def in_words(self) -> str:
         """The figures in one line."""
         if self.median is None or self.p95 is None:
-            return f"not known after {text.plural(self.faults, 'fault')}"
+            return (
+                f"not measured after {text.plural(self.faults, 'fault')}: no new output before the next one or the end"
+            )
         return f"median {text.duration(self.median)}, p95 {text.duration(self.p95)} (n = {len(self.samples)})"
 
 

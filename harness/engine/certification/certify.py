@@ -226,7 +226,7 @@ class Certification:
     def _start(self, entry: Entry) -> CaseRun | CaseResult:
         started = self._case_run_of(entry)
         # A case that does not apply is none that there was no time for.
-        reason = self._why_too_late() or self._why_blocked(entry)
+        reason = self._why_too_late() or self._why_blocked(entry) or self._why_gives_way(entry)
         if reason and isinstance(started, CaseRun):
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
         return started
@@ -238,6 +238,16 @@ class Certification:
         shown = [each for each in self._entries if each.case.rehearsal and each.result is not None]
         reasons = (why_blocked(each.case, each.tier, each.tally, entry.tier) for each in shown)
         return next(filter(None, reasons), "")
+
+    def _why_gives_way(self, entry: Entry) -> str:
+        """What tells of the harness begins within half of a time limit, while drawn plans wait that tell of the system;
+        empty: it may begin."""
+        if not (is_control(entry.case) and self._limit.late_by(0.5)):
+            return ""
+        drawn = [each for each in self._entries if each.tier is entry.tier and self._is_drawn(each.case)]
+        if any(each.case_run is None and each.result is None and self._applies(each.case, each.tier) for each in drawn):
+            return f"half of the time limit of {self._limit.budget_s:.0f} s is left to drawn plans"
+        return ""
 
     def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""

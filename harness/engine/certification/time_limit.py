@@ -39,7 +39,11 @@ class TimeLimit:
 
     def late(self) -> bool:
         """Whether it is over."""
-        return self.budget_s is not None and self.elapsed_s >= self.budget_s
+        return self.late_by(1)
+
+    def late_by(self, share: float) -> bool:
+        """Whether this share of it is over, such as 0.5."""
+        return self.budget_s is not None and self.elapsed_s >= self.budget_s * share
 
     def late_for(self, parts: int) -> Callable[[], bool]:
         """Whether an equal part of the time that is left now is over."""

@@ -1,16 +1,25 @@
-"""What a time limit leaves undone: a case that does not apply is none of it."""
+"""What a time limit leaves undone, and to whom it leaves time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.spi.system import declared
+from holdfast.suites.selfcheck.engine.test_certificate import _Silent
+
+CONTROL, DRAWN = "sockets/loss-control", "swarm/drawn-plans"
 
 
 def test_a_case_that_does_not_apply_is_not_untested_for_want_of_time(tmp_path: Path) -> None:
@@ -24,3 +33,45 @@ def test_a_case_that_does_not_apply_is_not_untested_for_want_of_time(tmp_path: P
     assert {found[name].status for name in lacks & found.keys()} == {Status.NOT_APPLICABLE}
     late = found["programs/killed"]
     assert (late.status, late.reason) == (Status.UNTESTED, "the time limit of 0 s was reached")
+
+
+class Counted(TimeLimit):
+    """Time passes by looks at the clock."""
+
+    first_s = 0.0
+
+    @property
+    def elapsed_s(self) -> float:
+        looks = self.__dict__["looks"] = self.__dict__.get("looks", 0) + 1
+        return self.first_s + looks / 2
+
+
+@pytest.mark.parametrize(
+    ("first_s", "status", "reason"),
+    [
+        pytest.param(0.0, Status.PASS, "", marks=pytest.mark.nightly),
+        (6.0, Status.UNTESTED, "half of the time limit of 10 s is left to drawn plans"),
+    ],
+)
+def test_a_control_does_not_take_the_time_of_drawn_plans(
+    first_s: float, status: Status, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [each for each in certify.cases_for(registry.system("reference"), ()) if each.id in (CONTROL, DRAWN)]
+    monkeypatch.setattr(certify, "cases_for", lambda *_: cases)
+    monkeypatch.setattr(certify, "TimeLimit", Counted)
+    monkeypatch.setattr(Counted, "first_s", first_s)
+    request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), budget_s=10.0)
+    journal = Certification(request, _Silent(), Interruption()).run()
+    control = next(each for each in journal.cases if each.case == CONTROL)
+    assert (control.status, control.reason) == (status, reason)
+    assert journal.certificate.drawn_plans
+
+
+def test_where_no_plan_is_drawn_a_control_has_all_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [each for each in registry.cases() if each.id == CONTROL]
+    monkeypatch.setattr(certify, "cases_for", lambda *_: cases)
+    monkeypatch.setattr(certify, "TimeLimit", Counted)
+    monkeypatch.setattr(Counted, "first_s", 6.0)
+    request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), budget_s=10.0)
+    journal = Certification(request, _Silent(), Interruption()).run()
+    assert [each.status for each in journal.cases if each.tier is Tier.SIM] == [Status.PASS]

@@ -69,9 +69,10 @@ def test_a_fault_without_output_is_counted_and_has_no_dot() -> None:
     [[found]] = recovery.groups(told(200.0, None, 300.0))
     assert (found.faults, found.values, found.untold) == (3, [200.0, 300.0], 1)
     [[nothing]] = recovery.groups(told(None, None))
-    assert (nothing.median, nothing.in_words) == (None, "not known after 2 faults")
-    assert "Of 2 more faults the recovery is not known" in page(told(None, None))
-    assert "cannot be told" not in page(told(200.0))
+    words = "not measured after 2 faults: no new output before the next one or the end"
+    assert (nothing.median, nothing.in_words) == (None, words)
+    assert "Not measured after 2 more faults: no new output came" in page(told(None, None))
+    assert "Not measured" not in page(told(200.0))
 
 
 def test_what_a_refuted_run_put_out_is_no_recovery() -> None:
