@@ -7,7 +7,10 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
-from holdfast.harness.model.records import FoldRow
+from holdfast.harness.model.records import FoldRow, IdentityRow, WindowRow
+
+Row = FoldRow | IdentityRow | WindowRow
+"""Of one contract in all of an output."""
 
 
 @runtime_checkable
@@ -26,7 +29,7 @@ class CommittedTable(Protocol):
 class CommittedLog(Protocol):
     """Output that only grows: a topic, a folder of files. A second one, made anew, reads it from its beginning."""
 
-    def new_rows(self) -> Sequence[tuple[str, FoldRow]]:
+    def new_rows(self) -> Sequence[tuple[str, Row]]:
         """The rows that became visible since the last call, in order, each with its place (such as a partition and an
         offset), which no other row has.
 

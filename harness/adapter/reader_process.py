@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader
+from holdfast.harness.adapter.reader import CommittedLog, CommittedTable, Reader, Row
 from holdfast.harness.model.records import FoldRow
 
 
@@ -41,14 +41,14 @@ class Version(msgspec.Struct, frozen=True, tag="version"):
     Attributes:
         poll: the poll that saw it, from 0.
         time_ns: of that poll, on the machine's monotonic clock.
-        rows: those that are new or have changed, in the order of the output.
+        rows: those that are new or have changed, in the order of the output; of one contract.
         vanished: keys that are not in it any more.
         final: seen by the last read only.
     """
 
     poll: int
     time_ns: int
-    rows: tuple[FoldRow, ...]
+    rows: tuple[Any, ...]
     vanished: tuple[str, ...]
     final: bool
 
@@ -131,7 +131,7 @@ class LogWatch:
     def __init__(self, log: CommittedLog, again: Callable[[], CommittedLog]) -> None:
         self._log = log
         self._again = again
-        self._versions: list[dict[str, FoldRow]] = []
+        self._versions: list[dict[str, Row]] = []
 
     def changes(self, poll: int, time_ns: int, *, final: bool) -> Iterator[Change]:
         """Look once; see CommittedTable.rows for what it raises."""

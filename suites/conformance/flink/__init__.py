@@ -14,6 +14,7 @@ from holdfast.suites.conformance.flink import (
     links,
     recoveries,
     restarts,
+    shapes,
     storing,
     submissions,
 )
@@ -28,4 +29,5 @@ CASES = (
     *storing.CASES,
     *submissions.CASES,
     *connected.CASES,
+    *shapes.CASES,
 )

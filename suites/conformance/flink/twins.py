@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from holdfast.faults.process import kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
+from holdfast.harness.model.job import Job
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, ExpectedEnd, FaultSpec, Plan, WorkloadSpec
 from holdfast.harness.model.verdict import Outcome
@@ -35,21 +36,31 @@ KILLED = "SIGKILL hits one TaskManager after the other, each after a completed c
 NEEDS = frozenset({Capability.FLINK})
 
 
-def flink(*faults: FaultSpec, options: Mapping[str, str] = {}, records: int = 0, **fields: Any) -> Plan:
-    """A keyed sum of records that come in for two seconds, or for four if something breaks meanwhile.
+def flink(
+    *faults: FaultSpec,
+    options: Mapping[str, str] = {},
+    records: int = 0,
+    job: Job = KEYED_SUM,
+    workload: Mapping[str, int] = {},
+    **fields: Any,
+) -> Plan:
+    """A job, mostly a keyed sum, of records that come in for two seconds, or for four if something breaks meanwhile.
 
     Args:
         faults: in the order of the plan.
         options: besides an interval and a restart strategy.
         records: how many; 0: as above.
+        job: what it computes.
+        workload: more parameters of its workload.
         fields: further ones of the plan.
     """
     records = records or (1_200 if faults else 600)
     return Plan(
         system="flink",
-        job=KEYED_SUM,
+        job=job,
         workload=WorkloadSpec(
-            "synthetic", {"records": records, "partitions": 2, "preloaded_percent": 10, "records_per_second": 300}
+            "synthetic",
+            {"records": records, "partitions": 2, "preloaded_percent": 10, "records_per_second": 300, **workload},
         ),
         options={**INTERVAL, **FIXED_DELAY, **options},
         faults=faults,

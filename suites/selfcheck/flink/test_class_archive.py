@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.services.processes.java_classes import missing_java
+from holdfast.fixtures.systems.flink import class_archive
 from holdfast.fixtures.systems.flink.class_archive import ClassArchive
 
 
@@ -40,5 +41,17 @@ def test_of_a_process_that_is_no_java_none_is_made_and_nothing_is_left() -> None
     with subprocess.Popen(["sleep", "60"]) as other:
         archive.make(other.pid)
         other.kill()
+    assert not archive.path.exists()
+    assert list(archive.path.parent.glob("flink-*")) == []
+
+
+def test_one_that_was_cut_off_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = ClassArchive(Path("/flink-1"), Path("/job.jar"), "taskmanager")
+    archive.path.parent.mkdir(parents=True, exist_ok=True)
+    jcmd = tmp_path / "jcmd"
+    jcmd.write_text('#!/bin/sh\necho half > "$4"\nexit 1\n')
+    jcmd.chmod(0o755)
+    monkeypatch.setattr(class_archive, "tool_of_java", lambda name: str(jcmd))
+    archive.make(1)
     assert not archive.path.exists()
     assert list(archive.path.parent.glob("flink-*")) == []

@@ -11,7 +11,7 @@ from holdfast.fixtures.services.provider import SiteServices
 from holdfast.fixtures.services.site import KAFKA, OBJECT_STORE
 from holdfast.fixtures.systems.flink import configuration, connectors, object_storage, services
 from holdfast.fixtures.systems.flink.connectors import INPUT, OUTPUT, Files
-from holdfast.fixtures.systems.flink.output import row_of
+from holdfast.fixtures.systems.flink.output import fold_row_of
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.model import profile
@@ -169,6 +169,6 @@ def test_a_row_of_a_topic_is_a_line_as_in_files() -> None:
     pytest.importorskip("confluent_kafka")
     from holdfast.fixtures.systems.flink.topic_output import TopicLines
 
-    assert TopicLines.decoded(None, b"key\t3\t7\t1\t0") == row_of("key\t3\t7\t1\t0")  # type: ignore[arg-type]
+    assert TopicLines.decoded(None, b"key\t3\t7\t1\t0") == fold_row_of("key\t3\t7\t1\t0")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a row is 'key'"):
-        row_of("key")
+        fold_row_of("key")
