@@ -26,6 +26,7 @@ GRAPH = "org.apache.flink.runtime.executiongraph.ExecutionGraph"
 CLEANER = "org.apache.flink.runtime.checkpoint.CheckpointsCleaner"
 MANAGER = "org.apache.flink.runtime.checkpoint.CheckpointFailureManager"
 MASTER = "org.apache.flink.runtime.jobmaster.JobMaster"
+TASK = "org.apache.flink.runtime.taskmanager.Task"
 SUM_TASK = "sum -> sink: Writer -> sink: Committer"
 TASKS = (("Source: source", SOURCE), (SUM_TASK, SUM))
 BEGUN = (
@@ -226,25 +227,30 @@ def test_an_execution_whose_jobmanager_died_keeps_its_attempt_though_the_next_on
     heard(BEGUN, master)
     log = WorkerLog(master)
     executor, of_task = "org.apache.flink.runtime.taskexecutor.TaskExecutor", "Source: source (1/2)#0"
-    received, ended = (
+    received, failed, freed = (
         [Line(t=0.0, c=c, m=text.format(execution)) for execution in (f"{SOURCE}_0_0", f"{other}_0_0")]
         for c, text in (
             (executor, f"Received task {of_task} ({{}}), deploy into slot with allocation id 1."),
-            ("org.apache.flink.runtime.taskmanager.Task", f"{of_task} ({{}}) switched from RUNNING to FAILED with"),
+            (TASK, f"{of_task} ({{}}) switched from RUNNING to FAILED with"),
+            (TASK, f"Freeing task resources for {of_task} ({{}})."),
         )
     )
     assert list(log.events(received[0])) == []
     master.succeeded()
     again = f"Deploying Source: source (1/2) (attempt #0) with attempt id {other}_0_0 and vertex id 1_0 to tm2 @ host"
     heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), (GRAPH, again)], master)
-    assert [event.attempt for _, event in log.events(ended[0])] == [1]
-    assert list(log.events(received[1])) == []
-    assert [event.attempt for _, event in log.events(ended[1])] == [2]
+    assert list(log.events(failed[0])) == [], "its thread goes on until it is interrupted"
+    assert [event.attempt for _, event in log.events(freed[0])] == [1]
+    assert [line for each in (received, failed) for line in log.events(each[1])] == []
+    [(_, stopped)] = log.events(freed[1])
+    assert isinstance(stopped, events.TaskStopped)
+    assert (stopped.attempt, stopped.reason) == (2, "failed")
 
 
 def test_the_end_of_a_task_of_the_job_before_is_none_of_this_one() -> None:
-    text = f"Source: source (1/2)#0 ({SOURCE}_0_0) switched from CANCELING to CANCELED."
-    assert list(WorkerLog(a_master()).events(Line(t=0.0, c="org.apache.flink.runtime.taskmanager.Task", m=text))) == []
+    log, of_task = WorkerLog(a_master()), f"Source: source (1/2)#0 ({SOURCE}_0_0)"
+    for text in (f"{of_task} switched from CANCELING to CANCELED.", f"Freeing task resources for {of_task}."):
+        assert list(log.events(Line(t=0.0, c=TASK, m=text))) == []
 
 
 @pytest.mark.parametrize(
