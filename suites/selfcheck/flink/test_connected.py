@@ -124,6 +124,7 @@ def test_flink_is_told_of_the_store_and_no_file_holds_a_key(tmp_path: Path) -> N
     (jars / "flink-core-1.0.jar").touch()
     told = object_storage.settings(AStore())  # type: ignore[arg-type]
     assert told["s3.endpoint"] == AStore.proxied
+    assert told["s3.directory.marker.retention"] == "keep"
     assert not {"public", "secret"} & set(told.values())
     variables = object_storage.environment(AStore(), jars, tmp_path / "plugins")  # type: ignore[arg-type]
     assert variables["AWS_SECRET_ACCESS_KEY"] == "secret"
