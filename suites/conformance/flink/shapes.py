@@ -6,7 +6,7 @@ from holdfast.harness.model.jobs import REDUCED, TUMBLING_SUM
 from holdfast.harness.model.plan import ExpectedEnd
 from holdfast.suites.conformance import finishing, timers
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, flink, twin
+from holdfast.suites.conformance.flink.twins import KILLED, RESTORED, STRUCK_TWICE, control, flink, twin
 from holdfast.suites.conformance.plans import with_needs
 
 APART = {"pipeline.operator-chaining.enabled": "false"}
@@ -39,5 +39,12 @@ CASES = with_needs(
         "WINDOW/window-wrong",
         method=KILLED + " The job has windows of event time.",
         windows=RESTORED,
+    ),
+    control(
+        "keeps-in-field",
+        flink(*STRUCK_TWICE, job=TUMBLING_SUM),
+        "WINDOW/window-wrong",
+        purpose="that keeps the sums of its windows in a field",
+        name="windows",
     ),
 )
