@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.engine.cases.swarm_case import cases_for
 from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
@@ -39,11 +40,12 @@ class Counted(TimeLimit):
     """Time passes by looks at the clock."""
 
     first_s = 0.0
+    looks = 0
 
     @property
     def elapsed_s(self) -> float:
-        looks = self.__dict__["looks"] = self.__dict__.get("looks", 0) + 1
-        return self.first_s + looks / 2
+        self.looks += 1
+        return self.first_s + self.looks / 2
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ class Counted(TimeLimit):
 def test_a_control_does_not_take_the_time_of_drawn_plans(
     first_s: float, status: Status, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cases = [each for each in certify.cases_for(registry.system("reference"), ()) if each.id in (CONTROL, DRAWN)]
+    cases = [each for each in cases_for(registry.system("reference"), ()) if each.id in (CONTROL, DRAWN)]
     monkeypatch.setattr(certify, "cases_for", lambda *_: cases)
     monkeypatch.setattr(certify, "TimeLimit", Counted)
     monkeypatch.setattr(Counted, "first_s", first_s)

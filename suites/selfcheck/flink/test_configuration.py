@@ -16,6 +16,7 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.jobs import JOIN, KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.system import OptionUse
 
 OPTIONS = {profile.INTERVAL: "200 ms", profile.DIRECTORY: "file:///checkpoints", profile.RETAINED: "3"}
@@ -86,6 +87,7 @@ def test_rows_of_finished_files_alone_and_a_file_that_grows_is_read_on(tmp_path:
     (tmp_path / "output/.part-b-0.inprogress").write_text("key\t9\t1\t1\t0\n")
     [(place, row)] = files.new_rows()
     assert place == "part-a-0:0"
+    assert isinstance(row, FoldRow)
     assert (row.key, row.value, row.counts, row.digest) == ("key", 3, (1, 0), 2**64 - 1)
     part.write_text(part.read_text() + "y\t4\t5\t2\t0\n")
     assert [place for place, _ in files.new_rows()] == ["part-a-0:1"]
