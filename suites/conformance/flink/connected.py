@@ -14,13 +14,18 @@ from holdfast.suites.conformance.flink.twins import (
     control,
     flink,
 )
-from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, each_of, with_needs
+from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, each_of, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 SELDOM = {f"{CHECKPOINTING}.interval": "400 ms"}
 """A reader asks a broker less often than it looks at files."""
 TOPICS = {"source.connector": "kafka", "sink.connector": "kafka", **SELDOM, **TOLERANT}
 BROKER = Target(Role.BROKER)
+STRUCK_IN_BETWEEN = tuple(
+    FaultSpec("kill", WORKERS[index % 2], Schedule(after_checkpoint=behind, at_event="checkpoint_triggered"))
+    for index, behind in enumerate((2, 4, 6))
+)
+"""When a checkpoint begins, rows have come since the last one; behind its end there may be none yet."""
 BETWEEN_TOPICS = "Source and sink are topics; a transaction of the sink is committed with its checkpoint."
 EACH_ROW = (
     "Each committed row is what the oracle's model holds at its counts, the last ones hold the whole input, and what "
@@ -55,7 +60,7 @@ def _connected(
     windows: tuple[Window, ...] = (),
 ) -> Case:
     return Case(
-        id=f"flink/{name}",
+        id=name,
         purpose=f"Does every record count once {question}?",
         method=method,
         passes=EACH_ROW,
@@ -71,7 +76,7 @@ def _connected(
 
 CASES = with_needs(
     _connected(
-        "topics-killed",
+        "flink/topics-killed",
         "between topics when TaskManagers are really killed",
         f"{BETWEEN_TOPICS} {KILLED}",
         flink(*STRUCK_TWICE, options=TOPICS),
@@ -79,7 +84,7 @@ CASES = with_needs(
         windows=RESTORED,
     ),
     _connected(
-        "topics-broker",
+        "flink/topics-broker",
         "between topics whose broker is killed, silent or late",
         f"{BETWEEN_TOPICS} SIGKILL hits the broker, its link holds everything back, or is 150 ms late.",
         each_of(
@@ -90,7 +95,7 @@ CASES = with_needs(
     ),
     control(
         "repeats-in-topic",
-        flink(*STRUCK_TWICE, options=TOPICS),
+        flink(*STRUCK_IN_BETWEEN, options=TOPICS),
         "EXACT/row-repeated",
         "EXACT/counts-stepped-back",
         purpose="whose sink writes to its topic at least once",
