@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
@@ -48,6 +49,11 @@ class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precisions: dict[int, str]
     dispatched: int
     trace_hash: str
+
+
+def part_folders(root: Path) -> list[Path]:
+    """Folders below one of runs that are not over. What goes away meanwhile is left out; `Path.rglob` raises there."""
+    return [Path(place, name) for place, names, _ in os.walk(root) for name in names if fnmatch(name, PARTS)]
 
 
 def open_run_folder(folder: Path, plan: Plan) -> Path:

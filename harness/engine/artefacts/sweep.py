@@ -5,7 +5,6 @@ Only folders with a record of ours, that belong to the user, are touched; no lin
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from holdfast.harness.engine.artefacts.files import read_content
 from holdfast.harness.engine.artefacts.owner import owner_lives, owner_of
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.safe_path import is_own_folder, require_regular
-from holdfast.harness.engine.artefacts.stored_run import PARTS
+from holdfast.harness.engine.artefacts.stored_run import part_folders
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, UNDO, WORK
 from holdfast.harness.engine.site import registry
@@ -29,9 +28,8 @@ def unfinished(root: Path) -> list[Path]:
     """Folders of runs whose harness is gone."""
     return sorted(
         folder
-        for place, folders, _ in os.walk(root)  # What goes away meanwhile is left out; `rglob` raises there.
-        for folder in map(Path(place).joinpath, folders)
-        if folder.match(PARTS) and is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
+        for folder in part_folders(root)
+        if is_own_folder(folder) and owner_of(folder) is not None and not owner_lives(folder)
     )
 
 

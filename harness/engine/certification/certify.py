@@ -240,8 +240,8 @@ class Certification:
         return next(filter(None, reasons), "")
 
     def _why_gives_way(self, entry: Entry) -> str:
-        """What tells of the harness begins within half of a time limit, while drawn plans wait that tell of the system;
-        empty: it may begin."""
+        """Why a control, which shows something of the harness alone, leaves the rest of the time limit to drawn plans
+        that wait; empty: it may begin."""
         if not (is_control(entry.case) and self._limit.late_by(0.5)):
             return ""
         drawn = [each for each in self._entries if each.tier is entry.tier and self._is_drawn(each.case)]

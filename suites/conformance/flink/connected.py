@@ -18,7 +18,7 @@ from holdfast.suites.conformance.plans import CHECKPOINTING, TOLERANT, WORKERS, 
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 SELDOM = {f"{CHECKPOINTING}.interval": "400 ms"}
-"""A reader asks a broker less often than it looks at files."""
+"""A reader polls a broker less often than it looks at files."""
 TOPICS = {"source.connector": "kafka", "sink.connector": "kafka", **SELDOM, **TOLERANT}
 BROKER = Target(Role.BROKER)
 STRUCK_IN_BETWEEN = tuple(

@@ -7,13 +7,12 @@ import pty
 import signal
 import sys
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.stored_run import PARTS, read_run
+from holdfast.harness.engine.artefacts.stored_run import part_folders, read_run
 from holdfast.harness.engine.site import interruption as module
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.model.journal import Journal, Title
@@ -29,16 +28,11 @@ def has_stored(out: Path, tier: str) -> bool:
     return any(out.glob(f"*/runs/*-{tier}-0000"))
 
 
-def parts(out: Path) -> list[str]:
-    """Folders of runs that are not stored yet; one may go away while another is looked for, where `rglob` raises."""
-    return [name for _, names, _ in os.walk(out) for name in names if fnmatch(name, PARTS)]
-
-
 def report(out: Path) -> Journal:
     """The report below an output folder, which must be whole."""
     latest = out / "latest"
     assert all((latest / name).stat().st_size for name in REPORTS)
-    assert not parts(out)
+    assert not part_folders(out)
     journal = read_journal(latest / "results.json")
     assert journal.runs
     for run in journal.runs:
@@ -77,7 +71,7 @@ def test_a_paused_program_is_ended_too(invoke: Invoke, tmp_path: Path, program_p
     running.send(signal.SIGTERM)
     assert running.exit_code() == 143
     assert running.left() == []
-    assert not parts(tmp_path / "out")
+    assert not part_folders(tmp_path / "out")
 
 
 def test_ctrl_c_twice_leaves_a_whole_report(invoke: Invoke, tmp_path: Path) -> None:
@@ -92,7 +86,7 @@ def test_ctrl_c_twice_leaves_a_whole_report(invoke: Invoke, tmp_path: Path) -> N
 def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
     certifying = invoke("certify", "reference", "--tier", "process", "--out", out)
-    certifying.wait_until(lambda: has_stored(out, "process") and parts(out))
+    certifying.wait_until(lambda: has_stored(out, "process") and part_folders(out))
     certifying.send(signal.SIGTERM)
     assert certifying.exit_code() == 143, certifying.said()
     assert certifying.left() == []
@@ -106,7 +100,7 @@ def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke,
 def test_cases_side_by_side_end_with_a_certification_that_is_killed(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
     certifying = invoke("certify", "reference", "--tier", "process", "--jobs", "2", "--out", out)
-    certifying.wait_until(lambda: has_stored(out, "process") and len(parts(out)) > 1)
+    certifying.wait_until(lambda: has_stored(out, "process") and len(part_folders(out)) > 1)
     certifying.send(signal.SIGKILL)
     assert certifying.left() == []
 

@@ -1,4 +1,4 @@
-"""Services beside Flink: which a plan needs, what has nothing to act on, and what Flink is told of them."""
+"""Services beside Flink: which a plan needs, what has nothing to act on, and Flink's settings for them."""
 
 from __future__ import annotations
 
