@@ -1,0 +1,1 @@
+"""What pipelines declare, are fed and commit, whichever engine runs them."""
