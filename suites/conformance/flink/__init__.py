@@ -12,6 +12,7 @@ from holdfast.suites.conformance.flink import (
     ends,
     jars,
     links,
+    objects,
     recoveries,
     restarts,
     shapes,
@@ -29,5 +30,6 @@ CASES = (
     *storing.CASES,
     *submissions.CASES,
     *connected.CASES,
+    *objects.CASES,
     *shapes.CASES,
 )
