@@ -1,4 +1,5 @@
 """Every case of this room, asked of the systems that it is about; `pytest suites/chaos -n 2 --require-tier=containers`.
+Flink's are left to its certificate, in `.ci/nightly`.
 
 With two processes there are two stacks, and each is busy for about as long: Structured Streaming shares its own with a
 few cases of the reference, which come first, because it takes all slots that are left.

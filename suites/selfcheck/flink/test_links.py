@@ -25,7 +25,7 @@ class Scripted:
 
 def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -> None:
     relay, hosts = Scripted(), [2]
-    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)  # type: ignore[arg-type]
+    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)
     links.cut(BETWEEN, "forward")
     links.slow(COORDINATOR, 20)
     hosts[0] = 1
@@ -51,7 +51,7 @@ def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undon
         except KeyError:
             raise OSError(f"{worker} runs nothing at the moment.") from None
 
-    links = RelayedLinks(relay, flink(), host)  # type: ignore[arg-type]
+    links = RelayedLinks(relay, flink(), host)
     links.slow(BETWEEN, 20)
     links.slow(BETWEEN, 30)
     assert not links.whole(BETWEEN, "slow", 20)
