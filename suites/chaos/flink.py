@@ -5,18 +5,28 @@ What is decided on processes is tried once more where JobManager and TaskManager
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
-from holdfast.harness.model.case import Case, Tier
+from holdfast.faults.process import kill
+from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
-from holdfast.harness.model.window import Window
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.flink import twins
-from holdfast.suites.conformance.flink.connected import EACH_ROW, TOPICS
+from holdfast.suites.conformance.flink.connected import EACH_ROW, OUTPUT, TOPICS
+from holdfast.suites.conformance.flink.links import BETWEEN, SILENT_MS, link
 from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE
-from holdfast.suites.conformance.plans import with_needs
+from holdfast.suites.conformance.plans import each_of, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 CONTAINERS = (Tier.CONTAINERS,)
+LINKS = (
+    link("cut", BETWEEN),
+    link("black-hole", BETWEEN),
+    link("cut", COORDINATOR),
+    link("black-hole", COORDINATOR, SILENT_MS),
+)
 
 
 def contained(*faults: FaultSpec) -> Plan:
@@ -24,18 +34,25 @@ def contained(*faults: FaultSpec) -> Plan:
     return twins.flink(*faults, options=TOPICS)
 
 
-def _case(name: str, question: str, method: str, plan: Plan, windows: tuple[Window, ...]) -> Case:
+def _case(
+    name: str,
+    question: str,
+    method: str,
+    plan: Plan | PlanGenerator,
+    decides: tuple[Decision, ...] = DECIDED,
+    **fields: Any,
+) -> Case:
     return Case(
         id=f"chaos/flink-{name}",
         purpose=f"Does every record count once {question}?",
         method=method,
         passes=EACH_ROW,
-        decides=DECIDED,
-        windows=windows,
+        decides=decides,
         plan=plan,
         tiers=CONTAINERS,
         needs=NEEDS,
         mutant_plan=ON_THE_SIMULATOR,
+        **fields,
     )
 
 
@@ -50,7 +67,7 @@ CASES = with_needs(
         "when TaskManagers of Flink are really killed in their containers",
         KILLED,
         contained(*STRUCK_TWICE),
-        RESTORED,
+        windows=RESTORED,
     ),
     _control(
         "killed",
@@ -58,5 +75,20 @@ CASES = with_needs(
         "EXACT/row-wrong",
         "EXACT/counts-stepped-back",
         purpose="that keeps its sums in a field, where no checkpoint holds them",
+    ),
+    _case(
+        "coordinator-killed",
+        "when Flink's JobManager is really killed in its container",
+        "SIGKILL hits the JobManager, which is started again with another address; ZooKeeper knows the job.",
+        contained(kill(COORDINATOR, after_checkpoint=3)),
+        windows=RESTORED,
+    ),
+    _case(
+        "links",
+        "when the links between JobManager and TaskManagers of Flink are cut or swallow everything",
+        "Toxiproxy is between them: it acts on a channel of two TaskManagers, or on all that the JobManager has.",
+        each_of([contained(each) for each in LINKS]),
+        OUTPUT,
+        runs=len(LINKS),
     ),
 )
