@@ -9,18 +9,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.faults.process import kill
+from holdfast.faults.process import kill, pause
 from holdfast.harness.model.case import Case, Decision, PlanGenerator, Tier
 from holdfast.harness.model.plan import FaultSpec, Plan
-from holdfast.harness.model.target import COORDINATOR
+from holdfast.harness.model.target import COORDINATOR, STORAGE
 from holdfast.suites.conformance.flink import twins
-from holdfast.suites.conformance.flink.connected import EACH_ROW, OUTPUT, TOPICS
-from holdfast.suites.conformance.flink.links import BETWEEN, SILENT_MS, link
+from holdfast.suites.conformance.flink.connected import BROKER, EACH_ROW, OUTPUT, TOPICS, down, silent
+from holdfast.suites.conformance.flink.links import BETWEEN, HELD_UP_MS, SILENT_MS, link
 from holdfast.suites.conformance.flink.twins import KILLED, NEEDS, RESTORED, STRUCK_TWICE
-from holdfast.suites.conformance.plans import each_of, with_needs
+from holdfast.suites.conformance.plans import WORKERS, each_of, with_needs
 from holdfast.suites.conformance.processes import DECIDED, ON_THE_SIMULATOR
 
 CONTAINERS = (Tier.CONTAINERS,)
+SERVICES = (down(BROKER), silent(BROKER), silent(STORAGE))
 LINKS = (
     link("cut", BETWEEN),
     link("black-hole", BETWEEN),
@@ -82,6 +83,22 @@ CASES = with_needs(
         "SIGKILL hits the JobManager, which is started again with another address; ZooKeeper knows the job.",
         contained(kill(COORDINATOR, after_checkpoint=3)),
         windows=RESTORED,
+    ),
+    _case(
+        "paused",
+        "when a TaskManager of Flink stands still",
+        "All of its container is frozen, for shorter and for longer than a heartbeat may take.",
+        each_of([contained(pause(WORKERS[1], each, after_checkpoint=2)) for each in (HELD_UP_MS, SILENT_MS)]),
+        OUTPUT,
+        runs=2,
+    ),
+    _case(
+        "services",
+        "when the broker is killed or silent, and when the object store is silent",
+        "SIGKILL hits the broker, or the link to it, or to the store, holds everything back.",
+        each_of([contained(each) for each in SERVICES]),
+        OUTPUT,
+        runs=len(SERVICES),
     ),
     _case(
         "links",
