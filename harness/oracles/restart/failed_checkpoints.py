@@ -46,8 +46,6 @@ class FailedCheckpoints(CoordinatorLives):
                 events.CheckpointCompleted: self._completed,
                 events.FailureCounted: self._failed_over,
                 events.CheckpointDrawn: self._went_on,
-                events.AckReceived: self._went_on,
-                events.DeclineReceived: self._went_on,
             },
         )
 
@@ -102,7 +100,8 @@ class FailedCheckpoints(CoordinatorLives):
         self.exceeded = None
 
     def _went_on(self, event: events.Event) -> None:
-        """The coordinator reacts to something else: it has done what the last failure asks for."""
+        """Who fails the job has done what the last failure asks for. Flink takes answers of tasks on another thread, so
+        they show nothing."""
         self._of(event)
         exceeded, self.exceeded = self.exceeded, None
         if exceeded is not None:

@@ -42,6 +42,14 @@ def drawn(checkpoint: int) -> events.CheckpointDrawn:
     return events.CheckpointDrawn(checkpoint=checkpoint, request=checkpoint, origin=CheckpointOrigin.PERIODIC)
 
 
+def answered_late(checkpoint: int) -> list[events.Event]:
+    """A task acknowledges a checkpoint that is over, and another one declines it."""
+    return [
+        events.AckReceived(checkpoint=checkpoint, subtask="sum[0]", outcome=events.AckOutcome.DISCARDED),
+        events.DeclineReceived(checkpoint=checkpoint, subtask="sum[1]", reason="late"),
+    ]
+
+
 def failed_over(checkpoint: int = 0) -> list[events.Event]:
     """The job fails over, because of a checkpoint or for another reason, and runs again at once."""
     return [
@@ -120,6 +128,17 @@ def goes_on_with_second() -> History:
 @bad("tolerable-exceeded")
 def refused_metadata_counts_in_2() -> History:
     return story(failed(1, FailureReason.FINALIZATION), drawn(2))
+
+
+@bad("tolerable-exceeded")
+def goes_on_behind_late_answers() -> History:
+    return story(failed(1), failed(2), answered_late(2), drawn(3), options=ONE)
+
+
+@near("tolerable-exceeded")
+def fails_behind_late_answers() -> History:
+    """Flink takes answers on another thread than the one that fails the job."""
+    return story(failed(1), failed(2), answered_late(2), failed_over(2), options=ONE)
 
 
 @near("tolerable-exceeded")
