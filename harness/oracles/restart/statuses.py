@@ -38,6 +38,8 @@ def judge_statuses(history: History, exempt: Exemptions, findings: Findings) -> 
             continue
         elif isinstance(event, RestartScheduled):
             scheduled[key] = event
+        elif key in ended and ended[key].status is JobStatus.SUSPENDED:
+            del ended[key]  # The end of one term of leadership, and this is the next (Flink, JobStatus).
         elif key in scheduled:
             findings.check("restart-unannounced")
             failed = scheduled.pop(key)

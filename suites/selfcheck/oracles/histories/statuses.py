@@ -26,6 +26,21 @@ def runs_on_after_its_end() -> History:
     return story(FIXED, *reported(RUNNING, JobStatus.CANCELED, RUNNING))
 
 
+@bad("ended-again")
+def runs_on_though_suspended() -> History:
+    return story(FIXED, *reported(RUNNING, JobStatus.SUSPENDED, RUNNING))
+
+
+@bad("ended-again")
+def starts_again_behind_its_end() -> History:
+    return story(FIXED, *reported(RUNNING, JobStatus.CANCELED), AttemptStarted(), *reported(RUNNING))
+
+
+@near("ended-again")
+def leads_again_and_begins_another_attempt() -> History:
+    return story(FIXED, *reported(RUNNING, JobStatus.SUSPENDED), AttemptStarted(), *reported(RUNNING, FINISHED))
+
+
 @near("ended-again")
 def ends_once() -> History:
     return story(FIXED, *reported(RUNNING, JobStatus.CANCELLING, JobStatus.CANCELED))
