@@ -51,14 +51,11 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return TestFile.from_parent(parent, path=module_path)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Before marks are selected."""
     for item in items:
-        if any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier")):
-            item.add_marker("real")
-            if not item.get_closest_marker("timeout"):
-                item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))
+        real = any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier"))
+        if real and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))
 
 
 def pytest_report_header() -> list[str]:

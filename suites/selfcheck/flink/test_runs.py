@@ -22,7 +22,7 @@ OVERTAKES = "flink/unaligned-around-the-threshold"
 """Flink 1.20.1 and 2.0.0 let no barrier overtake in front of a sink with a committer, whatever the options are
 (FLINK-37870)."""
 OLDER = (*SLICE, OVERTAKES, "flink/savepoints-moved", "flink/state-backends-rocksdb-widths", "flink/recovery-missing")
-pytestmark = [pytest.mark.timeout(600), pytest.mark.tier("process"), pytest.mark.xdist_group("flink")]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("flink")]
 
 
 @pytest.fixture(scope="module")
