@@ -19,7 +19,7 @@ def swept(out: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line for line in capsys.readouterr().out.splitlines() if line.startswith(str(out))]
 
 
-@pytest.mark.parametrize("whose", ["paused_worker", "paused_coordinator"])
+@pytest.mark.parametrize("whose", ["paused_worker", pytest.param("paused_coordinator", marks=pytest.mark.nightly)])
 def test_with_a_paused_process_nothing_lives_on(
     invoke: Invoke, tmp_path: Path, whose: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,7 +56,7 @@ def test_a_constructor_that_leaves_is_one_sentence(tmp_path: Path, capsys: pytes
     assert "SystemExit: 0 (leaver.py:" in one_sentence(capsys)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["2", pytest.param("1", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("moment", MOMENTS[1:])
 def test_a_certification_is_in_error(
     moment: str, jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -74,6 +74,7 @@ def test_a_paused_program_is_ended_too(invoke: Invoke, tmp_path: Path, program_p
     assert not part_folders(tmp_path / "out")
 
 
+@pytest.mark.nightly
 def test_ctrl_c_twice_leaves_a_whole_report(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
     certifying = invoke("certify", "reference", "--tier", "sim", "--out", out)
