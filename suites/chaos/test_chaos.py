@@ -15,21 +15,28 @@ from holdfast.suites.chaos import in_chaos
 
 REFERENCE, SPARK = "reference", "spark"
 BESIDE = ("chaos/fixed-delay", "chaos/zombie")
-BY_NIGHT = ("chaos/at-least-once", "chaos/fixed-delay", "chaos/queues", "chaos/worked-example-aligned")
+BY_NIGHT = (
+    "chaos/at-least-once", "chaos/fixed-delay", "chaos/group-offsets", "chaos/queues", "chaos/slow-channel",
+    "chaos/spark-file-sink", "chaos/worked-example-aligned",
+)  # fmt: skip
 """The longest, of which there are cases on the simulator or on processes, too."""
 beside_structured_streaming = pytest.mark.xdist_group("containers-of-structured-streaming")
 
 
+def by_night(case: Case) -> bool:
+    return in_chaos(case) and case.id.startswith(BY_NIGHT)
+
+
+def by_day(case: Case) -> bool:
+    return in_chaos(case) and not case.id.startswith(BY_NIGHT)
+
+
 def elsewhere(case: Case) -> bool:
-    return in_chaos(case) and not case.id.startswith((*BESIDE, *BY_NIGHT))
+    return by_day(case) and not case.id.startswith(BESIDE)
 
 
 def beside(case: Case) -> bool:
-    return in_chaos(case) and case.id.startswith(BESIDE) and not case.id.startswith(BY_NIGHT)
-
-
-def by_night(case: Case) -> bool:
-    return in_chaos(case) and case.id.startswith(BY_NIGHT)
+    return by_day(case) and case.id.startswith(BESIDE)
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere))
@@ -50,6 +57,13 @@ def test_the_reference_beside_it(case: Case, tier: Tier, run_case: RunCase) -> N
 
 
 @beside_structured_streaming
-@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, in_chaos))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, by_day))
 def test_structured_streaming(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(SPARK, case, tier)
+
+
+@pytest.mark.nightly
+@beside_structured_streaming
+@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, by_night))
+def test_structured_streaming_by_night(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(SPARK, case, tier)
