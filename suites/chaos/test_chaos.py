@@ -19,7 +19,7 @@ BY_NIGHT = (
     "chaos/at-least-once", "chaos/fixed-delay", "chaos/group-offsets", "chaos/queues", "chaos/slow-channel",
     "chaos/spark-file-sink", "chaos/worked-example-aligned",
 )  # fmt: skip
-"""The longest, of which there are cases on the simulator or on processes, too."""
+"""The longest, of which there are cases on other tiers, too."""
 beside_structured_streaming = pytest.mark.xdist_group("containers-of-structured-streaming")
 
 
