@@ -2,7 +2,9 @@
 
 It is the trigger of the checkpoint plus the alignment timeout, which may be nothing. Until then snapshots are aligned
 and barriers keep their place; from then on no barrier waits for the records in front of it. The time since the trigger
-is by definition the subtask's clock less the coordinator's; it orders nothing.
+is by definition the subtask's clock less the coordinator's; it orders nothing. Which of the coordinator's readings a
+barrier carries is its own affair, from when it has the id to when the checkpoint is pending; whoever overtakes early is
+early after the first of them, whoever aligns for too long does so after the last.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from holdfast.harness.model.events import (
     BarrierReceived,
     BarrierSent,
     BatchProcessed,
+    CheckpointDrawn,
     CheckpointTriggered,
     Event,
     NotificationReceived,
@@ -52,6 +55,7 @@ class _Timeout:
     """One pass over a history.
 
     Attributes:
+        drawn: by number, when the turn of a checkpoint came; not of a system that does not show it.
         waiting: by attempt and channel, the barrier that was sent last and has not come, with the batches processed
             there since it could overtake.
         sources: sources, and what is chained to them. They have no inputs to align; that their barriers overtake is
@@ -66,6 +70,7 @@ class _Timeout:
         self.clocks = Clocks(history, exempt)
         self.timeout_ms = alignment_timeout_ms(plan)
         self.triggered: dict[tuple[int, int], CheckpointTriggered] = {}
+        self.drawn: dict[int, CheckpointDrawn] = {}
         self.waiting: dict[tuple[int, str], tuple[BarrierSent, list[BatchProcessed]]] = {}
         self.aborted: set[tuple[int, str, int]] = set()
         channels = network_channels(plan.job, plan.topology)
@@ -84,6 +89,7 @@ class _Timeout:
         replay(
             history,
             {
+                CheckpointDrawn: self._draw,
                 CheckpointTriggered: self._trigger,
                 SnapshotTaken: self._snapshot,
                 BarrierSent: self._sent,
@@ -92,6 +98,9 @@ class _Timeout:
                 NotificationReceived: self._notified,
             },
         )
+
+    def _draw(self, event: CheckpointDrawn) -> None:
+        self.drawn[event.checkpoint] = event
 
     def _trigger(self, event: CheckpointTriggered) -> None:
         if event.origin is CheckpointOrigin.SAVEPOINT:
@@ -121,11 +130,12 @@ class _Timeout:
             self.findings.check("overtook-early")
 
     def _early(self, event: Event, what: str, checkpoint: int) -> None:
-        triggered = self.triggered[event.attempt, checkpoint]
-        since = self.clocks.between(triggered, event)
+        begun = self.drawn.get(checkpoint) or self.triggered[event.attempt, checkpoint]
+        since = self.clocks.between(begun, event)
+        self.findings.check("overtook-early")
         if since.high < self.timeout_ms:
             message = f"{what} {since} after its trigger, the timeout is {self.timeout_ms} ms"
-            self.findings.violated("overtook-early", message, triggered, event)
+            self.findings.violated("overtook-early", message, begun, event)
 
     def _sent(self, event: BarrierSent) -> None:
         if event.channel not in self.aside and (event.attempt, event.checkpoint) in self.triggered:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.fixtures.systems.flink.job_log import Deployed
+from holdfast.fixtures.systems.flink.job_log import Dated, Deployed
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.reasons import reason_in
@@ -47,7 +47,7 @@ def a_master() -> MasterLog:
     return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB))
 
 
-def heard(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
+def heard(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed | Dated]:
     read = (Line(t=0.0, c=logger, m=text, e="".join(trace)) for logger, text, *trace in lines)
     return [found for line in read for found in master.events(line)]
 
@@ -79,7 +79,10 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
         (CLEANER, f"Clean checkpoint 1 parallel-mode=true shouldDiscard={each}") for each in ("false", "true")
     )
     lines = [(COORDINATOR, TRIGGERED), (COORDINATOR, acknowledged), kept, (COORDINATOR, completed), discarded]
-    _, triggered, ack, published, end, dropped, unknown = heard([*lines, (COORDINATOR, late)], master)
+    drawn, triggered, ack, published, end, dropped, unknown = heard([*lines, (COORDINATOR, late)], master)
+    assert isinstance(drawn, Dated)
+    assert isinstance(drawn.event, events.CheckpointDrawn)
+    assert drawn.t == 1_795_660_711_696, "what its barriers carry, and not the time of the line"
     assert isinstance(triggered, events.CheckpointTriggered)
     assert triggered.participants == ("source[0]", "sum[0]")
     assert isinstance(ack, events.AckReceived)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.checkpoint import CheckpointOrigin
 from holdfast.harness.model.events import (
     AttemptStarted,
     BarrierReceived,
     BarrierSent,
     BatchProcessed,
     BatchSent,
+    CheckpointDrawn,
     CheckpointTriggered,
     Event,
     NotificationReceived,
@@ -84,6 +86,29 @@ def overtaken_before_the_timeout() -> History:
         BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True),
         options=PATIENT,
     )
+
+
+def _drawn_before(waited_ms: float) -> History:
+    """The id becomes durable so long after it was drawn; then a barrier overtakes at once."""
+    return story(
+        AttemptStarted(),
+        CheckpointDrawn(checkpoint=1, request=1, origin=CheckpointOrigin.PERIODIC),
+        waited_ms,
+        CheckpointTriggered(checkpoint=1, participants=()),
+        BarrierSent(channel=CHANNEL, checkpoint=1),
+        BarrierReceived(channel=CHANNEL, checkpoint=1, overtaking=True),
+        options=PATIENT,
+    )
+
+
+@bad("overtook-early")
+def overtaken_soon_after_the_id_was_drawn() -> History:
+    return _drawn_before(50.0)
+
+
+@near("overtook-early")
+def the_barrier_carries_when_the_id_was_drawn() -> History:
+    return _drawn_before(WAITED_MS)
 
 
 @near("overtook-early")

@@ -134,6 +134,21 @@ def next_after_pause() -> History:
     return story(400, begun(1), 50, completed(1), 400, begun(2), options=PAUSED)
 
 
+def _completed_after(waited_ms: float) -> History:
+    """In real time: for so long before it completes, the coordinator records nothing; the next begins 150 ms later."""
+    return in_real_time(story(400, begun(1), waited_ms, completed(1), 150, begun(2), options=PAUSED))
+
+
+@bad("pause-too-short")
+def next_too_soon_whenever_it_completed() -> History:
+    return _completed_after(50)
+
+
+@near("pause-too-short")
+def completed_long_before_it_was_recorded() -> History:
+    return _completed_after(300)
+
+
 @near("pause-too-short")
 def user_in_between() -> History:
     return story(400, begun(1), completed(1), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED)
