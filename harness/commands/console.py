@@ -79,12 +79,12 @@ def say_finding(console: Console, finding: Finding) -> None:
 
 
 def offer_sweep(console: Console, root: Path) -> None:
-    """Say it if a harness that was killed left something, below an output folder or in containers."""
+    """Say it if a harness that was killed left something, below an output folder or of what it had started."""
     sweep = command_line("sweep", root)
     if left := len(unfinished(root)):
         console.print(f"{left} {'run was' if left == 1 else 'runs were'} cut off earlier: {sweep}")
-    if left := len(abandoned_services()):
-        console.print(f"{left} {'container' if left == 1 else 'containers'} of sessions that are gone: {sweep}")
+    if left := abandoned_services():
+        console.print(f"sessions that are gone left {plural(len(left), 'thing')}, {left[0]} first: {sweep}")
 
 
 def command_line(*words: str | Path) -> str:
