@@ -6,6 +6,7 @@ install. Where `--require-tier` names the extra (`spark`, `containers`), as in `
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,8 +52,16 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return TestFile.from_parent(parent, path=module_path)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before pytest leaves out what is nightly."""
+    asked: Counter[str] = Counter()
     for item in items:
+        if share := item.get_closest_marker("share"):
+            test = item.nodeid.partition("[")[0]
+            if asked[test] % share.args[0]:
+                item.add_marker(pytest.mark.nightly)
+            asked[test] += 1
         real = any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier"))
         if real and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))

@@ -78,6 +78,7 @@ LACKS: Mapping[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("command", LACKS)
+@pytest.mark.share(2)
 def test_no_room(command: str, tmp_path: Path, any_plan: Path) -> None:
     lack, sentence = LACKS[command]
     (tmp_path / "room").mkdir()
@@ -91,6 +92,7 @@ def test_no_room(command: str, tmp_path: Path, any_plan: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.share(2)
 def test_sigterm_ends_a_campaign_within_five_seconds(jobs: str, invoke: Invoke, tmp_path: Path) -> None:
     drawing = invoke("campaign", "reference", "--seeds", "1-100000", "--jobs", jobs, "--out", tmp_path)
     ledger = tmp_path / "campaign.jsonl"

@@ -50,6 +50,7 @@ def hangup_ends() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.share(3)
 def test_a_run_with_a_paused_worker_is_ended_and_stored(
     invoke: Invoke, tmp_path: Path, paused_worker: Path, number: signal.Signals
 ) -> None:

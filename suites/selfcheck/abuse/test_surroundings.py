@@ -41,6 +41,7 @@ def test_no_process_of_the_reference_sees_a_key(invoke: Invoke, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("named", [(), ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY")])
+@pytest.mark.share(2)
 def test_a_program_sees_what_was_named(
     named: tuple[str, ...], invoke: Invoke, tmp_path: Path, program_plan: Path
 ) -> None:

@@ -183,6 +183,7 @@ def test_a_local_file_that_is_wiped_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))
+@pytest.mark.share(4)
 def test_the_same_check_accepts_the_right_ones(check: str) -> None:
     right_ones = (HashMapBackend, NamedFilesBackend, changelog(HashMapBackend), *ALSO_RIGHT.get(check, ()))
     statuses = {judge(CHECKS[check], right, HashMapBackend).status for right in right_ones}

@@ -26,8 +26,6 @@ from holdfast.harness.model.plan import Plan
 from holdfast.suites.selfcheck.deviations.search import clauses_of, refuted
 from holdfast.suites.selfcheck.directed_plans import directed_plans
 
-NIGHTLY_SHARE = 4
-"""CI runs every fourth row, the night all."""
 CARRIED = {messages.SubtaskState, messages.SplitState, messages.Savepoint, messages.Message}
 """What messages carry, and what they are made from."""
 STORED_BY = {
@@ -45,10 +43,7 @@ def _covered_by_row() -> list[ParameterSet]:
     for cell in TABLE.cells:
         if cell.state is CellState.COVERED:
             rows[cell.step].append(cell)
-    return [
-        pytest.param(cells, id=step, marks=[pytest.mark.nightly] if number % NIGHTLY_SHARE else [])
-        for number, (step, cells) in enumerate(rows.items())
-    ]
+    return [pytest.param(cells, id=step) for step, cells in rows.items()]
 
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
@@ -116,6 +111,7 @@ def test_a_name_of_the_mechanism_is_no_variant_that_was_written_by_hand() -> Non
 
 
 @pytest.mark.parametrize("cells", _covered_by_row())
+@pytest.mark.share(8)
 def test_what_refutes_a_cell_was_seen_to(cells: list[Cell]) -> None:
     for cell in cells:
         run = refuted(cell.variant, directed_plans()[cell.plan])
@@ -128,6 +124,7 @@ def _plans() -> dict[str, Plan]:
 
 
 @pytest.mark.parametrize("name", _plans())
+@pytest.mark.share(3)
 def test_the_runtime_passes_where_its_variants_are_refuted(name: str) -> None:
     run = run_plan(directed_plans()[name], registry.system("reference"), registry.toolbox())
     assert not clauses_of(run)

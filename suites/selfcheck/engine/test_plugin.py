@@ -141,6 +141,7 @@ def test_cases_that_do_not_apply_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [(), ("--dist=loadgroup",)])
+@pytest.mark.share(2)
 def test_each_group_stays_in_one_process_and_begins_before_what_is_in_none(
     tmp_path: Path, mode: tuple[str, ...]
 ) -> None:

@@ -165,6 +165,7 @@ def test_what_is_open_because_of_others_is_run_again_alone(
 
 @pytest.mark.tier("process")
 @pytest.mark.parametrize(("jobs", "times"), [(1, 1), (2, 2)])
+@pytest.mark.share(2)
 def test_so_is_one_whose_runs_pass_and_leave_a_rule_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, times: int
 ) -> None:

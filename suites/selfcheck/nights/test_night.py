@@ -114,6 +114,7 @@ def interrupt_after(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("runs", [1, 2, 4], ids=["within a case", "at its end", "within drawn plans"])
+@pytest.mark.share(3)
 def test_an_interrupted_night_reports_and_goes_on_with_what_it_has(runs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         interrupt_after(runs, patched)

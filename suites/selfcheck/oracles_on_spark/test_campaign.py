@@ -45,6 +45,7 @@ def campaign(
 
 
 @pytest.mark.parametrize("system", ["reference", WRONG])
+@pytest.mark.share(2)
 def test_the_ledger_and_the_plans_of_alarms_are_the_same(spark: SparkSession, tmp_path: Path, system: str) -> None:
     there, here = campaign(tmp_path / "spark", HERE, system), campaign(tmp_path / "here", "", system)
     assert (tmp_path / "spark" / LEDGER).read_bytes() == (tmp_path / "here" / LEDGER).read_bytes()
@@ -71,6 +72,7 @@ def test_workers_draw_with_the_code_that_was_sent(spark: SparkSession) -> None:
     assert f"/{spark_task.FOLDER}{code.fingerprint}/" in row.place
 
 
+@pytest.mark.nightly
 def test_workers_with_other_code_are_refused(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

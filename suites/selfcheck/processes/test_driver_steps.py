@@ -65,6 +65,7 @@ def deviations(steps: set[WatchedStep]) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", PLANS)
+@pytest.mark.share(2)
 def test_both_drivers_follow_the_same_parts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deployment, "run_context", watched_steps)
     judged = run_plan(PLANS[name], ReferenceSystem(""), toolbox(), Tier.PROCESS, tmp_path)

@@ -68,6 +68,7 @@ def in_simulator(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Watched]]:
 
 
 @pytest.mark.parametrize("name", PLANS)
+@pytest.mark.share(3)
 def test_both_drivers_take_the_same_steps(
     name: str, in_simulator: dict[str, list[Watched]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

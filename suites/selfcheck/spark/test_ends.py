@@ -83,6 +83,7 @@ def test_closing_in_the_middle_ends_the_workers_and_leaves_the_driver_program(tm
         assert [program.pid for program in started(tmp_path / "second", "coordinator")] == [programs[0].pid]
 
 
+@pytest.mark.nightly
 def test_who_belongs_to_another_run_or_to_an_older_epoch_is_not_let_in(tmp_path: Path) -> None:
     session = local_session()
     with closing(deploy(tmp_path)) as deployment, ThreadPoolExecutor(1) as elsewhere:

@@ -64,6 +64,7 @@ def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_pa
     ],
     ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
 )
+@pytest.mark.share(3)
 def test_it_survives_faults_of_other_kinds(tmp_path: Path, fault: FaultSpec) -> None:
     """Beside those of suites/conformance/spark.py: dead Python workers, a dead driver program, a slow channel."""
     assert_passes(run(plan(fault), tmp_path))
@@ -113,7 +114,11 @@ def test_a_worker_that_was_given_up_while_it_stood_still_harms_nobody(tmp_path: 
 @pytest.mark.parametrize(
     ("variant", "fault"),
     [
-        ("G1", FaultSpec("kill", COORDINATOR, after(2, Gate("during-publish-metadata", COORDINATOR)))),
+        pytest.param(
+            "G1",
+            FaultSpec("kill", COORDINATOR, after(2, Gate("during-publish-metadata", COORDINATOR))),
+            marks=pytest.mark.nightly,
+        ),
         ("source-repeats-one", FaultSpec("kill", WORKER, after(2), parameters=EXECUTOR)),
     ],
 )

@@ -78,6 +78,7 @@ def labelled(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.nightly
 def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: Path) -> None:
     folder = shared().host.folder
     with closing(standing(tmp_path)) as deployment:

@@ -40,6 +40,7 @@ def test_only_pipelines_of_others_are_rehearsed() -> None:
 
 
 @pytest.mark.tier("spark")
+@pytest.mark.nightly
 def test_output_that_is_never_written_is_missing(tmp_path: Path) -> None:
     said(
         rehearsed("never_written", tmp_path),

@@ -98,6 +98,7 @@ def of_batch(found: StateRead, batch: int) -> list[PartState]:
 
 
 @pytest.mark.parametrize("store", STORES)
+@pytest.mark.share(2)
 def test_the_state_of_every_batch_is_read_back(
     spark: SparkSession, inputs: InputLog, tmp_path: Path, store: str
 ) -> None:
@@ -119,6 +120,7 @@ def test_the_state_of_every_batch_is_read_back(
 
 
 @pytest.mark.parametrize(("store", "variant"), [("hashmap", windowed.__name__), ("rocksdb", "")])
+@pytest.mark.share(2)
 def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_passed(
     spark: SparkSession, tmp_path: Path, store: str, variant: str
 ) -> None:

@@ -139,6 +139,7 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         ),
     ],
 )
+@pytest.mark.share(3)
 def test_a_program_that_breaks_the_protocol_is_named_with_what_it_did(
     program: str, expected: str, tmp_path: Path
 ) -> None:
