@@ -83,8 +83,8 @@ def offer_sweep(console: Console, root: Path) -> None:
     sweep = command_line("sweep", root)
     if left := len(unfinished(root)):
         console.print(f"{left} {'run was' if left == 1 else 'runs were'} cut off earlier: {sweep}")
-    if left := abandoned_services():
-        console.print(f"sessions that are gone left {plural(len(left), 'thing')}, {left[0]} first: {sweep}")
+    if gone := abandoned_services():
+        console.print(f"sessions that are gone left {plural(len(gone), 'thing')}, {gone[0]} first: {sweep}")
 
 
 def command_line(*words: str | Path) -> str:
