@@ -57,7 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest leaves out what is nightly."""
     asked: Counter[str] = Counter()
     for item in items:
-        if share := item.get_closest_marker("share"):
+        share = item.get_closest_marker("share")
+        if share and not item.get_closest_marker("nightly"):
             test = item.nodeid.partition("[")[0]
             if asked[test] % share.args[0]:
                 item.add_marker(pytest.mark.nightly)

@@ -55,7 +55,8 @@ class _Timeout:
     """One pass over a history.
 
     Attributes:
-        drawn: by number, when the turn of a checkpoint came; not of a system that does not show it.
+        drawn: by coordinator and number, when the turn of a checkpoint came that is not triggered yet.
+        begun: by attempt and number, the first time that its barriers may carry.
         waiting: by attempt and channel, the barrier that was sent last and has not come, with the batches processed
             there since it could overtake.
         sources: sources, and what is chained to them. They have no inputs to align; that their barriers overtake is
@@ -70,7 +71,8 @@ class _Timeout:
         self.clocks = Clocks(history, exempt)
         self.timeout_ms = alignment_timeout_ms(plan)
         self.triggered: dict[tuple[int, int], CheckpointTriggered] = {}
-        self.drawn: dict[int, CheckpointDrawn] = {}
+        self.drawn: dict[tuple[str, int], CheckpointDrawn] = {}
+        self.begun: dict[tuple[int, int], CheckpointDrawn | CheckpointTriggered] = {}
         self.waiting: dict[tuple[int, str], tuple[BarrierSent, list[BatchProcessed]]] = {}
         self.aborted: set[tuple[int, str, int]] = set()
         channels = network_channels(plan.job, plan.topology)
@@ -100,12 +102,13 @@ class _Timeout:
         )
 
     def _draw(self, event: CheckpointDrawn) -> None:
-        self.drawn[event.checkpoint] = event
+        self.drawn[event.node, event.checkpoint] = event
 
     def _trigger(self, event: CheckpointTriggered) -> None:
         if event.origin is CheckpointOrigin.SAVEPOINT:
             return  # A savepoint is aligned, however long that takes.
         self.triggered[event.attempt, event.checkpoint] = event
+        self.begun[event.attempt, event.checkpoint] = self.drawn.pop((event.node, event.checkpoint), event)
 
     def _snapshot(self, event: SnapshotTaken) -> None:
         triggered = self.triggered.get((event.attempt, event.checkpoint))
@@ -130,11 +133,12 @@ class _Timeout:
             self.findings.check("overtook-early")
 
     def _early(self, event: Event, what: str, checkpoint: int) -> None:
-        begun = self.drawn.get(checkpoint) or self.triggered[event.attempt, checkpoint]
+        begun = self.begun[event.attempt, checkpoint]
         since = self.clocks.between(begun, event)
-        self.findings.check("overtook-early")
+        if self.timeout_ms and since.low >= self.timeout_ms:
+            self.findings.check("overtook-early")
         if since.high < self.timeout_ms:
-            message = f"{what} {since} after its trigger, the timeout is {self.timeout_ms} ms"
+            message = f"{what} {since} after its checkpoint's turn came, the timeout is {self.timeout_ms} ms"
             self.findings.violated("overtook-early", message, begun, event)
 
     def _sent(self, event: BarrierSent) -> None:

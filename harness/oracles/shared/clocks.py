@@ -98,5 +98,5 @@ def _times_before(history: History) -> dict[int, int]:
         if event.time_ns > last_ns:
             earlier_ns, last_ns = last_ns, event.time_ns
             nodes[event.node] = earlier_ns, last_ns
-        before[id(event)] = earlier_ns
+        before[id(event)] = min(earlier_ns, event.time_ns)  # Some are recorded late, under a time of their own
     return before

@@ -22,7 +22,6 @@ LEFT = "checkpoint_retained"
 
 @pytest.mark.parametrize("tier", [Tier.SIM, pytest.param(Tier.PROCESS, marks=pytest.mark.tier("process"))])
 @pytest.mark.parametrize(("next_edit", "runs_added"), [({}, [2]), ({"edit": "source->sum"}, [2, 3])])
-@pytest.mark.share(2)
 def test_an_edited_program_is_that_of_one_job(
     next_edit: dict[str, int | str], runs_added: list[int], tier: Tier, tmp_path: Path
 ) -> None:

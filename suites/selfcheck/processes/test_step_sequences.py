@@ -32,7 +32,7 @@ FAILS = FaultSpec(
     duration_ms=1_500,
     parameters={"operation": "publish-metadata", "occurrences": 1},
 )
-PLANS = {"undisturbed": plan(), "killed": plan(KILLED, LOST), "failing": plan(FAILS)}
+PLANS = {"killed": plan(KILLED, LOST), "undisturbed": plan(), "failing": plan(FAILS)}
 SEEDS = 8
 """Runs in the simulator for each plan."""
 

@@ -58,7 +58,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.parametrize(("command", "where"), [("certify", "closed"), ("certify", "silent"), ("run", "closed")])
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_it_is_refused_at_once_in_one_sentence(
     command: str,
     option: str,

@@ -1,5 +1,5 @@
-"""The cases of Structured Streaming on this machine: its guarantees, and the pipelines that must be refuted. What a
-pipeline loses after a restart is tried each time, the rest in the night."""
+"""The cases of Structured Streaming on this machine: its guarantees, and the pipelines that must be refuted. That what
+a pipeline restores is right is tried each time, the rest in the night."""
 
 from __future__ import annotations
 

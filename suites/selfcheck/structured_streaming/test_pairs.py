@@ -47,7 +47,6 @@ def judged_rightly(right: str, tier: Tier, folder: Path) -> None:
 
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize("right", PAIRS)
-@pytest.mark.nightly
 def test_each_of_a_pair_is_judged_rightly(right: str, tmp_path: Path) -> None:
     """In a folder whose name an URI would have to escape."""
     judged_rightly(right, Tier.SPARK, tmp_path / "spark+jobs of 100%25")

@@ -119,7 +119,7 @@ def test_the_state_of_every_batch_is_read_back(
     assert sum(part.records for part in of_batch(found, FEEDINGS)) == inputs.total_records
 
 
-@pytest.mark.parametrize(("store", "variant"), [("hashmap", windowed.__name__), ("rocksdb", "")])
+@pytest.mark.parametrize(("store", "variant"), [("rocksdb", ""), ("hashmap", windowed.__name__)])
 @pytest.mark.share(2)
 def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_passed(
     spark: SparkSession, tmp_path: Path, store: str, variant: str

@@ -134,19 +134,20 @@ def next_after_pause() -> History:
     return story(400, begun(1), 50, completed(1), 400, begun(2), options=PAUSED)
 
 
-def _completed_after(waited_ms: float) -> History:
-    """In real time: for so long before it completes, the coordinator records nothing; the next begins 150 ms later."""
-    return in_real_time(story(400, begun(1), waited_ms, completed(1), 150, begun(2), options=PAUSED))
+def _starved(stalled_ms: int, *more: Line) -> History:
+    """Before it records a completion, a coordinator waits for a processor; the next checkpoint begins 150 ms later."""
+    stall = events.MachineStalled(since_ns=(695 - stalled_ms) * MS, stalled_ns=stalled_ms * MS)
+    return story(400, begun(1), 290, at("harness", stall), completed(1), 150, begun(2), *more, options=PAUSED)
 
 
 @bad("pause-too-short")
-def next_too_soon_whenever_it_completed() -> History:
-    return _completed_after(50)
+def next_too_soon_however_late_it_was_recorded() -> History:
+    return _starved(100)
 
 
 @near("pause-too-short")
 def completed_long_before_it_was_recorded() -> History:
-    return _completed_after(300)
+    return _starved(280, 50, completed(2), 420, begun(3))
 
 
 @near("pause-too-short")
