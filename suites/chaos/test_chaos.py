@@ -52,12 +52,14 @@ def test_the_reference_by_night(case: Case, tier: Tier, run_case: RunCase) -> No
 
 @beside_structured_streaming
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, beside))
+@pytest.mark.nightly
 def test_the_reference_beside_it(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 
 
 @beside_structured_streaming
 @pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, by_day))
+@pytest.mark.nightly
 def test_structured_streaming(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(SPARK, case, tier)
 

@@ -109,6 +109,7 @@ def courses() -> dict[str, list[Course]]:
 
 
 @pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.nightly
 def test_every_step_is_in_the_table(machine: StateMachine, courses: dict[str, list[Course]]) -> None:
     strays = {
         (state, type(event).__name__): event for course in courses[machine.name] for state, event in course.strays
@@ -117,6 +118,7 @@ def test_every_step_is_in_the_table(machine: StateMachine, courses: dict[str, li
 
 
 @pytest.mark.parametrize("machine", STATE_MACHINES, ids=lambda machine: machine.name)
+@pytest.mark.nightly
 def test_every_row_is_taken(machine: StateMachine, courses: dict[str, list[Course]]) -> None:
     taken = sum((course.taken for course in courses[machine.name]), Counter[int]())
     missing = [step for number, step in enumerate(machine.steps) if not taken[number]]

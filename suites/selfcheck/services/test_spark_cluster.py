@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.fixtures.services.spark_cluster import SparkCluster
     from holdfast.fixtures.services.stack import Stack
 
-pytestmark = pytest.mark.tier("containers")
+pytestmark = [pytest.mark.tier("containers"), pytest.mark.nightly]
 JOB_LIMIT_S = 120.0
 JOB = """
 import json, os, socket

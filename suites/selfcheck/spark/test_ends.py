@@ -137,6 +137,7 @@ while True:
 """
 
 
+@pytest.mark.nightly
 def test_after_a_sigkill_of_the_harness_nothing_lives_on(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HARNESS, str(tmp_path)], stdout=subprocess.PIPE, text=True) as harness:
         assert harness.stdout is not None

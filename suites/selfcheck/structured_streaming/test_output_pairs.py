@@ -78,6 +78,7 @@ def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path, plan: Plan 
 
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize(("wrong", "right"), IN_CI)
+@pytest.mark.nightly
 def test_a_pair(wrong: str, right: str, tmp_path: Path) -> None:
     judged_as_said(wrong, right, Tier.SPARK, tmp_path)
 
