@@ -55,14 +55,14 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest leaves out what is nightly."""
-    asked: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     for item in items:
         share = item.get_closest_marker("share")
         if share and not item.get_closest_marker("nightly"):
             test = item.nodeid.partition("[")[0]
-            if asked[test] % share.args[0]:
+            if counted[test] % share.args[0]:
                 item.add_marker(pytest.mark.nightly)
-            asked[test] += 1
+            counted[test] += 1
         real = any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier"))
         if real and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))
