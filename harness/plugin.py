@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +89,11 @@ class Holdfast:
             pytest.fail(failure, pytrace=False)
 
 
-def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: True) -> list[object]:
-    """(case, tier) for every wanted case that applies to a system, each with the mark of its tier."""
+def case_parameters(
+    system: str, wanted: Callable[[Case], bool] = lambda case: True, tiers: Collection[Tier] | None = None
+) -> list[object]:
+    """(case, tier) for every wanted case that applies to a system, on these tiers or on all, each with the mark of its
+    tier."""
     from holdfast.harness.engine.cases.case import not_applicable
     from holdfast.harness.engine.cases.swarm_case import cases_for
     from holdfast.harness.engine.site import registry
@@ -99,6 +102,8 @@ def case_parameters(system: str, wanted: Callable[[Case], bool] = lambda case: T
     found: list[object] = []
     for case in filter(wanted, cases_for(under_test)):
         for tier in case.tiers:
+            if tiers is not None and tier not in tiers:
+                continue
             if reason := not_applicable(case, under_test, tier):
                 _left_out[reason] += 1
             else:

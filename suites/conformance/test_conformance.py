@@ -11,6 +11,22 @@ from holdfast.suites.chaos import in_chaos
 REFERENCE = "reference"
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, lambda case: not in_chaos(case)))
-def test_case(case: Case, tier: Tier, run_case: RunCase) -> None:
+def elsewhere(case: Case) -> bool:
+    return not in_chaos(case)
+
+
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.SIM]))
+def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)
+
+
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.PROCESS]))
+@pytest.mark.share(3)
+def test_among_processes(case: Case, tier: Tier, run_case: RunCase) -> None:
+    run_case(REFERENCE, case, tier)
+
+
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.SPARK, Tier.CONTAINERS]))
+@pytest.mark.nightly
+def test_where_it_takes_long(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
