@@ -20,7 +20,7 @@ from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import ANOMALIES_PER_CLAUSE, Findings, left_open
 from holdfast.harness.oracles.shared.exemptions import exemptions
-from holdfast.harness.oracles.shared.options import interval_ms
+from holdfast.harness.oracles.shared.options import NS_PER_MS, interval_ms
 from holdfast.harness.oracles.shared.stalls import TOO_BUSY
 
 POLLS_PER_INTERVAL = 10
@@ -119,9 +119,10 @@ def _judge_second_read(history: History, findings: Findings) -> None:
 class _Looks:
     """How often the reader looked, against the checkpoints between which it was to look.
 
-    The rule: a reader that looks ten times in each checkpoint interval sees everything. Where the machine kept the run
-    waiting, intervals are those between two completed checkpoints, and one in which the reader did not look for more
-    than half of the time is undecided. A run is decided if no more than half of its intervals are undecided.
+    The rule: a reader that looks ten times in each checkpoint interval sees everything. Where it looks more rarely than
+    the configured interval wants, intervals are those between two completed checkpoints. One in which it did not look
+    for more than half of the time is undecided. So is one that is too short for ten looks, unless the machine kept the
+    run waiting and the reader reports its gaps. A run is decided if no more than half of its intervals are undecided.
 
     Attributes:
         open: why nothing is decided; empty if something is.
@@ -145,23 +146,24 @@ class _Looks:
             f"the output was polled every {slowest_ms} ms, "
             f"a {between_ms} ms interval needs {between_ms / POLLS_PER_INTERVAL:g} ms"
         )
-        if not exemptions(history).stalls:
-            self.open = f"reader-too-slow: {pace}"
-            return
-        intervals, undecided = _intervals(history, [gap for report in reports for gap in report.gaps])
-        if intervals and 2 * undecided <= intervals and any(report.gaps for report in reports):
-            self.note = f"{TOO_BUSY}: {pace}; {undecided} of {plural(intervals, 'interval')} are undecided"
-        else:
-            self.open = f"reader-too-slow: {TOO_BUSY}: {pace}. Repeat on an idle machine."
+        busy = f"{TOO_BUSY}: " if exemptions(history).stalls else ""
+        gaps = [gap for report in reports for gap in report.gaps]
+        looks_ns = 0 if busy and gaps else slowest_ms * POLLS_PER_INTERVAL * NS_PER_MS
+        intervals, undecided = _intervals(history, gaps, looks_ns)
+        if not intervals or 2 * undecided > intervals:
+            self.open = f"reader-too-slow: {busy}{pace}{'. Repeat on an idle machine.' if busy else ''}"
+        elif undecided:
+            self.note = f"{busy}{pace}; {undecided} of {plural(intervals, 'interval')} are undecided"
 
 
-def _intervals(history: History, gaps: list[tuple[int, int]]) -> tuple[int, int]:
-    """How many intervals between two completed checkpoints there are, and in how many the reader did not look for more
-    than half of the time."""
+def _intervals(history: History, gaps: list[tuple[int, int]], shortest_ns: int) -> tuple[int, int]:
+    """How many intervals between two completed checkpoints there are, and how many are undecided: shorter than this, or
+    the reader did not look for more than half of the time."""
     times = sorted(event.time_ns for event in history.of(CheckpointCompleted))
     pairs = [(start, end) for start, end in pairwise(times) if start < end]
     undecided = sum(
-        any(2 * (min(end, gap_end) - max(start, gap_start)) > end - start for gap_start, gap_end in gaps)
+        end - start < shortest_ns
+        or any(2 * (min(end, gap_end) - max(start, gap_start)) > end - start for gap_start, gap_end in gaps)
         for start, end in pairs
     )
     return len(pairs), undecided

@@ -34,11 +34,11 @@ SLOW_MS = 15
 """How often it looked on average, though 10 ms are wanted."""
 
 
-def on_a_busy_machine(*gaps_ms: tuple[int, int], measured: bool = True) -> Verdict:
-    """Four intervals of 100 ms between completed checkpoints."""
+def on_a_busy_machine(*gaps_ms: tuple[int, int], measured: bool = True, apart_ms: int = 100) -> Verdict:
+    """Four intervals between completed checkpoints."""
     gaps = tuple((start_ms * MS, end_ms * MS) for start_ms, end_ms in gaps_ms)
     stalls = [MachineStalled(since_ns=0, stalled_ns=9 * MS)] if measured else []
-    completions: list[list[Line]] = [[99.0, CheckpointCompleted(checkpoint=each)] for each in range(1, 6)]
+    completions: list[list[Line]] = [[apart_ms - 1.0, CheckpointCompleted(checkpoint=each)] for each in range(1, 6)]
     polled = ReaderPolled(polls=40, interval_ms=SLOW_MS, gaps=gaps)
     lines = [line for lines in completions for line in lines]
     return ORACLE.judge(in_real_time(story(SEEN, *stalls, *lines, polled)))
@@ -69,6 +69,24 @@ def test_a_slow_reader_on_a_machine_that_was_free_decides_nothing() -> None:
     verdict = on_a_busy_machine((120, 180), measured=False)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "busy" not in verdict.reason
+
+
+@pytest.mark.parametrize("measured", [True, False], ids=["busy", "free"])
+@pytest.mark.parametrize(
+    ("apart_ms", "gaps_ms", "outcome"),
+    [
+        (151, (), Outcome.PASS),
+        (149, (), Outcome.INCONCLUSIVE),
+        (500, ((120, 180),), Outcome.PASS),
+        (500, ((600, 1_900),), Outcome.INCONCLUSIVE),
+    ],
+    ids=["ten looks", "nearly ten", "a short gap", "long gaps"],
+)
+def test_where_checkpoints_take_longer_than_their_interval_fewer_looks_see_everything(
+    *, apart_ms: int, gaps_ms: tuple[tuple[int, int], ...], outcome: Outcome, measured: bool
+) -> None:
+    """As those of micro-batches: the interval says 100 ms, and the last one is still being written then."""
+    assert on_a_busy_machine(*gaps_ms, measured=measured, apart_ms=apart_ms).outcome is outcome
 
 
 def test_without_checkpoints_no_reader_is_too_slow() -> None:
