@@ -2,8 +2,9 @@
 
 A recovery counts from the fault, or from its heal where it lasts. It ends where the next fault begins: what another
 fault disturbed is not told. New output is that of a checkpoint that was triggered afterwards, so that nothing counts
-which was on its way already. Of a system that has no checkpoints to show, it is that of records that were sent to it
-afterwards, and that it answers for.
+which was on its way already. Where output follows notices and no transaction is shown, it begins when such a checkpoint
+is complete. Of a system that has no checkpoints to show, it is that of records that were sent to it afterwards, and
+that it answers for.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import NamedTuple
 
 from holdfast.harness.engine.plans.words import attack, target_in_words
 from holdfast.harness.model.events import (
+    CheckpointCompleted,
     CheckpointTriggered,
     FaultHealed,
     FaultInjected,
     InputAcknowledged,
     JobStatus,
     JobSwitched,
+    NotificationReceived,
     RowsVisible,
     SourceEmitted,
     TransactionPrecommitted,
@@ -94,7 +97,11 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
         return None
     checkpoints = {event.checkpoint for event in begun}
     promised = {each.transaction for each in history.of(TransactionPrecommitted) if each.checkpoint not in checkpoints}
-    rest = stretch._replace(start_ns=min(event.time_ns for event in begun))
+    since_ns = min(event.time_ns for event in begun)
+    if history.of(NotificationReceived) and not history.of(TransactionPrecommitted):
+        completed = (each.time_ns for each in history.of(CheckpointCompleted) if each.checkpoint in checkpoints)
+        since_ns = min(completed, default=_NEVER_NS)
+    rest = stretch._replace(start_ns=since_ns)
     return min(
         (
             event.time_ns

@@ -10,6 +10,7 @@ from holdfast.faults import FAULTS
 from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.model.capability import Claims
 from holdfast.harness.model.events import (
+    CheckpointCompleted,
     CheckpointTriggered,
     Event,
     FaultHealed,
@@ -17,6 +18,7 @@ from holdfast.harness.model.events import (
     InputAcknowledged,
     JobStatus,
     JobSwitched,
+    NotificationReceived,
     RowsVisible,
     SourceEmitted,
     TransactionPrecommitted,
@@ -88,6 +90,16 @@ def test_a_kill_counts_from_the_kill_and_is_named_in_words() -> None:
 def test_without_transactions_the_output_of_a_checkpoint_that_was_under_way_does_not_count() -> None:
     under_way = triggered(90, 1), visible(120, "batch-1")
     assert times(*under_way, triggered(200, 2), visible(240, "batch-2")) == (None, 140.0)
+
+
+def test_output_that_follows_notices_begins_when_its_checkpoint_is_complete() -> None:
+    """A checkpoint is triggered just after the fault, and what the one before it commits becomes visible."""
+    begun = triggered(90, 1), triggered(101, 2), visible(113, "part-1"), switched(150)
+    noticed = at(80, NotificationReceived(subtask="s[0]", checkpoint=0, completed=True))
+    new = triggered(200, 3), at(220, CheckpointCompleted(checkpoint=3)), visible(240, "part-3")
+    assert times(noticed, *begun, *new) == (50.0, 140.0)
+    assert times(*begun, *new) == (None, 13.0)  # Micro-batches have no notices: their output is there before they end.
+    assert times(noticed, *begun) == (50.0, None)
 
 
 @pytest.mark.parametrize(
