@@ -224,6 +224,32 @@ def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> 
     assert "NoRestart" in refused.reason
 
 
+def test_what_a_source_has_read_has_no_gaps_from_what_it_restores_to_its_end() -> None:
+    master = a_master()
+    log = WorkerLog(master)
+    deployed = (
+        f"Deploying Source: source (2/2) (attempt #3) with attempt id {SOURCE}_1_3 and vertex id 1_1 to tm2 @ host"
+    )
+    heard([(GRAPH, deployed)], master)
+    executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
+    received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
+    assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
+    head = '"vertex":"source","subtask":1,"attempt":-1'
+    reports = (
+        f'{{"event":"started",{head},"restored":2,"positions":{{"1":300}}}}',
+        f'{{"event":"snapshot",{head},"checkpoint":4,"positions":{{"1":500}}}}',
+        f'{{"event":"snapshot",{head},"checkpoint":5,"positions":{{"0":80,"1":500}}}}',
+        f'{{"event":"finished",{head},"positions":{{"0":90,"1":700}}}}',
+    )
+    said = [event for each in reports for _, event in log.events(Line(t=0.0, c="holdfast", m=each))]
+    read = [event for event in said if isinstance(event, events.SourceEmitted)]
+    assert [(each.partition, each.first_offset, each.next_offset) for each in read] == [
+        (1, 300, 500),
+        (0, 80, 90),  # A split that came later: from where is not known.
+        (1, 500, 700),
+    ]
+
+
 def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     master = a_master()
     master.attempt = 4
@@ -236,7 +262,9 @@ def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
     report = '{"event":"snapshot","vertex":"source","subtask":1,"attempt":-1,"checkpoint":4,"positions":{"1":500}}'
     assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
-    assert list(log.events(Line(t=0.0, c="holdfast", m=report))) == []
+    [(source, read)] = log.events(Line(t=0.0, c="holdfast", m=report))
+    assert isinstance(read, events.SourceEmitted)
+    assert (source, read.partition, read.first_offset, read.next_offset) == ("source[1]", 1, 0, 500)
     over = (
         "Source: source (2/2)#3 - finished synchronous part of checkpoint 4. Alignment duration: 0 ms, "
         "snapshot duration 2 ms, is unaligned checkpoint : true"
