@@ -183,6 +183,7 @@ class _Jobs:
 
     def _attempt_started(self, event: events.AttemptStarted) -> None:
         job, findings = self._job(event), self.findings
+        _forget_unknown(job, event)
         job.restoring = event
         first, job.started = not job.started, True
         if not first:
@@ -292,6 +293,15 @@ class _Jobs:
             if job is owner or (job.submitted is not None and job.submitted.checkpoint == checkpoint):
                 message = f"checkpoint {checkpoint} is touched while attempt {attempt.attempt} restores it"
                 self.findings.violated("deleted-in-use", message, attempt, event)
+
+
+def _forget_unknown(job: _Job, event: events.AttemptStarted) -> None:
+    """A coordinator that ends between the metadata of a checkpoint and its completion tells nobody of it. Its
+    successor, which restores an older one, can neither count it nor discard it."""
+    for checkpoint, known in list(job.known.items()):
+        lost = isinstance(known, events.MetadataPublished) and known.node != event.node
+        if lost and checkpoint > (event.restored_checkpoint or 0):
+            del job.known[checkpoint]
 
 
 def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:

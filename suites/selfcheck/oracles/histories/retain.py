@@ -77,6 +77,28 @@ def older_is_dropped() -> History:
     return story(whole(1), whole(2), dropped(1), whole(3)[:1])
 
 
+def _published_before_its_death(restored: int, *more: Line) -> History:
+    """A coordinator publishes a checkpoint and dies before that completes; its successor goes on from one."""
+    death = events.NodeDied(dead_node="coordinator", cause="killed")
+    again = [events.AttemptStarted(restored_checkpoint=restored), events.JobSwitched(status=events.JobStatus.RUNNING)]
+    return story(whole(1), whole(2)[:2], death, again, *more)
+
+
+@near("too-many-retained")
+def one_that_the_successor_does_not_know_stays() -> History:
+    return _published_before_its_death(1, whole(3), dropped(1), whole(4)[:1])
+
+
+@bad("too-many-retained")
+def one_that_the_successor_restores_stays() -> History:
+    return _published_before_its_death(2, dropped(1), whole(3), whole(4)[:1])
+
+
+@bad("too-many-retained")
+def one_that_its_own_coordinator_published_stays() -> History:
+    return story(whole(1), whole(2)[:2], events.AttemptStarted(restored_checkpoint=1), whole(3)[:1])
+
+
 @bad("deleted-in-use")
 def deleted_during_restore() -> History:
     return story(whole(1), events.AttemptStarted(restored_checkpoint=1), dropped(1))
