@@ -216,6 +216,8 @@ class _Pace(CoordinatorLives):
         completed = self.completed
         if event.origin is CheckpointOrigin.PERIODIC and self.pause_ns and completed is not None and self.timed:
             gap_ns, least_ns = event.time_ns - completed.time_ns, self.pause_ns - _stamps(self.pause_ns)
+            if gap_ns < 0 and self.limit > 1:
+                return  # Several may be under way, and the turn of this one came before that completion.
             # Whoever waits for a processor records a completion late; the next one then seems to come early.
             late_ns = self.exempt.stalls.within_ns(completed.time_ns - self.pause_ns, completed.time_ns)
             if gap_ns < least_ns <= gap_ns + late_ns:

@@ -134,6 +134,26 @@ def next_after_pause() -> History:
     return story(400, begun(1), 50, completed(1), 400, begun(2), options=PAUSED)
 
 
+def _drawn_before_the_completion(concurrent: int) -> History:
+    """The turn of checkpoint 2 comes while checkpoint 1 is under way; it is recorded when that is complete."""
+    options = {**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": str(concurrent)}
+    first, second = completed(1), begun(2)
+    history = story(400, begun(1), 290, first, second, 400, completed(2), 600, begun(3), options=options)
+    for line in second if isinstance(second, list) else [second]:
+        line.time_ns = first.time_ns - 150 * MS
+    return history
+
+
+@near("pause-too-short")
+def begun_while_another_is_under_way() -> History:
+    return _drawn_before_the_completion(2)
+
+
+@bad("pause-too-short")
+def begun_before_the_only_one_was_complete() -> History:
+    return _drawn_before_the_completion(1)
+
+
 def _starved(stalled_ms: int, *more: Line) -> History:
     """Before it records a completion, a coordinator waits for a processor; the next checkpoint begins 150 ms later."""
     stall = events.MachineStalled(since_ns=(695 - stalled_ms) * MS, stalled_ns=stalled_ms * MS)
