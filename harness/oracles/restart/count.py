@@ -87,6 +87,7 @@ class CountOracle:
         FailedCheckpoints(history, findings)
         exempt = exemptions(history)
         accounts = _Accounts(history, exempt, findings)
+        accounts.records.end_row()
         if not history.end.problem:
             accounts.close()
             _judge_deaths(history, exempt, findings)

@@ -41,6 +41,7 @@ class FailingRecords:
         self._findings = findings
         self._records = {(each.attempt, each.subtask): each for each in history.of(RecordFailed)}
         self._row: list[RecordFailed] = []
+        self._unnamed: list[tuple[RecordFailed, FailureCounted]] = []
         self._endless: list[RecordFailed] = []
 
     def counted(self, failure: FailureCounted, *, endless: bool) -> bool:
@@ -55,15 +56,29 @@ class FailingRecords:
         """
         record = self._records.get((failure.attempt, failure.subtask))
         if record is None:
-            self._row = []
+            self.end_row()
             return True
-        self._judge_cause(record, failure)
         if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
-            self._row = []
+            self.end_row()
         self._row.append(record)
+        if not _names(failure, record):
+            self._unnamed.append((record, failure))
         if endless and record.recoverable and len(self._row) >= max(WORTH_TELLING, len(self._endless)):
             self._endless = self._row
         return record.recoverable
+
+    def end_row(self) -> None:
+        """Whoever reads the causes of failures in a row must find the record in one of them. Single ones may name what
+        followed from it and was heard of first, such as a message that did not reach the failed subtask any more."""
+        if self._row:
+            self._findings.check("cause-not-reported")
+        if len(self._unnamed) == len(self._row):
+            for record, failure in self._unnamed:
+                message = (
+                    f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
+                )
+                self._findings.violated("cause-not-reported", message, record, failure)
+        self._row, self._unnamed = [], []
 
     def tell(self) -> None:
         """Say of failures by one record that they go on for ever, and why."""
@@ -75,12 +90,7 @@ class FailingRecords:
                 "gives up: repair the record, or let its operator skip it"
             )
 
-    def _judge_cause(self, record: RecordFailed, failure: FailureCounted) -> None:
-        """Whoever reads the cause of a failure must find the record."""
-        self._findings.check("cause-not-reported")
-        numbers = set(map(int, _NUMBER.findall(failure.cause)))
-        if record.subtask not in failure.cause or not numbers >= {record.partition, record.offset}:
-            message = (
-                f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
-            )
-            self._findings.violated("cause-not-reported", message, record, failure)
+
+def _names(failure: FailureCounted, record: RecordFailed) -> bool:
+    numbers = set(map(int, _NUMBER.findall(failure.cause)))
+    return record.subtask in failure.cause and numbers >= {record.partition, record.offset}

@@ -253,6 +253,7 @@ def one_of_eight_delays_is_moved() -> History:
 
 
 POISON = "source[0]: record 7 of partition 0: it cannot be parsed"
+FOLLOWED = "source[0]: Task is not running, but in state FAILED"
 
 
 def poisoned(cause: str = POISON, *, recoverable: bool = True) -> list[Line]:
@@ -289,6 +290,16 @@ def only_that_a_task_failed() -> History:
 @near("cause-not-reported")
 def record_is_named() -> History:
     return story(FIXED, *poisoned(), *restarts()[1:])
+
+
+@near("cause-not-reported")
+def what_followed_from_the_record_is_heard_of_first_once() -> History:
+    return story(FIXED, *poisoned(), *restarts()[1:], *poisoned(FOLLOWED), *restarts()[1:])
+
+
+@bad("cause-not-reported")
+def what_followed_from_the_record_hides_it_each_time() -> History:
+    return story(FIXED, *poisoned(FOLLOWED), *restarts()[1:], *poisoned(FOLLOWED), *restarts()[1:])
 
 
 @bad("failure-not-counted")
