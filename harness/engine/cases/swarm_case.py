@@ -11,6 +11,7 @@ from holdfast.harness.engine.cases.rehearsal_case import rehearsals
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.engine.swarm.mix import SWARM, Mix, accepted_jobs, mix_for
+from holdfast.harness.model import profile
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.plan import Plan
@@ -33,11 +34,12 @@ REAL = msgspec.structs.replace(
     records=(2_000, 6_000),
     fault_count={2: 3, 3: 1},
     timed_percent=0,
+    within_edges=frozenset({profile.TIMEOUT}),
     long_percent=0,
     backlog_percent=0,
 )
-"""The same in the time of real processes, where nothing can be made to happen at a time, for a system that is on no
-simulator."""
+"""The same in the time of real processes, for a system that is on no simulator: nothing can be made to happen at a
+time, and no checkpoint is sure to be complete within an interval."""
 
 
 def swarm_case(system: System, tier: Tier | None = None) -> Case:

@@ -63,7 +63,11 @@ def draw_edges(scene: Scene, options: Options) -> Options:
         edges[profile.ALIGNMENT_TIMEOUT] = ("0 ms", "1 ms")
     else:
         edges[profile.MAX_CONCURRENT] = ("3",)
-    return {key: stream.choice(values) for key, values in edges.items() if stream.chance(scene.mix.edge_percent / 100)}
+    return {
+        key: stream.choice(values)
+        for key, values in edges.items()
+        if key not in scene.mix.within_edges and stream.chance(scene.mix.edge_percent / 100)
+    }
 
 
 def draw_dependent_edges(stream: Stream, options: Options, interval_ms: int, percent: int) -> Options:
