@@ -76,7 +76,8 @@ def picture(compared: ComparedSystems) -> str:
         drawn.append(_text(_NAMES - 14, middle + 4, f"{row.system}{_mark(row)}", colour, anchor="end"))
     for index, panel in enumerate(PANELS):
         drawn.append(_panel(panel, rows, systems, _NAMES + index * (_WIDTH + _NUMBER + _GAP)))
-    drawn.append(_text(8, 24, "a dot for each value; bar and number at the median", "#5a646e", 11))
+    drawn.append(_text(8, 20, "a dot for each value,", "#5a646e", 11))
+    drawn.append(_text(8, 35, "bar and number at the median", "#5a646e", 11))
     box = f"0 0 {width} {height}"
     return f"{element('svg', *drawn, xmlns='http://www.w3.org/2000/svg', viewBox=box, width=width, height=height)}\n"
 
