@@ -21,7 +21,7 @@ def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.PROCESS]))
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_among_processes(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 

@@ -107,6 +107,7 @@ def test_an_error_in_a_worker_is_told_by_its_last_line() -> None:
     assert python_error(reason) == "FileNotFoundError: no such folder"
 
 
+@pytest.mark.nightly
 def test_two_runs_at_a_time_are_refused_in_one_sentence(tmp_path: Path) -> None:
     with closing(deploy(tmp_path / "first")) as first:
         with pytest.raises(OSError, match=r"^another run has the Spark session of this process: end that one first\.$"):

@@ -32,8 +32,8 @@ PLAN = Plan(
     faults=(FaultSpec("replay", COORDINATOR, Schedule(after_checkpoint=1, at_event="checkpoint_triggered")),),
     bounds=Bounds(safety_ms=120_000, liveness_ms=120_000, settle_ms=600),
 )
-IN_CI = (("inserted_rows", "upserted_rows"),)
-AT_NIGHT = (
+ON_SPARK = (
+    ("inserted_rows", "upserted_rows"),
     ("appended_always", "appended_once"),
     ("overwritten_partitions", "overwritten_batches"),
     ("added_totals", "upserted_totals"),
@@ -76,17 +76,10 @@ def judged_as_said(wrong: str, right: str, tier: Tier, folder: Path, plan: Plan 
             assert reader_was_slow(run) or "STABLE" in decided
 
 
-@pytest.mark.tier("spark")
-@pytest.mark.parametrize(("wrong", "right"), IN_CI)
 @pytest.mark.nightly
+@pytest.mark.tier("spark")
+@pytest.mark.parametrize(("wrong", "right"), ON_SPARK)
 def test_a_pair(wrong: str, right: str, tmp_path: Path) -> None:
-    judged_as_said(wrong, right, Tier.SPARK, tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.tier("spark")
-@pytest.mark.parametrize(("wrong", "right"), AT_NIGHT)
-def test_another_pair(wrong: str, right: str, tmp_path: Path) -> None:
     judged_as_said(wrong, right, Tier.SPARK, tmp_path)
 
 
