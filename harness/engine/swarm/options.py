@@ -128,7 +128,7 @@ def strategy(scene: Scene, name: str, limit: str) -> Options:
     }
     if edge and name == "exponential-delay":
         limits[name] |= {
-            profile.EXPONENTIAL_MULTIPLIER: stream.choice(("1.0", "10.0")),
+            profile.EXPONENTIAL_MULTIPLIER: stream.choice(("1.1", "10.0")),
             profile.EXPONENTIAL_JITTER: stream.choice(("0.0", "1.0")),
         }
     return {profile.STRATEGY: name, **limits[name]}

@@ -68,3 +68,11 @@ def test_each_option_names_a_rule_of_the_catalogue() -> None:
 
 def test_the_reference_has_every_option_in_the_order_of_the_profile() -> None:
     assert [option.key for option in OPTIONS] == list(profile.OPTIONS)
+
+
+def test_a_backoff_that_never_grows_is_refused() -> None:
+    """As by Flink's ExponentialDelayRestartBackoffTimeStrategy."""
+    [multiplier] = [option for option in OPTIONS if option.key == profile.EXPONENTIAL_MULTIPLIER]
+    with pytest.raises(ValueError, match=r"= '1\.0' is too small: more than 1 is allowed\."):
+        multiplier.read(multiplier.key, "1.0")
+    assert multiplier.read(multiplier.key, "1.1") == 1.1
