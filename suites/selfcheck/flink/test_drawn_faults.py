@@ -1,0 +1,50 @@
+"""Faults of drawn plans strike real Flink when there is something to hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from holdfast.fixtures.systems.flink.drawn_faults import POISONED_MS, in_their_time
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR, Role, Target
+
+WORKER = Target(Role.WORKER, 0)
+CHANNEL = Target(Role.CHANNEL, 2)
+
+
+def at(kind: str, target: Target, after: int, event: str = "") -> FaultSpec:
+    return FaultSpec(kind, target, Schedule(after_checkpoint=after, at_event=event))
+
+
+@pytest.mark.parametrize(
+    ("faults", "progress"),
+    [
+        ([at("kill", WORKER, 1), at("slow", CHANNEL, 1)], [1, 2]),
+        ([at("slow", CHANNEL, 1), at("kill", WORKER, 1)], [2, 1]),
+        ([at("kill", COORDINATOR, 1), at("kill", WORKER, 1), at("pause", WORKER, 1)], [1, 2, 3]),
+        ([at("kill", COORDINATOR, 1), at("slow", CHANNEL, 3)], [1, 3]),
+        ([at("slow", CHANNEL, 1), at("pause", WORKER, 1)], [1, 1]),
+        ([at("kill", WORKER, 1), at("pause", COORDINATOR, 1, "failure_counted")], [1, 1]),
+        ([at("kill", COORDINATOR, 1), at("pause", WORKER, 1, "failure_counted")], [1, 2]),
+        ([at("kill", WORKER, 1), at("slow", CHANNEL, 1, "rows_visible")], [1, 2]),
+    ],
+    ids=["kill", "kill behind", "two kills", "later", "no kill", "its failure", "nobody counts one", "another event"],
+)
+def test_nothing_strikes_while_a_cluster_comes_back(faults: Sequence[FaultSpec], progress: list[int]) -> None:
+    placed = in_their_time(faults)
+    assert [(each.kind, each.schedule.at_event) for each in placed] == [(f.kind, f.schedule.at_event) for f in faults]
+    assert [each.schedule.after_checkpoint for each in placed] == progress
+
+
+def test_a_task_manager_is_hit_when_it_runs_something() -> None:
+    worker, coordinator = in_their_time([at("pause", WORKER, 0), at("pause", COORDINATOR, 0)])
+    assert worker.schedule == Schedule(at_event="job_switched")
+    assert coordinator.schedule == Schedule()
+
+
+def test_a_record_stays_poisoned_until_it_is_fed() -> None:
+    poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), Schedule(after_checkpoint=2), duration_ms=900)
+    [placed] = in_their_time([poison])
+    assert (placed.duration_ms, placed.schedule) == (POISONED_MS, poison.schedule)
