@@ -188,6 +188,21 @@ def test_a_region_restarts_beside_the_others_and_a_narrower_job_is_all_of_it(
     assert triggered.participants == participants
 
 
+def test_a_request_that_is_refused_before_the_tasks_are_scheduled_begins_no_attempt() -> None:
+    master = a_master()
+    heard([BEGUN[1], *run(2, 0, 1)], master)
+    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    refused = (MANAGER, f"Failed to trigger checkpoint for job {JOB} since Not all required tasks are running.")
+    kinds = (events.CheckpointRefused, events.AttemptStarted, events.CheckpointTriggered)
+    found = heard([restores, refused, *run(2, 0, 1), (COORDINATOR, TRIGGERED)], master)
+    refusal, began, triggered = (each for each in found if isinstance(each, kinds))
+    assert isinstance(refusal, events.CheckpointRefused)
+    assert isinstance(began, events.AttemptStarted)
+    assert began.parallelism == 2
+    assert isinstance(triggered, events.CheckpointTriggered)
+    assert triggered.participants == ("source[0]", "source[1]")
+
+
 def test_a_jobmanager_that_was_too_slow_to_answer_goes_on_with_its_job() -> None:
     master = a_master()
     heard(BEGUN, master)
