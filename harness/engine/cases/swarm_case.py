@@ -34,12 +34,13 @@ REAL = msgspec.structs.replace(
     records=(2_000, 6_000),
     fault_count={2: 3, 3: 1},
     timed_percent=0,
+    boundary_percent=0,
     within_edges=frozenset({profile.TIMEOUT}),
     long_percent=0,
     backlog_percent=0,
 )
 """The same in the time of real processes, for a system that is on no simulator: nothing can be made to happen at a
-time, and no checkpoint is sure to be complete within an interval."""
+time, no checkpoint is sure to be complete within an interval, and a death may fail a job twice."""
 
 
 def swarm_case(system: System, tier: Tier | None = None) -> Case:
