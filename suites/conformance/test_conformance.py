@@ -11,22 +11,22 @@ from holdfast.suites.chaos import in_chaos
 REFERENCE = "reference"
 
 
-def elsewhere(case: Case) -> bool:
+def not_in_chaos(case: Case) -> bool:
     return not in_chaos(case)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.SIM]))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.SIM]))
 def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.PROCESS]))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.PROCESS]))
 @pytest.mark.share(4)
 def test_among_processes(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, elsewhere, [Tier.SPARK, Tier.CONTAINERS]))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.SPARK, Tier.CONTAINERS]))
 @pytest.mark.nightly
 def test_where_it_takes_long(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)

@@ -39,8 +39,8 @@ REAL = msgspec.structs.replace(
     long_percent=0,
     backlog_percent=0,
 )
-"""The same in the time of real processes, for a system that is on no simulator: nothing can be made to happen at a
-time, no checkpoint is sure to be complete within an interval, and a death may fail a job twice."""
+"""The same in the time of real processes: nothing can be made to happen at a time, no checkpoint is sure to be complete
+within an interval, and a death may fail a job twice."""
 
 
 def swarm_case(system: System, tier: Tier | None = None) -> Case:

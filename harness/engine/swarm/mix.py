@@ -64,7 +64,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         incremental_percent: checkpoints share files.
         repeating_sink_percent: the sink writes at once and may repeat itself (at-least-once).
         edge_percent: of the options that have edges, each: it is at one.
-        within_edges: options that are at none.
+        within_edges: options of checkpoints that are at none.
         backlog_percent: input has piled up before the start, a task is slow, and a worker dies again and again.
         long_percent: of lasting faults: longer than the timeouts of the plan.
         second_job_percent: of plans in which another job is submitted: faults act on that one, too.

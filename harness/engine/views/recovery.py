@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from holdfast.harness.engine.plans.words import attack, target_in_words
+from holdfast.harness.model.capability import EXACTLY_ONCE
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
@@ -98,9 +99,9 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
     checkpoints = {event.checkpoint for event in begun}
     promised = {each.transaction for each in history.of(TransactionPrecommitted) if each.checkpoint not in checkpoints}
     since_ns = min(event.time_ns for event in begun)
-    if history.of(NotificationReceived) and not history.of(TransactionPrecommitted):
-        completed = (each.time_ns for each in history.of(CheckpointCompleted) if each.checkpoint in checkpoints)
-        since_ns = min(completed, default=_NEVER_NS)
+    if _at_notices(history):
+        completed = (each for each in history.of(CheckpointCompleted) if each.checkpoint in checkpoints)
+        since_ns = min((each.time_ns for each in completed if stretch.holds(each.time_ns)), default=_NEVER_NS)
     rest = stretch._replace(start_ns=since_ns)
     return min(
         (
@@ -110,6 +111,12 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
         ),
         default=None,
     )
+
+
+def _at_notices(history: History) -> bool:
+    """Whether output becomes visible as tasks hear that their checkpoint is complete, and no transaction says when."""
+    once = history.claims.output == EXACTLY_ONCE
+    return once and bool(history.of(NotificationReceived)) and not history.of(TransactionPrecommitted)
 
 
 def _answered_ns(history: History, stretch: _Stretch) -> int | None:

@@ -60,9 +60,15 @@ class RecordFailed(Event, tag="record_failed"):
 
 
 class OperatorFinished(Event, tag="operator_finished"):
-    """finish() of a subtask was called: no input will come any more, and what it held back has been emitted."""
+    """finish() of a subtask was called: no input will come any more, and what it held back has been emitted.
+
+    Attributes:
+        subtask: of which.
+        positions: of a source, (partition, next offset) where it has read to; empty where other events say so.
+    """
 
     subtask: str
+    positions: tuple[tuple[int, int], ...] = ()
 
 
 class SubtaskFinished(Event, tag="subtask_finished"):

@@ -131,6 +131,7 @@ class FinishTrace:
     def operator_finished(self, event: events.OperatorFinished) -> None:
         """finish() of a subtask is called."""
         task = self.task(event.attempt, event.subtask)
+        task.positions.update(event.positions)
         task.calls += 1
         task.called = task.called or event
 

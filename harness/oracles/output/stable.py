@@ -14,7 +14,14 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from holdfast.harness.model.capability import Claims, OutputMode
-from holdfast.harness.model.events import CheckpointCompleted, Event, ReaderPolled, RowsChanged, RowsVisible
+from holdfast.harness.model.events import (
+    CheckpointAborted,
+    CheckpointCompleted,
+    Event,
+    ReaderPolled,
+    RowsChanged,
+    RowsVisible,
+)
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Verdict
@@ -120,8 +127,8 @@ class _Looks:
     """How often the reader looked, against the checkpoints between which it was to look.
 
     The rule: a reader that looks ten times in each checkpoint interval sees everything. Where it looks more rarely than
-    the configured interval wants, intervals are those between two completed checkpoints. One in which it did not look
-    for more than half of the time is undecided. So is one that is too short for ten looks, unless the machine kept the
+    the configured interval wants, intervals are those between two ends of checkpoints. One in which it did not look for
+    more than half of the time is undecided. So is one that is too short for ten looks, unless the machine kept the
     run waiting and the reader reports its gaps. A run is decided if no more than half of its intervals are undecided.
 
     Attributes:
@@ -157,9 +164,9 @@ class _Looks:
 
 
 def _intervals(history: History, gaps: list[tuple[int, int]], shortest_ns: int) -> tuple[int, int]:
-    """How many intervals between two completed checkpoints there are, and how many are undecided: shorter than this, or
-    the reader did not look for more than half of the time."""
-    times = sorted(event.time_ns for event in history.of(CheckpointCompleted))
+    """How many intervals between two ends of checkpoints there are, and how many are undecided: shorter than this, or
+    the reader did not look for more than half of the time. What is shown too early may be withdrawn at an abort."""
+    times = sorted(event.time_ns for event in history.of_kinds((CheckpointCompleted, CheckpointAborted)))
     pairs = [(start, end) for start, end in pairwise(times) if start < end]
     undecided = sum(
         end - start < shortest_ns

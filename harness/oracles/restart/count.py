@@ -51,7 +51,7 @@ class CountOracle:
         "backoff-not-reset": "after a quiet period a restart waits as if earlier failures still counted",
         "simultaneous-counted": "a failure while a restart is awaited lengthens the delay",
         "restarted-after-unrecoverable": "a job restarts after a failure that no restart can help",
-        "cause-not-reported": "the counted cause of a failure by a record lacks its subtask, partition or offset",
+        "cause-not-reported": "the causes of most failures in a row by a record lack its subtask, partition or offset",
         "wrong-record-named": "a record is reported to fail an operator, and it is not one that the plan poisons",
         "failed-below-tolerable": "a job fails over because of checkpoints, and no more in a row count than tolerable",
         "tolerable-exceeded": "more checkpoints in a row fail than tolerable, and the job does not fail",

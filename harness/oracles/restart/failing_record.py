@@ -13,6 +13,7 @@ from holdfast.harness.oracles.shared.exemptions import Exemptions
 WORTH_TELLING = 3
 """So many failures in a row by one record."""
 _NUMBER = re.compile(r"\d+")
+_RECORD = re.compile(r"\brecord \d")
 
 
 def judge_records(history: History, exempt: Exemptions, findings: Findings) -> None:
@@ -61,24 +62,27 @@ class FailingRecords:
         if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
             self.end_row()
         self._row.append(record)
-        if not _names(failure, record):
+        if _names_another(failure, record):
+            self._not_reported(record, failure)
+        elif not _names(failure, record):
             self._unnamed.append((record, failure))
         if endless and record.recoverable and len(self._row) >= max(WORTH_TELLING, len(self._endless)):
             self._endless = self._row
         return record.recoverable
 
     def end_row(self) -> None:
-        """Whoever reads the causes of failures in a row must find the record in one of them. Single ones may name what
-        followed from it and was heard of first, such as a message that did not reach the failed subtask any more."""
+        """Whoever reads the causes of failures in a row must find the record in most of them. Single ones may name what
+        followed from it and reached the coordinator first, such as a message to the subtask that had failed."""
         if self._row:
             self._findings.check("cause-not-reported")
-        if len(self._unnamed) == len(self._row):
+        if 2 * len(self._unnamed) > len(self._row):
             for record, failure in self._unnamed:
-                message = (
-                    f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
-                )
-                self._findings.violated("cause-not-reported", message, record, failure)
+                self._not_reported(record, failure)
         self._row, self._unnamed = [], []
+
+    def _not_reported(self, record: RecordFailed, failure: FailureCounted) -> None:
+        message = f"record {record.offset} of partition {record.partition} fails, its reported cause: {failure.cause}"
+        self._findings.violated("cause-not-reported", message, record, failure)
 
     def tell(self) -> None:
         """Say of failures by one record that they go on for ever, and why."""
@@ -94,3 +98,8 @@ class FailingRecords:
 def _names(failure: FailureCounted, record: RecordFailed) -> bool:
     numbers = set(map(int, _NUMBER.findall(failure.cause)))
     return record.subtask in failure.cause and numbers >= {record.partition, record.offset}
+
+
+def _names_another(failure: FailureCounted, record: RecordFailed) -> bool:
+    """Whether a cause is about a record, and it is not this one."""
+    return bool(_RECORD.search(failure.cause)) and not _names(failure, record)

@@ -82,12 +82,14 @@ class _Job:
         ended: how it ended for good.
         restoring: an attempt that is not known to run yet.
         started: an attempt of it was.
+        unknown: published checkpoints that its present coordinator was not told of.
         savepoints: those of its checkpoints that are the user's from the start, whatever its policy is.
     """
 
     def __init__(self) -> None:
         self.submitted: events.JobSubmitted | None = None
         self.known: dict[int, RecoveryPoint] = {}
+        self.unknown: dict[int, RecoveryPoint] = {}
         self.left: dict[int, events.CheckpointRetained] = {}
         self.ended: events.JobSwitched | None = None
         self.over = False
@@ -297,11 +299,13 @@ class _Jobs:
 
 def _forget_unknown(job: _Job, event: events.AttemptStarted) -> None:
     """A coordinator that ends between the metadata of a checkpoint and its completion tells nobody of it. Its
-    successor, which restores an older one, can neither count it nor discard it."""
+    successor, which restores an older one, can neither count it nor discard it; whoever restores it knows it."""
+    restored = event.restored_checkpoint or 0
     for checkpoint, known in list(job.known.items()):
-        lost = isinstance(known, events.MetadataPublished) and known.node != event.node
-        if lost and checkpoint > (event.restored_checkpoint or 0):
-            del job.known[checkpoint]
+        if isinstance(known, events.MetadataPublished) and known.node != event.node and checkpoint > restored:
+            job.unknown[checkpoint] = job.known.pop(checkpoint)
+    if restored in job.unknown:
+        job.known[restored] = job.unknown.pop(restored)
 
 
 def _judge_files(history: History, jobs: _Jobs, findings: Findings) -> None:

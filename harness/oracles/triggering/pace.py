@@ -95,7 +95,7 @@ class _Pace(CoordinatorLives):
     Attributes:
         running: since when all tasks run; None: they do not.
         first: the first periodic request after that is still to come.
-        completed: the last completion of this life.
+        completed: the completions of this life.
         shared: files that may stay though one of their checkpoints is dropped.
         cleaning: by dropped checkpoint, its files that are not deleted yet.
         deletions: by file, how many may be under way: what is dropped again, after a restart, is deleted twice.
@@ -144,7 +144,7 @@ class _Pace(CoordinatorLives):
     def _new_life(self) -> None:
         self.running: events.JobSwitched | None = None
         self.first = False
-        self.completed: events.CheckpointCompleted | events.SavepointCompleted | None = None
+        self.completed: list[events.CheckpointCompleted | events.SavepointCompleted] = []
         self.pending: set[int] = set()
         self.cleaning: dict[int, set[str]] = {}
         self.deletions: Counter[str] = Counter()
@@ -213,11 +213,9 @@ class _Pace(CoordinatorLives):
                     f"checkpoint {event.checkpoint} begins while {len(self.cleaning)} dropped ones are being deleted"
                 )
                 findings.violated("triggered-with-backlog", message, event)
-        completed = self.completed
+        completed = self._completed_before(event)
         if event.origin is CheckpointOrigin.PERIODIC and self.pause_ns and completed is not None and self.timed:
             gap_ns, least_ns = event.time_ns - completed.time_ns, self.pause_ns - _stamps(self.pause_ns)
-            if gap_ns < 0 and self.limit > 1:
-                return  # Several may be under way, and the turn of this one came before that completion.
             # Whoever waits for a processor records a completion late; the next one then seems to come early.
             late_ns = self.exempt.stalls.within_ns(completed.time_ns - self.pause_ns, completed.time_ns)
             if gap_ns < least_ns <= gap_ns + late_ns:
@@ -230,6 +228,14 @@ class _Pace(CoordinatorLives):
                 )
                 findings.violated("pause-too-short", message, completed, event)
 
+    def _completed_before(
+        self, event: events.CheckpointDrawn
+    ) -> events.CheckpointCompleted | events.SavepointCompleted | None:
+        """The last completion. Where several may be under way, and the turn of this one came before the last one was
+        complete, it is the one before."""
+        before = (each for each in reversed(self.completed) if self.limit == 1 or each.time_ns <= event.time_ns)
+        return next(before, None)
+
     def _triggered(self, event: events.CheckpointTriggered) -> None:
         self._of(event)
         self.pending.add(event.checkpoint)
@@ -241,7 +247,7 @@ class _Pace(CoordinatorLives):
         if isinstance(event, events.CheckpointAborted):
             self.requests.aborted(event.checkpoint)
         else:
-            self.completed = event
+            self.completed.append(event)
         self.pending.discard(event.checkpoint)
         self.requests.freed(event.time_ns)
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.faults import FAULTS
 from holdfast.harness.engine.views.recovery import recoveries
-from holdfast.harness.model.capability import Claims
+from holdfast.harness.model.capability import EXACTLY_ONCE, Claims
 from holdfast.harness.model.events import (
     CheckpointCompleted,
     CheckpointTriggered,
@@ -72,7 +72,7 @@ def found(
     plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=tuple(faults))
     end = RunEnd(reached=True, faults_landed=tuple(landed))
     ordered = sorted(events, key=lambda event: event.time_ns)
-    return recoveries(History(plan, Claims(), InputLog((), ()), Output(), ordered, end), BY_KIND)
+    return recoveries(History(plan, Claims(output=EXACTLY_ONCE), InputLog((), ()), Output(), ordered, end), BY_KIND)
 
 
 def times(*events: Event) -> tuple[float | None, float | None]:
@@ -100,6 +100,8 @@ def test_output_that_follows_notices_begins_when_its_checkpoint_is_complete() ->
     assert times(noticed, *begun, *new) == (50.0, 140.0)
     assert times(*begun, *new) == (None, 13.0)  # Micro-batches have no notices: their output is there before they end.
     assert times(noticed, *begun) == (50.0, None)
+    afresh = at(30, CheckpointCompleted(checkpoint=1)), visible(60, "part-0"), switched(150), triggered(200, 1)
+    assert times(noticed, *afresh) == (50.0, None)  # Its number was that of another, before the fault.
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,19 @@ def at(kind: str, target: Target, after: int, event: str = "") -> FaultSpec:
         ([at("kill", WORKER, 1), at("pause", COORDINATOR, 1, "failure_counted")], [1, 1]),
         ([at("kill", COORDINATOR, 1), at("pause", WORKER, 1, "failure_counted")], [1, 2]),
         ([at("kill", WORKER, 1), at("slow", CHANNEL, 1, "rows_visible")], [1, 2]),
+        ([at("kill", COORDINATOR, 0), at("kill", WORKER, 0)], [0, 1]),
     ],
-    ids=["kill", "kill behind", "two kills", "later", "no kill", "its failure", "nobody counts one", "another event"],
+    ids=[
+        "kill",
+        "behind",
+        "two kills",
+        "later",
+        "no kill",
+        "its failure",
+        "nobody counts",
+        "another event",
+        "at once",
+    ],
 )
 def test_nothing_strikes_while_a_cluster_comes_back(faults: Sequence[FaultSpec], progress: list[int]) -> None:
     placed = in_their_time(faults)

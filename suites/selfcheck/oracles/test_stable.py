@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from holdfast.harness.model.capability import Claims, OutputMode
-from holdfast.harness.model.events import CheckpointCompleted, MachineStalled, ReaderPolled, RowsChanged
+from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import (
+    CheckpointAborted,
+    CheckpointCompleted,
+    MachineStalled,
+    ReaderPolled,
+    RowsChanged,
+)
 from holdfast.harness.model.verdict import Outcome, Verdict
 from holdfast.harness.oracles.output.stable import StableOracle
 from holdfast.suites.selfcheck.oracles.builder import MS, Line, in_real_time, story
@@ -87,6 +94,18 @@ def test_where_checkpoints_take_longer_than_their_interval_fewer_looks_see_every
 ) -> None:
     """As those of micro-batches: the interval says 100 ms, and the last one is still being written then."""
     assert on_a_busy_machine(*gaps_ms, measured=measured, apart_ms=apart_ms).outcome is outcome
+
+
+def test_an_abort_ends_an_interval_too() -> None:
+    """What is shown at a trigger may be withdrawn at the abort."""
+    ends: list[Line] = []
+    for number in range(1, 9):
+        ends += [99.0, CheckpointAborted(checkpoint=2 * number, reason=FailureReason.EXPIRED)]
+        ends += [99.0, CheckpointCompleted(checkpoint=2 * number + 1)]
+    polled = ReaderPolled(polls=40, interval_ms=SLOW_MS)
+    assert ORACLE.judge(in_real_time(story(SEEN, *ends, polled))).outcome is Outcome.INCONCLUSIVE
+    without = [line for line in ends if not isinstance(line, CheckpointAborted)]
+    assert ORACLE.judge(in_real_time(story(SEEN, *without, polled))).outcome is Outcome.PASS
 
 
 def test_without_checkpoints_no_reader_is_too_slow() -> None:

@@ -17,6 +17,7 @@ FIXED = {
     "restart-strategy.fixed-delay.attempts": "2",
     "restart-strategy.fixed-delay.delay": "1 s",
 }
+MANY = {**FIXED, "restart-strategy.fixed-delay.attempts": "9"}
 RATE = {
     "restart-strategy.type": "failure-rate",
     "restart-strategy.failure-rate.max-failures-per-interval": "2",
@@ -295,6 +296,18 @@ def record_is_named() -> History:
 @near("cause-not-reported")
 def what_followed_from_the_record_is_heard_of_first_once() -> History:
     return story(FIXED, *poisoned(), *restarts()[1:], *poisoned(FOLLOWED), *restarts()[1:])
+
+
+@bad("cause-not-reported")
+def what_followed_from_the_record_hides_it_most_times() -> History:
+    rows = [line for cause in (POISON, FOLLOWED, FOLLOWED) for line in (*poisoned(cause), *restarts()[1:])]
+    return story(MANY, *rows)
+
+
+@bad("cause-not-reported")
+def another_record_is_named() -> History:
+    other = "source[0]: record 12 of partition 3: it cannot be parsed"
+    return story(FIXED, *poisoned(), *restarts()[1:], *poisoned(other), *restarts()[1:])
 
 
 @bad("cause-not-reported")

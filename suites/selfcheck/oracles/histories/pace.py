@@ -150,6 +150,17 @@ def begun_while_another_is_under_way() -> History:
 
 
 @bad("pause-too-short")
+def begun_too_soon_after_the_completion_before_the_last() -> History:
+    """The turn of checkpoint 3 comes 52 ms after checkpoint 1 is complete; it is recorded when 2 is complete, too."""
+    options = {**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": "2"}
+    second, third = completed(2), begun(3)
+    history = story(400, begun(1), begun(2), 100, completed(1), 102, second, third, options=options)
+    for line in third:
+        line.time_ns = second.time_ns - 50 * MS
+    return history
+
+
+@bad("pause-too-short")
 def begun_before_the_only_one_was_complete() -> History:
     return _drawn_before_the_completion(1)
 

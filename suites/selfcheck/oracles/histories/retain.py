@@ -95,6 +95,13 @@ def one_that_the_successor_restores_stays() -> History:
 
 
 @bad("too-many-retained")
+def one_that_a_later_successor_restores_stays() -> History:
+    death = events.NodeDied(dead_node="coordinator", cause="killed")
+    again = [events.AttemptStarted(restored_checkpoint=2), events.JobSwitched(status=events.JobStatus.RUNNING)]
+    return _published_before_its_death(1, death, again, whole(3), dropped(1), whole(4)[:1])
+
+
+@bad("too-many-retained")
 def one_that_its_own_coordinator_published_stays() -> History:
     return story(whole(1), whole(2)[:2], events.AttemptStarted(restored_checkpoint=1), whole(3)[:1])
 
