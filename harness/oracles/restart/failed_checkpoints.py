@@ -26,6 +26,8 @@ class FailedCheckpoints(CoordinatorLives):
 
     Attributes:
         counted: ids of the failures in a row.
+        late: ids of those that were under way when the job began to restart, and failed meanwhile. Flink counts them:
+            it aborts what is under way when it starts its tasks again.
         last_success: highest id that completed.
         exceeded: the failure that was one too many; None: there was none, or the job has failed over.
     """
@@ -52,6 +54,7 @@ class FailedCheckpoints(CoordinatorLives):
     def _new_life(self) -> None:
         self.running = False
         self.counted: set[int] = set()
+        self.late: set[int] = set()
         self.last_success = 0
         self.exceeded: events.CheckpointAborted | None = None
 
@@ -61,6 +64,8 @@ class FailedCheckpoints(CoordinatorLives):
 
     def _aborted(self, event: events.CheckpointAborted) -> None:
         self._of(event)
+        if not self.running and event.reason in self.reasons and event.checkpoint > self.last_success:
+            self.late.add(event.checkpoint)
         if not self.running or self.exceeded is not None:
             return
         if event.checkpoint in self.savepoints:
@@ -84,6 +89,7 @@ class FailedCheckpoints(CoordinatorLives):
     def _completed(self, event: events.CheckpointCompleted) -> None:
         self._went_on(event)
         self.last_success = max(self.last_success, event.checkpoint)
+        self.late.clear()
         self.counted.clear()
 
     def _failed_over(self, event: events.FailureCounted) -> None:
@@ -91,6 +97,10 @@ class FailedCheckpoints(CoordinatorLives):
         self.running = False
         if self.exceeded is not None:
             self.findings.check("tolerable-exceeded")
+        elif event.failed_checkpoint in self.late and len(self.counted | self.late) > self.tolerable:
+            self.findings.check("failed-below-tolerable")
+            self.late.clear()
+            self.counted.clear()
         elif event.failed_checkpoint:
             message = (
                 f"the job fails over because of checkpoint {event.failed_checkpoint}, "

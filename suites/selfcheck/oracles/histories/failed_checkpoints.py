@@ -120,6 +120,29 @@ def fails_over_for_another_reason() -> History:
     )
 
 
+def _fails_while_the_job_restarts(reason: FailureReason, options: Mapping[str, str] = INTERVAL) -> History:
+    """Checkpoint 2 was under way when a worker died."""
+    restarting = events.JobSwitched(status=events.JobStatus.RESTARTING)
+    death = [events.NodeDied(dead_node="worker-1", cause="kill"), events.FailureCounted(cause="lost"), restarting]
+    return story(completed(1), death, failed(2, reason), failed_over(2), options=options)
+
+
+@near("failed-below-tolerable")
+def expires_while_the_job_restarts() -> History:
+    """As in Flink, which aborts what is under way when it starts the tasks again."""
+    return _fails_while_the_job_restarts(FailureReason.EXPIRED)
+
+
+@bad("failed-below-tolerable")
+def what_a_restart_aborts_counts() -> History:
+    return _fails_while_the_job_restarts(FailureReason.TASK_FAILURE)
+
+
+@bad("failed-below-tolerable")
+def expires_while_the_job_restarts_and_is_tolerable() -> History:
+    return _fails_while_the_job_restarts(FailureReason.EXPIRED, ONE)
+
+
 @bad("tolerable-exceeded")
 def goes_on_with_second() -> History:
     return story(failed(1), failed(2), drawn(3), options=ONE)
