@@ -141,12 +141,9 @@ def test_the_end_of_a_source_is_what_it_has_read_finish_and_its_exit() -> None:
     report = '{"event":"finished","vertex":"source","subtask":0,"attempt":-1,"positions":{"0":30}}'
     over = "Source: source (1/2)#0 (x) switched from RUNNING to FINISHED."
     master = a_master(job)
-    emitted, finished, ended = heard(
-        WorkerLog(master, job), (EXECUTOR, received), ("holdfast", report), ("org.Task", over)
-    )
-    assert isinstance(emitted, events.SourceEmitted)
-    assert (emitted.partition, emitted.first_offset, emitted.next_offset) == (0, 0, 30)
+    finished, ended = heard(WorkerLog(master, job), (EXECUTOR, received), ("holdfast", report), ("org.Task", over))
     assert isinstance(finished, events.OperatorFinished)
+    assert finished.positions == ((0, 30),)
     assert isinstance(ended, events.SubtaskFinished)
     assert master.ended == {0: 30}
     silent = WorkerLog(master, job)
