@@ -114,7 +114,7 @@ def _new_output_ns(history: History, stretch: _Stretch) -> int | None:
 
 
 def _at_notices(history: History) -> bool:
-    """Whether output becomes visible as tasks hear that their checkpoint is complete, and no transaction says when."""
+    """Whether output becomes visible as tasks hear that their checkpoint is complete, and no transaction shows when."""
     once = history.claims.output == EXACTLY_ONCE
     return once and bool(history.of(NotificationReceived)) and not history.of(TransactionPrecommitted)
 

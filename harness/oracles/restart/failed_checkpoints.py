@@ -64,9 +64,11 @@ class FailedCheckpoints(CoordinatorLives):
 
     def _aborted(self, event: events.CheckpointAborted) -> None:
         self._of(event)
-        if not self.running and event.reason in self.reasons and event.checkpoint > self.last_success:
-            self.late.add(event.checkpoint)
-        if not self.running or self.exceeded is not None:
+        if not self.running:
+            if event.reason in self.reasons and event.checkpoint > self.last_success:
+                self.late.add(event.checkpoint)
+            return
+        if self.exceeded is not None:
             return
         if event.checkpoint in self.savepoints:
             self.findings.check("failed-below-tolerable")  # A savepoint that fails does not count (CRD-10).

@@ -62,10 +62,11 @@ class FailingRecords:
         if self._row and (self._row[-1].partition, self._row[-1].offset) != (record.partition, record.offset):
             self.end_row()
         self._row.append(record)
-        if _names_another(failure, record):
-            self._not_reported(record, failure)
-        elif not _names(failure, record):
-            self._unnamed.append((record, failure))
+        if not _names(failure, record):
+            if _RECORD.search(failure.cause):  # It is about another one.
+                self._not_reported(record, failure)
+            else:
+                self._unnamed.append((record, failure))
         if endless and record.recoverable and len(self._row) >= max(WORTH_TELLING, len(self._endless)):
             self._endless = self._row
         return record.recoverable
@@ -98,8 +99,3 @@ class FailingRecords:
 def _names(failure: FailureCounted, record: RecordFailed) -> bool:
     numbers = set(map(int, _NUMBER.findall(failure.cause)))
     return record.subtask in failure.cause and numbers >= {record.partition, record.offset}
-
-
-def _names_another(failure: FailureCounted, record: RecordFailed) -> bool:
-    """Whether a cause is about a record, and it is not this one."""
-    return bool(_RECORD.search(failure.cause)) and not _names(failure, record)

@@ -82,7 +82,7 @@ class _Job:
         ended: how it ended for good.
         restoring: an attempt that is not known to run yet.
         started: an attempt of it was.
-        unknown: published checkpoints that its present coordinator was not told of.
+        unknown: published checkpoints that its present coordinator does not know.
         savepoints: those of its checkpoints that are the user's from the start, whatever its policy is.
     """
 
@@ -298,7 +298,7 @@ class _Jobs:
 
 
 def _forget_unknown(job: _Job, event: events.AttemptStarted) -> None:
-    """A coordinator that ends between the metadata of a checkpoint and its completion tells nobody of it. Its
+    """If a coordinator ends between the metadata of a checkpoint and its completion, nobody else knows of it. Its
     successor, which restores an older one, can neither count it nor discard it; whoever restores it knows it."""
     restored = event.restored_checkpoint or 0
     for checkpoint, known in list(job.known.items()):

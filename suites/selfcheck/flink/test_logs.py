@@ -240,16 +240,21 @@ def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> 
     assert "NoRestart" in refused.reason
 
 
-def test_a_source_that_finishes_says_where_it_has_read_to() -> None:
-    master = a_master()
-    log = WorkerLog(master)
+def deployed_source(master: MasterLog) -> WorkerLog:
+    """The log of a TaskManager that has received the second subtask of the source, and nothing else."""
     deployed = (
         f"Deploying Source: source (2/2) (attempt #3) with attempt id {SOURCE}_1_3 and vertex id 1_1 to tm2 @ host"
     )
     heard([(GRAPH, deployed)], master)
+    log = WorkerLog(master)
     executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
     assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
+    return log
+
+
+def test_a_source_that_finishes_reports_where_it_has_read_to() -> None:
+    log = deployed_source(a_master())
     head = '"vertex":"source","subtask":1,"attempt":-1'
     reports = (
         f'{{"event":"started",{head},"restored":2,"positions":{{"1":300}}}}',
@@ -266,15 +271,8 @@ def test_a_source_that_finishes_says_where_it_has_read_to() -> None:
 def test_user_code_tells_positions_and_the_log_which_attempt() -> None:
     master = a_master()
     master.attempt = 4
-    deployed = (
-        f"Deploying Source: source (2/2) (attempt #3) with attempt id {SOURCE}_1_3 and vertex id 1_1 to tm2 @ host"
-    )
-    heard([(GRAPH, deployed)], master)
-    log = WorkerLog(master)
-    executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
-    received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
+    log = deployed_source(master)
     report = '{"event":"snapshot","vertex":"source","subtask":1,"attempt":-1,"checkpoint":4,"positions":{"1":500}}'
-    assert list(log.events(Line(t=0.0, c=executor, m=received))) == []
     assert list(log.events(Line(t=0.0, c="holdfast", m=report))) == []
     over = (
         "Source: source (2/2)#3 - finished synchronous part of checkpoint 4. Alignment duration: 0 ms, "

@@ -139,7 +139,7 @@ def _drawn_before_the_completion(concurrent: int) -> History:
     options = {**PAUSED, "execution.checkpointing.max-concurrent-checkpoints": str(concurrent)}
     first, second = completed(1), begun(2)
     history = story(400, begun(1), 290, first, second, 400, completed(2), 600, begun(3), options=options)
-    for line in second if isinstance(second, list) else [second]:
+    for line in second:
         line.time_ns = first.time_ns - 150 * MS
     return history
 

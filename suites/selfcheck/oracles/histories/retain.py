@@ -77,11 +77,18 @@ def older_is_dropped() -> History:
     return story(whole(1), whole(2), dropped(1), whole(3)[:1])
 
 
+def _succeeded(restored: int) -> list[events.Event]:
+    """A coordinator dies, and its successor goes on from a checkpoint."""
+    return [
+        events.NodeDied(dead_node="coordinator", cause="killed"),
+        events.AttemptStarted(restored_checkpoint=restored),
+        events.JobSwitched(status=events.JobStatus.RUNNING),
+    ]
+
+
 def _published_before_its_death(restored: int, *more: Line) -> History:
-    """A coordinator publishes a checkpoint and dies before that completes; its successor goes on from one."""
-    death = events.NodeDied(dead_node="coordinator", cause="killed")
-    again = [events.AttemptStarted(restored_checkpoint=restored), events.JobSwitched(status=events.JobStatus.RUNNING)]
-    return story(whole(1), whole(2)[:2], death, again, *more)
+    """A coordinator publishes a checkpoint and dies before that completes."""
+    return story(whole(1), whole(2)[:2], _succeeded(restored), *more)
 
 
 @near("too-many-retained")
@@ -96,9 +103,7 @@ def one_that_the_successor_restores_stays() -> History:
 
 @bad("too-many-retained")
 def one_that_a_later_successor_restores_stays() -> History:
-    death = events.NodeDied(dead_node="coordinator", cause="killed")
-    again = [events.AttemptStarted(restored_checkpoint=2), events.JobSwitched(status=events.JobStatus.RUNNING)]
-    return _published_before_its_death(1, death, again, whole(3), dropped(1), whole(4)[:1])
+    return _published_before_its_death(1, _succeeded(2), whole(3), dropped(1), whole(4)[:1])
 
 
 @bad("too-many-retained")
