@@ -24,7 +24,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.target import Role
-from holdfast.harness.model.topology import network_channels
+from holdfast.harness.model.topology import channel_ends, network_channels
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
@@ -61,6 +61,8 @@ class _Timeout:
             there since it could overtake.
         sources: sources, and what is chained to them. They have no inputs to align; that their barriers overtake is
             seen where these are received.
+        aligning: subtasks into which a channel leads that no barrier overtakes on. Flink aligns all channels of such a
+            one (StreamGraphGenerator), the reference that channel alone.
         aborted: attempt, subtask and checkpoint of which the subtask has heard that it was aborted. The barrier of such
             a checkpoint is of no use: it keeps its place.
     """
@@ -83,6 +85,7 @@ class _Timeout:
         }
         layout = widest_layout(plan)
         self.aside = layout.pointwise | disturbed
+        self.aligning = {channel_ends(channel)[1] for channel in layout.pointwise}
         self.sources = {
             *layout.sources,
             *(one for chain in layout.chains if chain[0] in layout.sources for one in chain),
@@ -116,6 +119,8 @@ class _Timeout:
             return
         since = self.clocks.between(triggered, event)
         if not self.timeout_ms:
+            if event.subtask in self.aligning:
+                return
             self.findings.check("begins-aligned")
             if not event.unaligned:
                 message = f"{event.subtask} takes snapshot {event.checkpoint} aligned, and no timeout is set"

@@ -16,6 +16,8 @@ from holdfast.harness.model.events import (
     SnapshotTaken,
 )
 from holdfast.harness.model.history import History
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import BROADCAST, JOIN, KEYED_SUM
 from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role, Target
 from holdfast.suites.selfcheck.oracles.builder import OPTIONS, Line, exhibits, injected, story
@@ -29,13 +31,15 @@ WAITED_MS = 200.0
 """Longer than the timeout, however far two clocks are apart."""
 
 
-def _snapshot(*lines: Line, unaligned: bool, options: dict[str, str] = PATIENT) -> History:
+def _snapshot(*lines: Line, unaligned: bool, options: dict[str, str] = PATIENT, job: Job = KEYED_SUM) -> History:
+    """Of the vertex before the sink."""
     return story(
         AttemptStarted(),
         CheckpointTriggered(checkpoint=1, participants=()),
         *lines,
-        SnapshotTaken(subtask="sum[0]", checkpoint=1, unaligned=unaligned),
+        SnapshotTaken(subtask=f"{job.vertices[-2].name}[0]", checkpoint=1, unaligned=unaligned),
         options=options,
+        job=job,
     )
 
 
@@ -47,6 +51,18 @@ def aligned_behind_the_timeout() -> History:
 @bad("begins-aligned")
 def aligned_without_a_timeout() -> History:
     return _snapshot(unaligned=False, options=UNALIGNED)
+
+
+@bad("begins-aligned")
+def aligned_though_either_input_may_be_overtaken() -> History:
+    return _snapshot(unaligned=False, options=UNALIGNED, job=JOIN)
+
+
+@near("begins-aligned")
+def aligned_as_one_input_is_broadcast() -> History:
+    """A source has no such input."""
+    source = SnapshotTaken(subtask="source[0]", checkpoint=1, unaligned=True)
+    return _snapshot(source, unaligned=False, options=UNALIGNED, job=BROADCAST)
 
 
 @near("begins-aligned")
