@@ -20,6 +20,7 @@ WAIVERS = read_settings(KEPT / "waivers.toml", KEPT).waivers
 FORGETS = "flink-forgets-aborts"
 REFUTED: dict[str, set[str]] = {
     "FLINK-37870": {"CUT/begins-aligned"},
+    "FLINK-38267": {"LIVE/no-new-checkpoints", "LIVE/input-not-drained", "LIVE/end-not-reached"},
     "flink-counts-a-checkpoint-twice": {"COUNT/failed-below-tolerable", "COUNT/tolerable-exceeded"},
     FORGETS: set(),
 }
