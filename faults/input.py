@@ -161,9 +161,9 @@ def _arrived(partition: Partition, time_ns: int) -> int:
     return partition.preloaded + since_ns * partition.records_per_second // _SECOND_NS + 1
 
 
-def poison(duration_ms: int = 0, *, unrecoverable: bool = False, **when: Any) -> FaultSpec:
-    """The last record of the first partition fails its operator, for a while or until the end."""
-    parameters: dict[str, int | str] = {"offset": -1, "unrecoverable": int(unrecoverable)}
+def poison(duration_ms: int = 0, *, offset: int = -1, unrecoverable: bool = False, **when: Any) -> FaultSpec:
+    """A record of the first partition, the last one by default, fails its operator, for a while or until the end."""
+    parameters: dict[str, int | str] = {"offset": offset, "unrecoverable": int(unrecoverable)}
     return FaultSpec("poison", SOURCE_SYSTEM, Schedule(**when), duration_ms, parameters)
 
 

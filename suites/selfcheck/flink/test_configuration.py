@@ -14,7 +14,7 @@ from holdfast.harness.commands.services import install_flink
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.jobs import JOIN, KEYED_SUM
+from holdfast.harness.model.jobs import KEYED_SUM, TOP_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.system import OptionUse
@@ -45,8 +45,8 @@ def test_an_option_goes_to_the_cluster_or_to_the_job(tmp_path: Path) -> None:
 
 
 def test_a_job_that_it_does_not_compile_does_not_suit_it_and_an_unknown_variant_is_refused() -> None:
-    other = Plan(system="flink", job=JOIN, options=OPTIONS, workload=WorkloadSpec("synthetic"))
-    assert "kind join" in Flink().objection(other, Tier.PROCESS)
+    other = Plan(system="flink", job=TOP_SUM, options=OPTIONS, workload=WorkloadSpec("synthetic"))
+    assert "kind top-sum" in Flink().objection(other, Tier.PROCESS)
     with pytest.raises(ValueError, match="no variant 'x'"):
         Flink("x")
 

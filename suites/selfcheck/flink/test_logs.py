@@ -47,21 +47,26 @@ def a_master() -> MasterLog:
     return MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB))
 
 
-def heard(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed | Dated]:
-    read = (Line(t=0.0, c=logger, m=text, e="".join(trace)) for logger, text, *trace in lines)
+def dated(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed | Dated]:
+    """What is heard of lines, of which one comes each millisecond."""
+    read = (Line(t=float(t), c=c, m=text, e="".join(trace)) for t, (c, text, *trace) in enumerate(lines))
     return [found for line in read for found in master.events(line)]
+
+
+def heard(lines: Sequence[tuple[str, ...]], master: MasterLog) -> list[Event | Deployed]:
+    return [found.event if isinstance(found, Dated) else found for found in dated(lines, master)]
 
 
 def test_a_job_begins_is_deployed_runs_when_all_its_tasks_do_and_goes_on_from_a_checkpoint() -> None:
     master = a_master()
-    began, deployed, switched = heard(BEGUN, master)
+    deployed, began, switched = heard(BEGUN, master)
     assert isinstance(began, events.AttemptStarted)
     assert (began.restored_checkpoint, began.attempt) == (None, 1)
     assert deployed == Deployed(subtask="source[0]", host="taskmanager-2")
     assert isinstance(switched, events.JobSwitched)
     assert switched.status is JobStatus.RUNNING
     restored = f"Restoring job {JOB} from Checkpoint 5 @ 1795660713777 for {JOB} located at file:/cp/chk-5."
-    again, *_ = heard([(COORDINATOR, restored), *BEGUN[2:]], master)
+    _, again, *_ = heard([(COORDINATOR, restored), *BEGUN[2:]], master)
     assert isinstance(again, events.AttemptStarted)
     assert (again.restored_checkpoint, again.attempt) == (5, 2)
 
@@ -79,7 +84,7 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
         (CLEANER, f"Clean checkpoint 1 parallel-mode=true shouldDiscard={each}") for each in ("false", "true")
     )
     lines = [(COORDINATOR, TRIGGERED), (COORDINATOR, acknowledged), kept, (COORDINATOR, completed), discarded]
-    drawn, triggered, ack, published, end, dropped, unknown = heard([*lines, (COORDINATOR, late)], master)
+    drawn, triggered, ack, published, end, dropped, unknown = dated([*lines, (COORDINATOR, late)], master)
     assert isinstance(drawn, Dated)
     assert isinstance(drawn.event, events.CheckpointDrawn)
     assert drawn.t == 1_795_660_711_696, "what its barriers carry, and not the time of the line"
@@ -188,6 +193,31 @@ def test_a_region_restarts_beside_the_others_and_a_narrower_job_is_all_of_it(
     assert triggered.participants == participants
 
 
+def test_regions_that_are_deployed_one_by_one_are_one_attempt_which_began_with_the_first() -> None:
+    master = a_master()
+    heard([BEGUN[1], *run(2, 0, 1)], master)
+    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    (scheduled, runs), (other_scheduled, other_runs) = run(2, 0), run(2, 1)
+    deployed = (GRAPH, f"Deploying Source: source (1/2) (attempt #1) with attempt id {SOURCE}_0_1 to tm2 @ host")
+    found = dated([restores, scheduled, deployed, other_scheduled, runs, other_runs], master)
+    [began] = [each for each in found if isinstance(each, Dated)]
+    assert began.t == 1
+    assert isinstance(began.event, events.AttemptStarted)
+    assert (began.event.attempt, began.event.subtasks) == (2, ())
+
+
+def test_of_two_regions_that_restart_together_each_has_an_attempt() -> None:
+    """Both have been restored, and their subtasks scheduled, before the first one is deployed."""
+    master = a_master()
+    heard([BEGUN[1], *run(2, 0, 1)], master)
+    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    (scheduled, runs), (of_other, other_runs) = run(2, 0), run(2, 1)
+    found = heard([restores, scheduled, restores, of_other, runs, other_runs, (COORDINATOR, TRIGGERED)], master)
+    begun = [each for each in found if isinstance(each, events.AttemptStarted)]
+    assert [(each.attempt, each.subtasks) for each in begun] == [(2, ("source[0]",)), (3, ("source[1]",))]
+    assert [master.attempt_of(f"{SOURCE}_{index}_0") for index in (0, 1)] == [2, 3]
+
+
 def test_a_request_that_is_refused_before_the_tasks_are_scheduled_begins_no_attempt() -> None:
     master = a_master()
     heard([BEGUN[1], *run(2, 0, 1)], master)
@@ -211,7 +241,7 @@ def test_a_jobmanager_that_was_too_slow_to_answer_goes_on_with_its_job() -> None
     gone = (gateway, f"Disconnect job manager 0000@pekko://flink/user for job {JOB} from the resource manager.")
     heard([gone], master)
     assert not master.closed
-    began, *_ = heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), *BEGUN[2:]], master)
+    _, began, *_ = heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), *BEGUN[2:]], master)
     assert isinstance(began, events.AttemptStarted)
     assert began.attempt == 2
     heard([(gateway, f"Registered job manager 0000@pekko://flink/user for job {JOB}.")], master)
@@ -242,10 +272,7 @@ def test_a_failure_is_counted_under_its_cause_and_a_restart_may_be_refused() -> 
 
 def deployed_source(master: MasterLog) -> WorkerLog:
     """The log of a TaskManager that has received the second subtask of the source, and nothing else."""
-    deployed = (
-        f"Deploying Source: source (2/2) (attempt #3) with attempt id {SOURCE}_1_3 and vertex id 1_1 to tm2 @ host"
-    )
-    heard([(GRAPH, deployed)], master)
+    heard([(GRAPH, f"Source: source (2/2) ({SOURCE}_1_3) switched from CREATED to SCHEDULED.")], master)
     log = WorkerLog(master)
     executor = "org.apache.flink.runtime.taskexecutor.TaskExecutor"
     received = f"Received task Source: source (2/2)#3 ({SOURCE}_1_3), deploy into slot with allocation id 1."
@@ -303,7 +330,7 @@ def test_an_execution_whose_jobmanager_died_keeps_its_attempt_though_the_next_on
     )
     assert list(log.events(received[0])) == []
     master.succeeded()
-    again = f"Deploying Source: source (1/2) (attempt #0) with attempt id {other}_0_0 and vertex id 1_0 to tm2 @ host"
+    again = f"Source: source (1/2) ({other}_0_0) switched from CREATED to SCHEDULED."
     heard([(COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1."), (GRAPH, again)], master)
     assert list(log.events(failed[0])) == [], "its thread goes on until it is interrupted"
     assert [event.attempt for _, event in log.events(freed[0])] == [1]

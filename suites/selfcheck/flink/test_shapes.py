@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.flink.job_arguments import uncompiled
+from holdfast.fixtures.systems.flink.job_log import Dated
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.output import PartFiles
@@ -19,15 +20,19 @@ from holdfast.harness.model.job import Contract, Job
 from holdfast.harness.model.jobs import (
     FORWARD,
     IDLE_SPLITS,
-    JOIN,
+    JOBS,
     KEYED_SUM,
+    MINI_BATCH,
     REDUCED,
+    TOP_SUM,
     TUMBLING_SUM,
     UNION,
     bounded,
 )
 from holdfast.harness.model.records import FoldRow, IdentityRow, WindowRow
+from holdfast.suites.conformance.flink.shapes import TWO_WAYS
 
+JOBS_OF_FLINK = [job for job in JOBS.values() if job != MINI_BATCH]
 JOB = "70ef2f4c6ca3df65e5942306612d1ef9"
 COORDINATOR, GRAPH = "org.CheckpointCoordinator", "org.ExecutionGraph"
 EXECUTOR, SNAPSHOTS = "org.TaskExecutor", "org.SubtaskCheckpointCoordinatorImpl"
@@ -51,7 +56,8 @@ def begun(master: MasterLog, *subtasks: tuple[str, int], attempt: int = 0) -> li
         *(switched(*each, "SCHEDULED", attempt) for each in subtasks),
         *(switched(*each, "RUNNING", attempt) for each in subtasks),
     ]
-    return [event for line in lines for event in master.events(line)]
+    found = (found for line in lines for found in master.events(line))
+    return [each.event if isinstance(each, Dated) else each for each in found]
 
 
 def test_channels_follow_from_the_edges_of_the_job() -> None:
@@ -64,12 +70,12 @@ def test_channels_follow_from_the_edges_of_the_job() -> None:
     assert Tasks(KEYED_SUM).outputs("sum -> sink: Writer -> sink: Committer", 0, 2) == []
 
 
-@pytest.mark.parametrize("job", [bounded(UNION), bounded(KEYED_SUM), REDUCED, TUMBLING_SUM])
+@pytest.mark.parametrize("job", [*JOBS_OF_FLINK, bounded(UNION), REDUCED, TUMBLING_SUM])
 def test_jobs_are_compiled_whose_vertices_have_operators(job: Job) -> None:
     assert uncompiled(job) == ""
 
 
-@pytest.mark.parametrize(("job", "why"), [(JOIN, "kind join"), (FORWARD, "kind map"), (IDLE_SPLITS, "has idleness_ms")])
+@pytest.mark.parametrize(("job", "why"), [(TOP_SUM, "kind top-sum"), (IDLE_SPLITS, "has idleness_ms")])
 def test_other_jobs_are_refused_with_the_reason(job: Job, why: str) -> None:
     assert why in uncompiled(job)
 
@@ -92,6 +98,14 @@ def test_a_line_of_another_contract_is_refused(contract: Contract, tmp_path: Pat
     (tmp_path / "part-0").write_text("k\t5\t1\t1\t2\n")
     with pytest.raises(ValueError, match="a row is"):
         PartFiles(str(tmp_path), contract).new_rows()
+
+
+def test_gates_are_in_the_order_in_which_flink_connects_vertices() -> None:
+    """What is behind a vertex is connected before it: here the way over the filter."""
+    ways = Tasks(TWO_WAYS)
+    assert ways.inputs("sum[0]", 1) == ["even[0]->sum[0]", "source[0]->sum[0]"]
+    assert ways.input("sum[0]", 1, 1) == "source[1]->sum[0]"
+    assert ways.outputs("Source: source", 0, 1) == ["source[0]->sum[0]", "source[0]->even[0]"]
 
 
 def test_an_attempt_of_one_region_names_its_subtasks_and_one_of_all_names_none() -> None:
