@@ -96,6 +96,34 @@ def one_that_the_successor_does_not_know_stays() -> History:
     return _published_before_its_death(1, whole(3), dropped(1), whole(4)[:1])
 
 
+def _died_before_it_dropped(*more: Line, left: int = 2) -> History:
+    """A coordinator dies between completions and what these make surplus; a successor restores the last one."""
+    restored = events.AttemptStarted(restored_checkpoint=left)
+    dead = events.NodeDied(dead_node="coordinator.0", cause="killed")
+    done = [whole(checkpoint) for checkpoint in range(1, left + 1)]
+    return story(*done, at("harness", dead), at("coordinator.1", restored), *more)
+
+
+def _drawn(checkpoint: int) -> events.Event:
+    return at("coordinator.1", whole(checkpoint)[0])
+
+
+@near("too-many-retained")
+def what_a_dead_coordinator_left_stays_until_the_next_completion() -> History:
+    return _died_before_it_dropped(_drawn(3))
+
+
+@bad("too-many-retained")
+def a_dead_coordinator_left_two_too_many() -> History:
+    return _died_before_it_dropped(_drawn(4), left=3)
+
+
+@bad("too-many-retained")
+def what_a_dead_coordinator_left_stays_behind_the_next_completion() -> History:
+    next_one = [at("coordinator.1", event) for event in whole(3)]
+    return _died_before_it_dropped(next_one, dropped(1), _drawn(4))
+
+
 @bad("too-many-retained")
 def one_that_the_successor_restores_stays() -> History:
     return _published_before_its_death(2, dropped(1), whole(3), whole(4)[:1])
