@@ -118,9 +118,9 @@ class _Timeout:
         if triggered is None:
             return
         since = self.clocks.between(triggered, event)
+        if event.subtask in self.aligning and not event.unaligned:
+            return
         if not self.timeout_ms:
-            if event.subtask in self.aligning:
-                return
             self.findings.check("begins-aligned")
             if not event.unaligned:
                 message = f"{event.subtask} takes snapshot {event.checkpoint} aligned, and no timeout is set"

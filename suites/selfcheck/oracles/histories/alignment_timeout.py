@@ -71,6 +71,12 @@ def unaligned_without_a_timeout() -> History:
 
 
 @near("aligned-too-long")
+def aligned_behind_the_timeout_as_one_input_is_broadcast() -> History:
+    source = SnapshotTaken(subtask="source[0]", checkpoint=1, unaligned=True)
+    return _snapshot(WAITED_MS, source, unaligned=False, job=BROADCAST)
+
+
+@near("aligned-too-long")
 def a_source_has_nothing_to_align() -> History:
     """The trigger is on its way for longer than the timeout."""
     return story(
