@@ -107,6 +107,15 @@ CASES = with_needs(
         runs=len(OPERATORS),
         windows=RESTORED,
     ),
+    control(
+        "keeps-in-field",
+        flink(*STRUCK_TWICE, job=JOIN, options=APART, workload=FEW_KEYS),
+        "EXACT/row-wrong",
+        "EXACT/counts-stepped-back",
+        "EXACT/input-missing",
+        purpose="that keeps what it joins in a field",
+        name="join",
+    ),
     twin(
         regions.CASES,
         "flink/regions-same-results",

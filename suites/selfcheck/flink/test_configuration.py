@@ -13,11 +13,14 @@ from holdfast.fixtures.systems.flink.system import Flink
 from holdfast.harness.commands.services import install_flink
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model import profile
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.jobs import KEYED_SUM, TOP_SUM
-from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.job import Job
+from holdfast.harness.model.jobs import FORWARD, JOIN, KEYED_SUM, TOP_SUM, bounded
+from holdfast.harness.model.plan import ExpectedEnd, Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import FoldRow
 from holdfast.harness.spi.system import OptionUse
+from holdfast.suites.conformance.flink.twins import flink
 
 OPTIONS = {profile.INTERVAL: "200 ms", profile.DIRECTORY: "file:///checkpoints", profile.RETAINED: "3"}
 
@@ -102,3 +105,30 @@ def test_a_log_is_read_as_it_grows_and_what_is_no_entry_is_left_out(tmp_path: Pa
     with (tmp_path / "log").open("a") as log:
         log.write('"m":"two","e":"trace"}\n')
     assert [(line.m, line.e) for line in tail.lines()] == [("two", "trace")]
+
+
+def test_a_drawn_plan_is_not_suspended_and_commits_what_its_input_ends_with() -> None:
+    """No command of Flink suspends a job, and without a checkpoint behind the end Flink does not commit it."""
+    off = {profile.AFTER_FINISH: "false"}
+    drawn = flink(job=bounded(KEYED_SUM), options=off, expected_end=ExpectedEnd.SUSPENDED)
+    plan = Flink().suited(drawn, Tier.PROCESS)
+    assert plan.expected_end is ExpectedEnd.RUNNING
+    assert profile.AFTER_FINISH not in plan.options
+    assert Flink().suited(flink(options=off), Tier.PROCESS).options[profile.AFTER_FINISH] == "false"
+
+
+@pytest.mark.parametrize(
+    ("job", "parallelism", "mode", "claimed"),
+    [
+        (FORWARD, 2, "AT_LEAST_ONCE", EXACTLY_ONCE),
+        (KEYED_SUM, 1, "AT_LEAST_ONCE", EXACTLY_ONCE),
+        (KEYED_SUM, 2, "AT_LEAST_ONCE", AT_LEAST_ONCE),
+        (JOIN, 1, "AT_LEAST_ONCE", AT_LEAST_ONCE),
+        (JOIN, 2, "EXACTLY_ONCE", EXACTLY_ONCE),
+    ],
+)
+def test_what_never_aligns_is_exactly_once_in_either_mode(
+    job: Job, parallelism: int, mode: str, claimed: frozenset[Guarantee]
+) -> None:
+    plan = flink(job=job, options={profile.MODE: mode}, topology=Topology(parallelism))
+    assert Flink().claims(plan).state == claimed

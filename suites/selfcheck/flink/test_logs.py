@@ -218,6 +218,16 @@ def test_of_two_regions_that_restart_together_each_has_an_attempt() -> None:
     assert [master.attempt_of(f"{SOURCE}_{index}_0") for index in (0, 1)] == [2, 3]
 
 
+def test_what_a_jobmanager_had_begun_when_it_died_is_no_attempt() -> None:
+    master = a_master()
+    heard([BEGUN[1], *run(2, 0, 1)], master)
+    restores = (COORDINATOR, f"Restoring job {JOB} from Checkpoint 3 @ 1.")
+    assert heard([restores, run(2, 0)[0]], master) == []
+    master.succeeded()
+    found = heard([restores, *run(2, 0, 1), (COORDINATOR, TRIGGERED)], master)
+    assert [each.subtasks for each in found if isinstance(each, events.AttemptStarted)] == [()]
+
+
 def test_a_request_that_is_refused_before_the_tasks_are_scheduled_begins_no_attempt() -> None:
     master = a_master()
     heard([BEGUN[1], *run(2, 0, 1)], master)
@@ -399,6 +409,19 @@ def test_a_task_with_one_input_begins_a_checkpoint_by_the_barrier_that_is_not_lo
     assert isinstance(received, events.BarrierReceived)
     assert (subtask, received.channel, received.checkpoint) == ("sink[1]", "sum[1]->sink[1]", 4)
     assert list(log.events(Line(t=0.0, c=logger, m=begins.replace("sink: Writer", "sum -> sink: Writer")))) == []
+
+
+def test_where_all_other_inputs_have_ended_no_barrier_is_logged_either() -> None:
+    master = a_master()
+    sums = [
+        (GRAPH, f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from {to}.") for to in ("CREATED to SCHEDULED", "X to RUNNING")
+    ]
+    heard([BEGUN[1], *run(2, 1), *sums], master)
+    begins = "Starting checkpoint 4 CheckpointOptions on task sum -> sink: Writer -> sink: Committer (1/2)#0"
+    logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
+    [(subtask, received)] = WorkerLog(master).events(Line(t=0.0, c=logger, m=begins))
+    assert isinstance(received, events.BarrierReceived)
+    assert (subtask, received.channel) == ("sum[0]", "source[1]->sum[0]")
 
 
 def test_a_record_has_its_place_in_its_channel() -> None:

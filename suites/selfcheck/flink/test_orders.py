@@ -64,7 +64,7 @@ def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path
     tasks.restore(sum_1, 50)
     assert tasks.whole(sum_1, 50)
     assert not list((tmp_path / "orders").iterdir())
-    with pytest.raises(TargetAbsent, match="sums alone can be slow"):
+    with pytest.raises(TargetAbsent, match="operators by key alone can be slow"):
         tasks.slow(Target(Role.TASK, 0), 50)
     told = obeyed(Line(t=0.0, c=OF_STORAGE, m="process-sum[1] 50 sum[1]"))
     assert isinstance(told, StorageSlowed)

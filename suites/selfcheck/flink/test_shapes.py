@@ -26,6 +26,7 @@ from holdfast.harness.model.jobs import (
     REDUCED,
     TOP_SUM,
     TUMBLING_SUM,
+    TWO_PIPELINES,
     UNION,
     bounded,
 )
@@ -98,6 +99,26 @@ def test_a_line_of_another_contract_is_refused(contract: Contract, tmp_path: Pat
     (tmp_path / "part-0").write_text("k\t5\t1\t1\t2\n")
     with pytest.raises(ValueError, match="a row is"):
         PartFiles(str(tmp_path), contract).new_rows()
+
+
+def test_a_region_is_all_that_is_connected() -> None:
+    assert Tasks(FORWARD).region("map[1]", 2) == ("map[1]", "sink[1]", "source[1]")
+    left = [f"left-{vertex}[{index}]" for vertex in ("map", "sink", "source") for index in (0, 1)]
+    assert Tasks(TWO_PIPELINES).region("left-sink[0]", 2) == tuple(left)
+
+
+def test_a_failure_of_a_region_is_counted_of_its_attempt_and_one_of_all_of_none() -> None:
+    """The first region fails in its first attempt, behind the restart of the second one."""
+    master = a_master(FORWARD)
+    all_of_them = [(vertex, index) for vertex in ("source", "map") for index in (0, 1)]
+    begun(master, *all_of_them)
+    begun(master, ("source", 1), ("map", 1), attempt=1)
+    run = f"{'d' * 32}_{VERTEX['map']}_0_0"
+    for tasks, subtasks in ((2, ("map[0]", "sink[0]", "source[0]")), (4, ())):
+        failed = Line(t=0.0, c="org.JobMaster", m=f"{tasks} tasks will be restarted to recover the failed task {run}.")
+        [counted] = master.events(failed)
+        assert isinstance(counted, events.FailureCounted)
+        assert (counted.subtask, counted.subtasks, counted.attempt) == ("map[0]", subtasks, 1)
 
 
 def test_gates_are_in_the_order_in_which_flink_connects_vertices() -> None:
