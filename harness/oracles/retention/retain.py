@@ -234,8 +234,9 @@ class _Jobs:
         known = {each: known for each, known in everything.items() if not hold(event, metadata_of(known))}
         if len(known) >= self.retained:
             self.findings.check("too-many-retained")
-        # Its predecessor died between a completion and what that made surplus: its own next one settles both.
-        left = all(each.node != event.node and each.node in self.exempt.dead for each in known.values())
+        # A predecessor died between a completion and what that made surplus: the next completion settles both.
+        lives = {each.node for each in known.values()}
+        left = len(lives) if event.node not in lives and lives <= self.exempt.dead else 0
         if len(known) > self.retained + left:
             message = f"checkpoints {sorted(known)} stay, {self.retained} are to be retained"
             self.findings.violated("too-many-retained", message, *known.values(), event)

@@ -113,6 +113,14 @@ def what_a_dead_coordinator_left_stays_until_the_next_completion() -> History:
     return _died_before_it_dropped(_drawn(3))
 
 
+@near("too-many-retained")
+def two_dead_coordinators_left_one_each() -> History:
+    second = [at("coordinator.1", event) for event in whole(3)]
+    dead = at("harness", events.NodeDied(dead_node="coordinator.1", cause="killed"))
+    restored = at("coordinator.2", events.AttemptStarted(restored_checkpoint=3))
+    return _died_before_it_dropped(second, dead, restored, at("coordinator.2", whole(4)[0]))
+
+
 @bad("too-many-retained")
 def a_dead_coordinator_left_two_too_many() -> History:
     return _died_before_it_dropped(_drawn(4), left=3)
