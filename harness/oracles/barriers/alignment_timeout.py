@@ -85,7 +85,8 @@ class _Timeout:
         }
         layout = widest_layout(plan)
         self.aside = layout.pointwise | disturbed
-        self.aligning = {channel_ends(channel)[1] for channel in layout.pointwise}
+        heads = {channel_ends(channel)[1] for channel in layout.pointwise}
+        self.aligning = heads | {one for chain in layout.chains if chain[0] in heads for one in chain}
         self.sources = {
             *layout.sources,
             *(one for chain in layout.chains if chain[0] in layout.sources for one in chain),
