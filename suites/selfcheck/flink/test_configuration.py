@@ -110,11 +110,10 @@ def test_a_log_is_read_as_it_grows_and_what_is_no_entry_is_left_out(tmp_path: Pa
 def test_a_drawn_plan_is_not_suspended_and_commits_what_its_input_ends_with() -> None:
     """No command of Flink suspends a job, and without a checkpoint behind the end Flink does not commit it."""
     off = {profile.AFTER_FINISH: "false"}
-    drawn = flink(job=bounded(KEYED_SUM), options=off, expected_end=ExpectedEnd.SUSPENDED)
-    plan = Flink().suited(drawn, Tier.PROCESS)
-    assert plan.expected_end is ExpectedEnd.RUNNING
-    assert profile.AFTER_FINISH not in plan.options
-    assert Flink().suited(flink(options=off), Tier.PROCESS).options[profile.AFTER_FINISH] == "false"
+    for job, end in ((KEYED_SUM, ExpectedEnd.RUNNING), (bounded(KEYED_SUM), ExpectedEnd.FINISHED)):
+        plan = Flink().suited(flink(job=job, options=off, expected_end=ExpectedEnd.SUSPENDED), Tier.PROCESS)
+        assert plan.expected_end is end
+        assert (profile.AFTER_FINISH in plan.options) is not job.bounded
 
 
 @pytest.mark.parametrize(

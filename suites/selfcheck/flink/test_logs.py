@@ -424,6 +424,16 @@ def test_where_all_other_inputs_have_ended_no_barrier_is_logged_either() -> None
     assert (subtask, received.channel) == ("sum[0]", "source[1]->sum[0]")
 
 
+def test_a_task_whose_inputs_have_all_ended_has_a_trigger() -> None:
+    master = a_master()
+    master.participants[4] = ("sum[0]", "sum[1]")
+    begins = "Starting checkpoint 4 CheckpointOptions on task sum -> sink: Writer -> sink: Committer (1/2)#0"
+    logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
+    [(subtask, received)] = WorkerLog(master).events(Line(t=0.0, c=logger, m=begins))
+    assert isinstance(received, events.TriggerReceived)
+    assert (subtask, received.subtask, received.checkpoint) == ("sum[0]", "sum[0]", 4)
+
+
 def test_a_record_has_its_place_in_its_channel() -> None:
     log = WorkerLog(a_master())
     lines = ("source (2/2) sent 0 17, 1 300", "sum (1/2) processed 1 17")

@@ -103,6 +103,8 @@ def test_a_line_of_another_contract_is_refused(contract: Contract, tmp_path: Pat
 
 def test_a_region_is_all_that_is_connected() -> None:
     assert Tasks(FORWARD).region("map[1]", 2) == ("map[1]", "sink[1]", "source[1]")
+    assert Tasks(FORWARD).region("sink: Committer[1]", 2) == ("map[1]", "sink[1]", "source[1]")
+    assert Tasks(FORWARD).region("", 2) == ()
     left = [f"left-{vertex}[{index}]" for vertex in ("map", "sink", "source") for index in (0, 1)]
     assert Tasks(TWO_PIPELINES).region("left-sink[0]", 2) == tuple(left)
 
