@@ -28,7 +28,7 @@ from holdfast.harness.model.topology import channel_ends, network_channels
 from holdfast.harness.oracles.findings import Findings, replay
 from holdfast.harness.oracles.shared.clocks import Clocks
 from holdfast.harness.oracles.shared.exemptions import Exemptions, exemptions
-from holdfast.harness.oracles.shared.layout import widest_layout
+from holdfast.harness.oracles.shared.layout import Layout, widest_layout
 from holdfast.harness.oracles.shared.options import NS_PER_MS, alignment_timeout_ms, overtakes
 
 CLAUSES = {
@@ -85,12 +85,8 @@ class _Timeout:
         }
         layout = widest_layout(plan)
         self.aside = layout.pointwise | disturbed
-        heads = {channel_ends(channel)[1] for channel in layout.pointwise}
-        self.aligning = heads | {one for chain in layout.chains if chain[0] in heads for one in chain}
-        self.sources = {
-            *layout.sources,
-            *(one for chain in layout.chains if chain[0] in layout.sources for one in chain),
-        }
+        self.aligning = _with_chains({channel_ends(channel)[1] for channel in layout.pointwise}, layout)
+        self.sources = _with_chains(set(layout.sources), layout)
         self.steady = not exempt.stopped_within_steps
         replay(
             history,
@@ -188,3 +184,8 @@ class _Timeout:
                 f"it may overtake"
             )
             self.findings.violated("barrier-waits", message, sent, *batches[:2], event)
+
+
+def _with_chains(heads: set[str], layout: Layout) -> set[str]:
+    """Subtasks, and what is chained to them."""
+    return heads | {one for chain in layout.chains if chain[0] in heads for one in chain}
