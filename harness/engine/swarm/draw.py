@@ -130,11 +130,11 @@ def _happenings(scene: Scene, options: Options, seed: int) -> tuple[tuple[FaultS
         return _at_the_boundary(scene)
     if mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not scene.settled_start:
         faults, end, policy = draw_user_end(scene)
-        return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options), **policy}
+        return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options, faults), **policy}
     disturbance = draw_disturbance(replace(scene, stream=Stream(seed, "disturbances")))
     faults = (*draw_faults(scene), *disturbance, *draw_shares(scene, Occasion.LAST, seed))
     end = ExpectedEnd.FINISHED if ends else ExpectedEnd.RUNNING
-    return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options)} if mix.options else {}
+    return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options, faults)} if mix.options else {}
 
 
 def _surrounded(plan: Plan, mix: Mix, *, rereads: bool) -> Plan:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from holdfast.harness.engine.swarm.mix import Mix
-from holdfast.harness.engine.swarm.scene import Scene
+from holdfast.harness.engine.swarm.scene import DELETES, FILE_EFFECTS, Scene
 from holdfast.harness.model import profile
+from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.sim.streams import Stream
 
 Options = dict[str, str]
@@ -13,6 +16,8 @@ MANY = "1000"
 STRATEGIES = ("fixed-delay", "failure-rate", "exponential-delay")
 _LEAST_MS = 10
 """Of interval and timeout: Flink's CheckpointCoordinatorConfiguration.MINIMAL_CHECKPOINT_TIME."""
+_ABSENT_AT_EDGES = {profile.INLINE_THRESHOLD: FILE_EFFECTS, profile.RETAINED: DELETES}
+"""What may never happen where the option is at an edge."""
 
 
 def draw_checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
@@ -47,8 +52,8 @@ def draw_checkpointing(stream: Stream, mix: Mix, interval_ms: int) -> Options:
     return options
 
 
-def draw_edges(scene: Scene, options: Options) -> Options:
-    """Some of these options at an edge of what is allowed, each with its chance."""
+def draw_edges(scene: Scene, options: Options, faults: Iterable[FaultSpec]) -> Options:
+    """Some of these options at an edge of what is allowed, each with its chance; none at which a fault hits nothing."""
     stream, interval_ms = scene.stream, scene.interval_ms
     edges: dict[str, tuple[str, ...]] = {
         profile.MIN_PAUSE: (f"{interval_ms} ms", f"{2 * interval_ms} ms"),
@@ -63,11 +68,20 @@ def draw_edges(scene: Scene, options: Options) -> Options:
         edges[profile.ALIGNMENT_TIMEOUT] = ("0 ms", "1 ms")
     else:
         edges[profile.MAX_CONCURRENT] = ("3",)
-    return {
+    drawn = {
         key: stream.choice(values)
         for key, values in edges.items()
         if key not in scene.mix.within_edges and stream.chance(scene.mix.edge_percent / 100)
     }
+    struck = {effect for fault in faults for effect in _effects(fault)}
+    return {key: value for key, value in drawn.items() if struck.isdisjoint(_ABSENT_AT_EDGES.get(key, ()))}
+
+
+def _effects(fault: FaultSpec) -> Iterator[str]:
+    """What a fault waits for or strikes."""
+    if fault.schedule.gate is not None:
+        yield fault.schedule.gate.effect
+    yield str(fault.parameters.get("operation", ""))
 
 
 def draw_dependent_edges(stream: Stream, options: Options, interval_ms: int, percent: int) -> Options:

@@ -23,11 +23,11 @@ EARLY = 1
 """Up to this many checkpoints input still arrives, so that sinks have rows to commit."""
 _SINK_EFFECTS = frozenset({"pre-commit", "commit"})
 _SINK_EVENTS = frozenset({"transaction_precommitted", "transaction_committed", "rows_visible"})
-_FILE_EFFECTS = frozenset({"write-state", "read-state"})
+FILE_EFFECTS = frozenset({"write-state", "read-state"})
 _CHANNEL_EFFECTS = frozenset({"send-barrier"})
 _STATE_EFFECTS = frozenset({"fix-state"})
 _READS = frozenset({"read-metadata", "read-state"})
-_DELETES = frozenset({"delete"})
+DELETES = frozenset({"delete"})
 
 
 class Scene(msgspec.Struct, frozen=True):
@@ -124,7 +124,7 @@ class Scene(msgspec.Struct, frozen=True):
         return self.stream.chance(self.mix.long_percent / 100)
 
     def possible(self, effects: Weights) -> Weights:
-        absent = frozenset[str]() if self.state_files else _FILE_EFFECTS
+        absent = frozenset[str]() if self.state_files else FILE_EFFECTS
         if not self.input_arrives or self.late_rows:
             absent |= _SINK_EFFECTS
         if not self.progress:
@@ -134,7 +134,7 @@ class Scene(msgspec.Struct, frozen=True):
         if not self.aligns:
             absent |= _CHANNEL_EFFECTS
         if not self.drops:
-            absent |= _DELETES
+            absent |= DELETES
         return {name: weight for name, weight in effects.items() if name not in absent} if absent else effects
 
     def aimable(self, effects: Weights) -> Weights:

@@ -1,9 +1,9 @@
 """Which records a digest holds twice or not at all.
 
-A row of contract FOLD names a prefix of its key by counts. Where its digest is not that prefix's, some partition holds
+A row of contract FOLD names a prefix of its key by counts. Where its digest is not that prefix's, some lane holds
 a shorter prefix and repeats, or a longer prefix with gaps. Hashes are 64 random bits, so records whose hashes add up to
 the digest are the records: the search is for one record, two records, or one contiguous run of records in each
-partition, which is what a rewound or a skipped source leaves behind.
+lane, which is what a rewound or a skipped source leaves behind.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ CANDIDATES = 1 << 20
 
 
 class Share(msgspec.Struct, frozen=True):
-    """Some records of a key in one partition: one, two, or the whole run between two offsets.
+    """Some records of a key in one lane: one, two, or the whole run between two offsets.
 
     Attributes:
-        partition: of the source.
+        lane: whose place in `counts` holds them.
+        partition: of the source that the lane is made of.
         first, last: offsets, both included.
         records: how many of the key there are.
     """
 
+    lane: int
     partition: int
     first: int
     last: int
@@ -50,11 +52,11 @@ class Share(msgspec.Struct, frozen=True):
 
 def sums_of(model: FoldModel, key: str, share: Share) -> Sums:
     """What some records of a key add up to."""
-    first, last = np.searchsorted(model.offsets(key, share.partition), [share.first, share.last]).tolist()
+    first, last = np.searchsorted(model.offsets(key, share.lane), [share.first, share.last]).tolist()
     within = [first, last] if share.records == 2 else slice(first, last + 1)
     value, digest = (
         int(np.diff(sums)[within].sum(dtype=np.uint64))
-        for sums in (model.values(key, share.partition), model.digests(key, share.partition))
+        for sums in (model.values(key, share.lane), model.digests(key, share.lane))
     )
     return value, digest
 
@@ -89,7 +91,7 @@ def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, l
     Args:
         model: of the input.
         key: of the model.
-        counts: how many records of each partition the row claims to hold.
+        counts: how many records of each lane the row claims to hold.
         digest: of the row.
         losses: whether records may be missing.
 
@@ -97,21 +99,21 @@ def explain(model: FoldModel, key: str, counts: Sequence[int], digest: int, *, l
         Nothing repeated and nothing lost if the row is a prefix; None if the search finds nothing.
     """
 
-    def holdings(partition: int, budget: int) -> _Holdings:
-        return _holdings(model.digests(key, partition), counts[partition], budget, losses=losses)
+    def holdings(lane: int, budget: int) -> _Holdings:
+        return _holdings(model.digests(key, lane), counts[lane], budget, losses=losses)
 
     if len(counts) != len(model.partitions) or min(counts, default=0) < 0:
         return None
-    partitions = range(len(counts))
-    plain = [holdings(partition, 0) for partition in partitions]
-    for partition in partitions:  # most often only one is off
-        trial = [*plain[:partition], holdings(partition, CANDIDATES), *plain[partition + 1 :]]
+    lanes = range(len(counts))
+    plain = [holdings(lane, 0) for lane in lanes]
+    for lane in lanes:  # most often only one is off
+        trial = [*plain[:lane], holdings(lane, CANDIDATES), *plain[lane + 1 :]]
         if found := _match(trial, digest):
             return _culprit(model, key, found)
     if losses and (swapped := _swapped(model, key, counts, digest)):
         return swapped
     half = -(-len(counts) // 2)
-    found = _match([holdings(partition, int(CANDIDATES ** (1 / half))) for partition in partitions], digest)
+    found = _match([holdings(lane, int(CANDIDATES ** (1 / half))) for lane in lanes], digest)
     return _culprit(model, key, found) if found else None
 
 
@@ -132,19 +134,19 @@ def with_remainder(model: FoldModel, row: FoldRow, culprit: Culprit) -> Culprit:
     """The explanation of a last row, with the records behind its prefix, which took no effect either."""
     counts = list(row.counts)
     for share in culprit.repeated:
-        counts[share.partition] -= share.records
+        counts[share.lane] -= share.records
     for share in culprit.lost:
-        counts[share.partition] += share.records
+        counts[share.lane] += share.records
     lost = list(culprit.lost)
-    for partition, count in enumerate(counts):
-        offsets = model.offsets(row.key, partition)[count:]
-        if len(offsets):
-            lost.append(Share(partition, int(offsets[0]), int(offsets[-1]), len(offsets)))
+    for lane, count in enumerate(counts):
+        records = len(model.offsets(row.key, lane))
+        if count < records:
+            lost.append(_share(model, row.key, lane, records - count, count, records - 1))
     return Culprit(culprit.repeated, tuple(lost))
 
 
 class _Holdings(msgspec.Struct, frozen=True, eq=False):
-    """What one partition may hold of a key, a candidate per position.
+    """What one lane may hold of a key, a candidate per position.
 
     Attributes:
         sums: the digest.
@@ -160,7 +162,7 @@ class _Holdings(msgspec.Struct, frozen=True, eq=False):
 
 
 _Found = list[tuple[int, int, int]]
-"""By partition: records, first and last of the candidate that was chosen."""
+"""By lane: records, first and last of the candidate that was chosen."""
 
 
 def _holdings(sums: Digests, count: int, budget: int, *, losses: bool) -> _Holdings:
@@ -185,7 +187,7 @@ def _holdings(sums: Digests, count: int, budget: int, *, losses: bool) -> _Holdi
 
 
 def _match(trial: Sequence[_Holdings], digest: int) -> _Found | None:
-    """One candidate of each partition, so that they add up to the digest: two halves that meet in the middle."""
+    """One candidate of each lane, so that they add up to the digest: two halves that meet in the middle."""
 
     def totals(half: Sequence[_Holdings]) -> Digests:
         nothing = np.zeros(1, np.uint64)
@@ -208,17 +210,17 @@ def _match(trial: Sequence[_Holdings], digest: int) -> _Found | None:
 
 
 def _swapped(model: FoldModel, key: str, counts: Sequence[int], digest: int) -> Culprit | None:
-    """One record that took no effect and another of its partition that took effect twice."""
+    """One record that took no effect and another of its lane that took effect twice."""
     expected = model.expected(key, counts)
     if expected is None:
         return None
     excess = np.uint64((digest - expected[1]) & MASK)
-    for partition in range(len(counts)):
-        hashes = np.diff(model.digests(key, partition))
+    for lane in range(len(counts)):
+        hashes = np.diff(model.digests(key, lane))
         lost = np.flatnonzero(np.isin(hashes + excess, hashes))
         if excess and len(lost):
             repeated = np.flatnonzero(hashes == (hashes + excess)[lost[0]])
-            shares = (_share(model, key, partition, 1, int(where[0]), int(where[0])) for where in (repeated, lost))
+            shares = (_share(model, key, lane, 1, int(where[0]), int(where[0])) for where in (repeated, lost))
             return Culprit(*((share,) for share in shares))
     return None
 
@@ -226,13 +228,13 @@ def _swapped(model: FoldModel, key: str, counts: Sequence[int], digest: int) -> 
 def _culprit(model: FoldModel, key: str, found: _Found) -> Culprit:
     repeated: list[Share] = []
     lost: list[Share] = []
-    for partition, (records, first, last) in enumerate(found):
+    for lane, (records, first, last) in enumerate(found):
         if records:
-            share = _share(model, key, partition, abs(records), first, last)
+            share = _share(model, key, lane, abs(records), first, last)
             (repeated if records > 0 else lost).append(share)
     return Culprit(tuple(repeated), tuple(lost))
 
 
-def _share(model: FoldModel, key: str, partition: int, records: int, first: int, last: int) -> Share:
-    offsets = model.offsets(key, partition)
-    return Share(partition, int(offsets[first]), int(offsets[last]), records)
+def _share(model: FoldModel, key: str, lane: int, records: int, first: int, last: int) -> Share:
+    offsets = model.offsets(key, lane)
+    return Share(lane, model.sources[lane], int(offsets[first]), int(offsets[last]), records)

@@ -62,7 +62,7 @@ def _extended(model: FoldModel, row: FoldRow, excess: Excess) -> Excess | None:
         return None
     counted, value, digest = list(excess.counts), excess.value, excess.digest
     for share in culprit.repeated:
-        counted[share.partition] += share.records
+        counted[share.lane] += share.records
         more = sums_of(model, row.key, share)
         value, digest = value + more[0], digest + more[1]
     return Excess(tuple(counted), value & MASK, digest & MASK, excess.shares + culprit.repeated)

@@ -71,8 +71,8 @@ def _reaches_the_end(model: FoldModel, found: Scan, lane: int, code: int) -> boo
     reached = row.counts[lane]
     culprit = explain_row(model, row)
     if culprit is not None:
-        reached += sum(share.records for share in culprit.lost if share.partition == lane)
-        reached -= sum(share.records for share in culprit.repeated if share.partition == lane)
+        reached += sum(share.records for share in culprit.lost if share.lane == lane)
+        reached -= sum(share.records for share in culprit.repeated if share.lane == lane)
     return reached >= model.totals[code][lane]
 
 

@@ -78,6 +78,7 @@ class FoldModel:
         keys: distinct keys as text.
         codes: position of each key in `keys`.
         partitions: the sums, by lane.
+        sources: the source partition that each lane is made of.
         totals: by position of the key, the counts of its whole input.
         sides: see KeyedInput.
         digest_key: of the plan; None where what is keyed is not the input itself, so that hashes may have a weight.
@@ -98,8 +99,10 @@ class FoldModel:
                 _prefixes(partition, len(inputs.keys), number, first, digest_key)
                 for number, (partition, first) in enumerate(zip(inputs.partitions, firsts, strict=True))
             ]
+            self.sources = list(range(len(inputs.partitions)))
         else:
             self.partitions = [_lane_prefixes(lane, inputs, digest_key) for lane in keyed.lanes]
+            self.sources = [lane.partition for lane in keyed.lanes]
         self.sides = keyed.sides if keyed is not None else ()
         self.digest_key = digest_key if keyed is None else None
         lengths = [(each.stops - each.starts).tolist() for each in self.partitions]

@@ -78,6 +78,20 @@ def test_restarts_and_single_regions_are_struck() -> None:
     assert any(plan.job.name == "two-pipelines" for plan in again)
 
 
+def test_no_edge_leaves_out_what_a_fault_strikes() -> None:
+    mix = msgspec.structs.replace(mix_for(registry.system("reference")), edge_percent=100)
+    thresholds = {True: set[str](), False: set[str]()}
+    for seed in SEEDS:
+        plan = draw_plan(seed, mix)
+        gates = {spec.schedule.gate.effect for spec in plan.faults if spec.schedule.gate is not None}
+        struck = gates | {spec.parameters.get("operation") for spec in plan.faults}
+        if threshold := texts(plan).get(profile.INLINE_THRESHOLD):
+            thresholds[not struck.isdisjoint({"write-state", "read-state"})].add(threshold)
+        assert "delete" not in struck or texts(plan).get(profile.RETAINED) == "1"
+    assert thresholds[True] == {"0 b"}
+    assert "1 mb" in thresholds[False]
+
+
 def test_no_restart_is_struck_where_no_worker_can_be_killed() -> None:
     mix = mix_for(registry.system("reference"))
     calm = msgspec.structs.replace(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from holdfast.fixtures.systems.flink.drawn_faults import POISONED_MS, in_their_time
+from holdfast.fixtures.systems.flink.drawn_faults import PATIENT_MS, in_their_time
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 
@@ -63,4 +63,18 @@ def test_a_task_manager_and_its_channels_are_hit_when_they_run_something() -> No
 def test_a_record_stays_poisoned_until_it_is_fed() -> None:
     poison = FaultSpec("poison", Target(Role.SOURCE_SYSTEM), Schedule(after_checkpoint=2), duration_ms=900)
     [placed] = in_their_time([poison])
-    assert (placed.duration_ms, placed.schedule) == (POISONED_MS, poison.schedule)
+    assert (placed.duration_ms, placed.schedule) == (PATIENT_MS, poison.schedule)
+
+
+@pytest.mark.parametrize(
+    ("kind", "occurrences", "lasts"),
+    [
+        ("storage-error", 1, PATIENT_MS),
+        ("slow-storage", 2, PATIENT_MS),
+        ("slow-storage", 0, 900),
+    ],
+)
+def test_what_strikes_the_next_calls_waits_for_them(kind: str, occurrences: int, lasts: int) -> None:
+    calls: dict[str, int | str] = {"operation": "publish-metadata", "occurrences": occurrences}
+    [placed] = in_their_time([FaultSpec(kind, Target(Role.STORAGE), Schedule(after_checkpoint=2), 900, calls)])
+    assert placed.duration_ms == lasts

@@ -136,6 +136,13 @@ def test_both_sides_of_a_join_have_a_marker() -> None:
         assert ORACLE.judge(history).outcome is outcome
 
 
+def test_what_a_join_lost_is_named_by_the_partition_of_its_source() -> None:
+    both = joined("marker", [(0, 2)], [(1, 2)])
+    history = story(job=JOIN, inputs=marked(input_log(2, 2)), units=units([A_JOINED, both]), end=STOPPED)
+    lost = "key 'b' has no row: partition 0, offset 1 took no effect; partition 1, offset 1 took no effect"
+    assert message(history).startswith(lost)
+
+
 def test_a_job_that_must_fail_owes_only_what_it_shows() -> None:
     history = story(inputs=INPUTS, units=units([fold("a", (0,), ())]), expected=ExpectedEnd.FAILED)
     assert ORACLE.judge(history).outcome is Outcome.PASS
