@@ -51,6 +51,8 @@ def test_nothing_strikes_while_a_cluster_comes_back(faults: Sequence[FaultSpec],
 def test_what_strikes_later_waits_for_no_recovery(event: str) -> None:
     _, later = in_their_time([at("kill", COORDINATOR, 1), at("kill", WORKER, 1, event)])
     assert later.schedule == Schedule(after_checkpoint=2)
+    _, same = in_their_time([at("kill", WORKER, 1), at("pause", WORKER, 1, event)])
+    assert same.schedule == Schedule(after_checkpoint=2)
     [alone] = in_their_time([at("kill", WORKER, 1, event)])
     assert alone.schedule.at_event == event
 
