@@ -57,9 +57,11 @@ def test_what_strikes_later_waits_for_no_recovery(event: str) -> None:
     assert alone.schedule.at_event == event
 
 
-def test_a_task_manager_and_its_channels_are_hit_when_they_run_something() -> None:
+def test_processes_and_channels_are_hit_when_they_run_something() -> None:
     placed = in_their_time([at("pause", WORKER, 0), at("cut", CHANNEL, 0), at("pause", COORDINATOR, 0)])
-    assert [each.schedule.at_event for each in placed] == ["job_switched", "job_switched", ""]
+    assert [each.schedule.at_event for each in placed] == ["job_switched"] * 3
+    [early] = in_their_time([at("kill", COORDINATOR, 0)])
+    assert early.schedule == Schedule()
 
 
 def test_a_record_stays_poisoned_until_it_is_fed() -> None:
