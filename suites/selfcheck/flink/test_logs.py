@@ -290,6 +290,26 @@ def deployed_source(master: MasterLog) -> WorkerLog:
     return log
 
 
+@pytest.mark.parametrize(
+    ("reported", "cause"),
+    [
+        ("a.b.TaskNotRunningException: not running", "java.lang.Exception: record 7, with which came a.b.Task"),
+        ("java.io.IOException: lost", "java.io.IOException: lost"),
+    ],
+)
+def test_an_event_that_came_too_late_hides_no_cause(reported: str, cause: str) -> None:
+    """The TaskManager alone has logged why the task had failed before."""
+    master = a_master()
+    heard(BEGUN, master)
+    of_task = f"{SUM_TASK} (1/2)#0 ({SUM}_0_0) switched from RUNNING to FAILED with failure cause:"
+    assert not [*WorkerLog(master).events(Line(t=0.0, c=TASK, m=of_task, e="java.lang.Exception: record 7\n\tat a.B"))]
+    lost = f"{SUM_TASK} (1/2) ({SUM}_0_0) switched from RUNNING to FAILED on tm2 @ localhost (dataPort=40157)."
+    restarts = f"4 tasks will be restarted to recover the failed task {SUM}_0_0."
+    [counted] = heard([(GRAPH, lost, reported), (MASTER, restarts)], master)
+    assert isinstance(counted, events.FailureCounted)
+    assert counted.cause.startswith(cause)
+
+
 def test_a_source_that_finishes_reports_where_it_has_read_to() -> None:
     log = deployed_source(a_master())
     head = '"vertex":"source","subtask":1,"attempt":-1'
