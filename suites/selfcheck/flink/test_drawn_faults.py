@@ -53,6 +53,8 @@ def test_what_strikes_later_waits_for_no_recovery(event: str) -> None:
     assert later.schedule == Schedule(after_checkpoint=2)
     _, same = in_their_time([at("kill", WORKER, 1), at("pause", WORKER, 1, event)])
     assert same.schedule == Schedule(after_checkpoint=2)
+    _, earlier = in_their_time([at("kill", WORKER, 3), at("kill", WORKER, 1, "failure_counted")])
+    assert earlier.schedule == Schedule(after_checkpoint=1)
     [alone] = in_their_time([at("kill", WORKER, 1, event)])
     assert alone.schedule.at_event == event
 
