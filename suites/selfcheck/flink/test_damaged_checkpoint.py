@@ -70,3 +70,25 @@ def test_what_nobody_reads_again_or_cannot_notice_is_no_damage(folder: Path) -> 
 def test_without_a_checkpoint_nothing_is_damaged(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no checkpoint is stored yet"):
         of(tmp_path, []).damage("state", "remove")
+
+
+@pytest.mark.parametrize("way", ["remove", "truncate"])
+def test_a_file_that_flink_deletes_meanwhile_is_not_damaged(
+    folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event would excuse what Flink itself has lost."""
+    recorded: list[Event] = []
+    damaged, path = of(folder, recorded), folder / "job" / f"chk-{NEWEST}" / "a"
+    read = Path.read_bytes
+
+    def read_and_delete(self: Path) -> bytes:
+        content = read(self)
+        self.unlink()
+        return content
+
+    monkeypatch.setattr(Path, "read_bytes", read_and_delete)
+    with pytest.raises(FileNotFoundError):
+        damaged.damage("state", way)
+    assert not recorded
+    assert not path.exists()
+    assert damaged.mended()
