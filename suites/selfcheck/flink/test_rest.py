@@ -42,7 +42,7 @@ class Scripted:
                 self.end_headers()
                 self.wfile.write(scripted.body)
 
-            def log_message(self, format: str, *args: Any) -> None:
+            def log_message(self, *words: Any) -> None:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -155,7 +155,7 @@ def test_a_job_is_refused_or_runs(rest: ScriptedRest, sentence: str, ended: list
     "rest", [ScriptedRest([""], OSError("connection refused")), ScriptedRest([""]), ScriptedRest(["INITIALIZING"])]
 )
 def test_a_job_without_an_answer_is_neither_and_ends_the_cluster(rest: ScriptedRest, ended: list[bool]) -> None:
-    with pytest.raises(OSError, match="connection refused|neither runs nor refuses a job within"):
+    with pytest.raises(OSError, match=r"connection refused|neither runs nor refuses a job within"):
         answer(rest)
     assert ended
     assert not refusals._answers

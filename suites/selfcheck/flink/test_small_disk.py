@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.systems.flink import small_disk
 from holdfast.fixtures.systems.flink.small_disk import SmallDisk, missing, unmount
 
 
@@ -33,3 +34,15 @@ def test_nothing_can_be_written_while_it_is_full(tmp_path: Path) -> None:
     assert not folder.is_mount()
     assert not list(folder.iterdir())
     assert not unmount(folder)
+
+
+def test_it_remembers_that_it_was_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Flink writes of it is read when its room may have been given back."""
+    monkeypatch.setattr(small_disk, "_run", lambda *command: None)
+    disk = SmallDisk(tmp_path / "checkpoints")
+    assert not disk.filled
+    disk._filler = Path("/dev/full")
+    disk.fill()
+    disk._filler = tmp_path / "full"
+    disk.empty()
+    assert disk.filled

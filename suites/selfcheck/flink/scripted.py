@@ -1,0 +1,111 @@
+"""A cluster of Flink that a test scripts: it takes jobs, and they end as the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import cast
+
+from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster
+from holdfast.fixtures.systems.flink.log import Line
+from holdfast.harness.model.jobs import KEYED_SUM
+from holdfast.harness.model.plan import FaultSpec, Plan, WorkloadSpec
+from holdfast.harness.model.records import InputLog, Output
+
+
+class ScriptedRest:
+    """A JobManager's answers.
+
+    Attributes:
+        submitted: the paths that jobs were restored from; empty texts: they began empty.
+        state: of the newest job.
+        refuses: the next submission fails so.
+        ends: a job is over when it is cancelled.
+        savepoints: the target folders that savepoints were requested in.
+    """
+
+    def __init__(self) -> None:
+        self.submitted: list[str] = []
+        self.savepoints: list[str] = []
+        self.state = ""
+        self.refuses: OSError | None = None
+        self.ends = True
+
+    def submit(
+        self,
+        jar: str,
+        main: str,
+        arguments: Sequence[str],
+        options: Mapping[str, str],
+        parallelism: int,
+        restored: str = "",
+    ) -> str:
+        if self.refuses is not None:
+            raise self.refuses
+        self.submitted.append(restored)
+        self.state = "RUNNING"
+        return f"{len(self.submitted):032x}"
+
+    def status(self, job: str) -> str:
+        return self.state
+
+    def cancel(self, job: str) -> None:
+        self.state = "CANCELED" if self.ends else self.state
+
+    def savepoint(self, job: str, target: str, form: str) -> None:
+        self.savepoints.append(target)
+
+
+class SilentLog:
+    def skip(self) -> None:
+        pass
+
+    def lines(self) -> Iterator[Line]:
+        yield from ()
+
+
+class Life:
+    """A process that does nothing."""
+
+    dead = paused = False
+
+    def resume(self) -> None:
+        pass
+
+    def lines(self) -> list[str]:
+        return []
+
+
+def cluster(rest: ScriptedRest) -> Cluster:
+    """One with a JobManager alone."""
+    process = SimpleNamespace(name=MASTER, life=Life(), log=SilentLog(), alive=True)
+    return cast(
+        "Cluster", SimpleNamespace(rest=rest, jar="jar", links=None, recovers=False, processes={MASTER: process})
+    )
+
+
+def plan(*faults: FaultSpec, **options: str) -> Plan:
+    """A keyed sum."""
+    return Plan(system="flink", job=KEYED_SUM, workload=WorkloadSpec("synthetic"), faults=faults, options=options)
+
+
+NO_RECORDS = InputLog(keys=(), partitions=())
+
+
+class NoOutput:
+    """In the place of a committed reader, which is another process."""
+
+    problem = ""
+    output = Output()
+
+    def __init__(self, *words: object) -> None:
+        self.closed = False
+
+    def hear(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True

@@ -1,0 +1,314 @@
+"""Jobs on a scripted cluster: what is given back whatever fails, what ends a run, and what users may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.faults.savepoint import savepoint, stop
+from holdfast.faults.storage import full_storage
+from holdfast.faults.user import command
+from holdfast.fixtures.systems.flink import deployment, running_job, system
+from holdfast.fixtures.systems.flink.deployment import FlinkDeployment
+from holdfast.fixtures.systems.flink.jar_deployment import JarDeployment
+from holdfast.fixtures.systems.flink.master_log import MasterLog
+from holdfast.fixtures.systems.flink.rest import Refused
+from holdfast.fixtures.systems.flink.running_job import RunningJob
+from holdfast.fixtures.systems.flink.system import Flink
+from holdfast.harness.adapter.recorder import HARNESS
+from holdfast.harness.engine.executor.run import run_plan
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.events import DeclineReceived, StorageFailed, StorageListed
+from holdfast.harness.model.plan import Bounds, FaultSpec
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls.job import JobControl
+from holdfast.suites.conformance.flink import CASES
+from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedRest, cluster, plan
+
+Make = Callable[..., FlinkDeployment]
+
+
+class NoDisk:
+    """In the place of a small disk, which only root can mount."""
+
+    def __init__(self, folder: Path) -> None:
+        self.filled = self.closed = False
+
+    def fill(self) -> None:
+        self.filled = True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Ends:
+    """What a deployment took of others, and whether its cluster was ended."""
+
+    def __init__(self) -> None:
+        self.clusters = 0
+        self.outputs: list[NoOutput] = []
+        self.disks: list[NoDisk] = []
+
+    def output(self, *words: object) -> NoOutput:
+        self.outputs.append(NoOutput())
+        return self.outputs[-1]
+
+    def disk(self, folder: Path) -> NoDisk:
+        self.disks.append(NoDisk(folder))
+        return self.disks[-1]
+
+    def of_cluster(self) -> None:
+        self.clusters += 1
+
+
+@pytest.fixture
+def rest() -> ScriptedRest:
+    return ScriptedRest()
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch, rest: ScriptedRest) -> Ends:
+    ends = Ends()
+    monkeypatch.setattr(deployment, "CommittedOutput", ends.output)
+    monkeypatch.setattr(deployment, "SmallDisk", ends.disk)
+    monkeypatch.setattr(running_job, "end_warm_cluster", ends.of_cluster)
+    monkeypatch.setattr(running_job, "_LIMIT_S", 0.05)
+    monkeypatch.setattr(MasterLog, "closed", property(lambda self: rest.state == "CANCELED"))
+    return ends
+
+
+@pytest.fixture
+def make(tmp_path: Path, rest: ScriptedRest, ends: Ends) -> Make:
+    def made(*faults: FaultSpec) -> FlinkDeployment:
+        return FlinkDeployment(plan(*faults), NO_RECORDS, tmp_path, cluster(rest), "", None)
+
+    return made
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    def raises(*words: object) -> None:
+        raise error
+
+    return raises
+
+
+def test_a_job_that_goes_on_ends_its_cluster_and_its_run_says_nothing(
+    make: Make, rest: ScriptedRest, ends: Ends
+) -> None:
+    job = make()
+    rest.ends = False
+    assert "did not end within" in job.stop(audit=False).problem
+    job.close()
+    assert ends.clusters == 1
+    assert ends.outputs[0].closed
+
+
+def test_a_job_that_ends_keeps_its_cluster(make: Make, ends: Ends) -> None:
+    job = make()
+    assert job.stop(audit=False).problem == ""
+    job.close()
+    job.close()
+    assert ends.clusters == 0
+
+
+def test_a_job_of_somebody_else_that_goes_on_says_nothing_either(
+    make: Make, rest: ScriptedRest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = make()
+    rest.ends = False
+    jar = JarDeployment.__new__(JarDeployment)
+    jar.__dict__.update(running.__dict__, _committed=SimpleNamespace(output=None, nothing=""), _expected=None)
+    jar._completed_behind = 0
+    assert "did not end within" in jar.stop(audit=False).problem
+
+
+def test_a_cancellation_that_comes_too_late_is_no_trouble(make: Make, rest: ScriptedRest, ends: Ends) -> None:
+    job = make()
+
+    def late(job: str) -> None:
+        rest.state = "CANCELED"
+        raise Refused("it is over")
+
+    rest.cancel = late  # type: ignore[method-assign]
+    assert job.stop(audit=False).problem == ""
+    job.close()
+    assert ends.clusters == 0
+
+
+@pytest.mark.parametrize("error", [OSError("the relay is dead"), RuntimeError("no such link")])
+def test_what_was_taken_is_given_back_though_the_job_cannot_be_ended(make: Make, ends: Ends, error: Exception) -> None:
+    job = make(full_storage(100))
+    job._links = cast("Any", SimpleNamespace(heal=raising(error)))
+    if isinstance(error, OSError):
+        job.close()
+    else:
+        with pytest.raises(RuntimeError):
+            job.close()
+    assert ends.clusters == 1
+    assert ends.outputs[0].closed
+    assert ends.disks[0].closed
+
+
+def test_one_step_that_fails_does_not_keep_the_others_back(
+    make: Make, ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NoOutput, "close", raising(OSError("it hangs")))
+    job = make(full_storage(100))
+    with pytest.raises(OSError, match="it hangs"):
+        job.close()
+    assert ends.disks[0].closed
+
+
+def test_a_jobs_output_is_closed_though_the_job_cannot_be_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    jar, output = JarDeployment.__new__(JarDeployment), NoOutput()
+    jar.__dict__["_committed"] = output
+    monkeypatch.setattr(RunningJob, "close", raising(RuntimeError("no")))
+    with pytest.raises(RuntimeError):
+        jar.close()
+    assert output.closed
+
+
+@pytest.mark.parametrize("broken", ["CommittedOutput", "LogFeeder"])
+def test_what_was_taken_is_given_back_where_the_run_cannot_begin(
+    make: Make, ends: Ends, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    monkeypatch.setattr(deployment, broken, raising(OSError("no room")))
+    with pytest.raises(OSError, match="no room"):
+        make(full_storage(100))
+    assert ends.disks[0].closed
+    assert all(output.closed for output in ends.outputs)
+
+
+@pytest.mark.parametrize(("error", "clusters"), [(Refused("no"), 0), (OSError("no answer"), 1)])
+def test_a_job_that_cannot_be_submitted_leaves_nothing(
+    make: Make, rest: ScriptedRest, ends: Ends, error: OSError, clusters: int
+) -> None:
+    rest.refuses = error
+    with pytest.raises(OSError, match="no"):
+        make(full_storage(100))
+    assert ends.clusters == clusters
+    assert ends.outputs[0].closed
+    assert ends.disks[0].closed
+
+
+def submit(job: FlinkDeployment, **parameters: int | str) -> None:
+    job.controls[JobControl].command("submit", dict(parameters))
+
+
+def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest) -> None:
+    job = make()
+    rest.state = "CANCELED"
+    with pytest.raises(OSError, match="no job has left a checkpoint: set restore to 0"):
+        submit(job)
+    assert rest.submitted == [""]
+    submit(job, restore=0)
+    assert rest.submitted == ["", ""]
+    rest.state = "CANCELED"
+    job._master.left = 3, "/run/savepoint/_metadata"
+    submit(job)
+    assert rest.submitted[-1] == "/run/savepoint/_metadata"
+
+
+def test_an_outage_at_a_restore_is_not_the_end_of_the_job(make: Make, rest: ScriptedRest) -> None:
+    job = make()
+    rest.state, job._master.left = "CANCELED", (3, "/run/savepoint/_metadata")
+    before = sum(map(len, job._recorder.nodes.values()))
+    rest.refuses = OSError("no leader")
+    with pytest.raises(OSError, match="no leader"):
+        submit(job)
+    assert sum(map(len, job._recorder.nodes.values())) == before
+    rest.refuses = Refused("the state does not fit")
+    submit(job)
+    assert sum(map(len, job._recorder.nodes.values())) == before + 2
+
+
+def test_a_savepoint_is_listed_wherever_it_was_requested(make: Make, rest: ScriptedRest, tmp_path: Path) -> None:
+    job = make()
+    for name in ("elsewhere", "savepoints"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "_metadata").write_bytes(b"m")
+        job.controls[JobControl].command("savepoint", {"target": name})
+        assert job._stored.savepoints == f"{tmp_path / name}/"
+    rest.state = "CANCELED"
+    submit(job, restore=0)
+    rest.state = "CANCELED"
+    job.stop(audit=False)
+    [listed] = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageListed)]
+    assert sorted(file.path for file in listed.files) == [
+        str(tmp_path / name / "_metadata") for name in ("elsewhere", "savepoints")
+    ]
+
+
+def test_a_full_disk_is_the_faults_doing_only_once_it_is_filled(make: Make, ends: Ends) -> None:
+    job = make(full_storage(100))
+
+    def declined() -> DeclineReceived:
+        return DeclineReceived(checkpoint=1, subtask="sum[0]", attempt=0, reason="No space left on device")
+
+    job._note(declined())
+    ends.disks[0].fill()
+    job._note(declined())
+    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
+    assert [event.injected for event in failed] == [False, True]
+
+
+@pytest.fixture
+def flink(monkeypatch: pytest.MonkeyPatch, rest: ScriptedRest, ends: Ends) -> Flink:
+    found = Flink()
+    monkeypatch.setattr(found, "_cluster", lambda *words: cluster(rest))
+    return found
+
+
+def test_a_good_option_that_is_refused_fails_the_run(flink: Flink, rest: ScriptedRest, tmp_path: Path) -> None:
+    rest.refuses = Refused("the interval is bad")
+    run = run_plan(plan(), flink, registry.toolbox(), Tier.PROCESS, tmp_path)
+    assert run.outcome is Outcome.FAIL
+    assert run.history.end.reason == "refused at submit: the interval is bad"
+    [anomaly] = [each for verdict in run.verdicts if verdict.oracle == "LOUD" for each in verdict.anomalies]
+    assert anomaly.clause == "refused-good-option"
+    assert [each.key for each in flink.account(plan())] == [], "it is repeated once"
+
+
+def test_a_submission_without_an_answer_is_inconclusive(flink: Flink, rest: ScriptedRest, tmp_path: Path) -> None:
+    rest.refuses = OSError("no leader")
+    run = run_plan(plan(), flink, registry.toolbox(), Tier.PROCESS, tmp_path)
+    assert run.outcome is Outcome.INCONCLUSIVE
+    assert "cannot be started: no leader" in run.reason
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (command("submit", {"restore": 2}), "restore: 2 of submit is not known"),
+        (command("submit", {"state_backend": "rocksdb"}), "state_backend: rocksdb of submit is not known"),
+        (command("submit", {"edit": "sum@2"}), "edit: sum@2 of submit is not known"),
+        (stop(drain=True), "leave drain: 1 out of stop"),
+    ],
+)
+def test_what_the_job_does_not_know_is_refused(flink: Flink, fault: FaultSpec, sentence: str) -> None:
+    wanted = replace(plan(fault), bounds=Bounds(liveness_ms=90_000))
+    assert sentence in flink.objection(wanted, Tier.PROCESS)
+
+
+@pytest.mark.parametrize("fault", [command("submit", {"restore": 1, "edit": "source=origin"}), savepoint()])
+def test_what_it_knows_is_not(flink: Flink, fault: FaultSpec) -> None:
+    assert system._unsupported(plan(fault), fault) == ""
+
+
+def test_the_cases_of_flink_use_nothing_that_is_refused() -> None:
+    for case in CASES:
+        for number in range(case.runs):
+            drawn = case.plan_for(number)
+            for fault in drawn.faults:
+                assert not (fault.kind == "submit" and system._unsubmitted(fault.parameters)), case.id
+
+
+def test_flink_is_given_time_to_go_on(flink: Flink) -> None:
+    hasty = replace(plan(), bounds=Bounds(liveness_ms=100))
+    assert flink.objection(hasty, Tier.PROCESS) == "bounds.liveness_ms is 100: give Flink 20000 ms to go on."
