@@ -27,6 +27,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.events import DeclineReceived, StorageFailed, StorageListed
 from holdfast.harness.model.plan import Bounds, FaultSpec
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.controls.absence import TargetAbsent
 from holdfast.harness.spi.controls.job import JobControl
 from holdfast.suites.conformance.flink import CASES
 from holdfast.suites.selfcheck.flink.scripted import NO_RECORDS, NoOutput, ScriptedRest, cluster, plan
@@ -215,6 +216,19 @@ def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest) -> None:
     assert rest.submitted[-1] == "/run/savepoint/_metadata"
 
 
+def test_a_job_that_may_run_unknown_ends_its_cluster_and_its_run_says_nothing(
+    make: Make, rest: ScriptedRest, ends: Ends
+) -> None:
+    job = make()
+    rest.state, rest.refuses = "CANCELED", OSError("no leader")
+    with pytest.raises(OSError, match="no leader"):
+        submit(job, restore=0)
+    with pytest.raises(OSError, match="nobody knows whether Flink runs a job"):
+        job.advance(job.now_ms)
+    job.close()
+    assert ends.clusters == 1
+
+
 def test_an_outage_at_a_restore_is_not_the_end_of_the_job(make: Make, rest: ScriptedRest) -> None:
     job = make()
     rest.state, job._master.left = "CANCELED", (3, "/run/savepoint/_metadata")
@@ -312,3 +326,13 @@ def test_the_cases_of_flink_use_nothing_that_is_refused() -> None:
 def test_flink_is_given_time_to_go_on(flink: Flink) -> None:
     hasty = replace(plan(), bounds=Bounds(liveness_ms=100))
     assert flink.objection(hasty, Tier.PROCESS) == "bounds.liveness_ms is 100: give Flink 20000 ms to go on."
+
+
+def test_a_command_that_flink_does_not_have_is_absent(make: Make) -> None:
+    with pytest.raises(TargetAbsent, match="knows no command 'suspend': use cancel, savepoint, stop, move-savepoint"):
+        make().controls[JobControl].command("suspend", {})
+
+
+def test_a_savepoint_that_nobody_took_is_not_moved(make: Make) -> None:
+    with pytest.raises(OSError, match="no savepoint to move yet: take one first"):
+        make().controls[JobControl].command("move-savepoint", {})
