@@ -624,11 +624,11 @@ def job_run(
     folder: JobFolder = JOBS,
 ) -> int:
     """Run a job."""
-    from holdfast.harness.commands.jobs import PROGRAM, run_job
+    from holdfast.harness.commands.jobs import run_job
 
     return run_job(
         folder,
-        program or PROGRAM,
+        program,
         _pairs("-D", options),
         path=savepoint_path,
         allow_left_out=allow_non_restored_state,

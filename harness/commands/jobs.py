@@ -41,17 +41,21 @@ def run_job(
 
     Args:
         folder: of the cluster.
-        program: one of the jobs of the model.
-        options: Flink's keys.
+        program: one of the jobs of the model; empty: what the cluster runs, or PROGRAM.
+        options: Flink's keys; a cluster that runs takes none.
         path: of the savepoint or checkpoint that it goes on from; empty: it starts empty.
         allow_left_out: state without an operator may be left out.
         claim_mode: who owns the savepoint; empty: as the version has it.
         parallelism: 0: that of the last job, or 2.
         detached: do not wait until it has ended.
+
+    Raises:
+        UsageError: the job is unknown or has failed, or a cluster runs there and is given another job or options.
     """
     client = ClusterClient(folder)
     place = _pointer(path)
     if client.runs:
+        _require_same(client, program, options)
         body = {
             "savepointPath": place,
             "allowNonRestoredState": allow_left_out,
@@ -60,7 +64,7 @@ def run_job(
         }
         job = str(client.ask("POST", "/jobs", body)["jobid"])
     else:
-        client.start(_plan(folder, program, options, place, allow_left_out, claim_mode, parallelism))
+        client.start(_plan(folder, program or PROGRAM, options, place, allow_left_out, claim_mode, parallelism))
         job = str(client.ask("GET", "/jobs")["jobs"][0]["jid"])
     details = client.wait_for_state(job, "RUNNING", *OVER)
     console = consoles.results()
@@ -124,6 +128,17 @@ def end_cluster(folder: Path) -> int:
     """End the cluster of a folder, with whatever runs."""
     ClusterClient(folder).ask("DELETE", "/cluster")
     return 0
+
+
+def _require_same(client: ClusterClient, program: str, options: Mapping[str, str]) -> None:
+    """A cluster that runs submits its own job again, with the options that it was started with."""
+    own = client.ask("GET", "/jobs")["jobs"][0]["name"]
+    given = [*([f"program {program!r}"] if program not in ("", own) else []), *(["-D"] if options else [])]
+    if given:
+        raise UsageError(
+            f"{client.folder}: a cluster runs {own!r} there, with the options of its start; leave out "
+            f"{' and '.join(given)}, or choose another folder with --folder."
+        )
 
 
 def _plan(
