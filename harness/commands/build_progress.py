@@ -13,7 +13,6 @@ from time import monotonic  # noqa: TID251 - what a user sees; no build depends 
 from typing import Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 LINE_EVERY_S = 30.0
@@ -48,9 +47,9 @@ class BuildProgress:
         self._watch = Thread(target=self._speak_up, daemon=True)
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.fields[part]:<24}"),
+            TextColumn("{task.fields[part]:<24}", markup=False),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[line]}"),
+            TextColumn("{task.fields[line]}", markup=False),
         )
         self._live = console.is_terminal
         self._bars = Progress(*columns, console=console, transient=True, disable=not self._live)
@@ -102,12 +101,12 @@ class BuildProgress:
     def _draw(self, name: str, build: _Build) -> None:
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(name, total=None, part=self._head(name, build), line="")
-        self._bars.update(self._tasks[name], line=escape(build.words[:_LENGTH]))
+        self._bars.update(self._tasks[name], line=build.words[:_LENGTH])
 
     def _say(self, name: str, build: _Build) -> None:
         build.shown_s = self._now_s()
         elapsed_s = build.shown_s - build.began_s
-        self._console.print(f"{self._head(name, build)}, {elapsed_s:.0f} s: {build.words[:_LENGTH]}", markup=False)
+        self._console.print(f"{self._head(name, build)}, {elapsed_s:.0f} s: {build.words[:_LENGTH]}")
 
 
 class _Build:

@@ -39,7 +39,7 @@ def run_campaign(system: str, seeds: str, folder: Path, jobs: int, withdrawals: 
             _draw(campaign, jobs, interruption, master)
             _show(campaign, consoles.results())
             with (campaign.ledger.folder / REPORT).open("w", encoding="utf-8") as file:
-                _show(campaign, Console(file=file, width=_REPORT_WIDTH))
+                _show(campaign, consoles.plain(file, width=_REPORT_WIDTH))
             return interruption.exit_code if interruption.signal else campaign.exit_code()
 
 
@@ -62,7 +62,7 @@ def _draw(campaign: LongCampaign, jobs: int, interruption: Interruption, master:
     console = consoles.progress()
     first, last = campaign.wanted
     missing = sum(until - start + 1 for start, until in campaign.ledger.missing(campaign.wanted))
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=30), MofNCompleteColumn())
     clocks = (TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, *clocks, console=console, transient=True, disable=not console.is_terminal) as bar:
         for retrial in campaign.try_again():

@@ -37,7 +37,7 @@ def certify(
     progress = consoles.progress()
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     for sentence in expired_in_words(waivers, today):
-        progress.print(sentence, markup=False)
+        progress.print(sentence)
     consoles.offer_sweep(progress, request.folder.parent)
     with listening() as interruption, CaseProgress(progress, request, quiet=json) as observer:
         certification = Certification(request, observer, interruption)

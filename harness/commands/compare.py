@@ -40,7 +40,7 @@ def compare(names: Sequence[str], places: Sequence[Path], tier: Tier | None, run
     try:
         with listening() as interruption:
             for run in side_by_side(plans, setups, folder / "runs", interruption, runs):
-                progress.print(f"{run.plan} on {run.system}: {_verdict(run)} {run.reason}", markup=False)
+                progress.print(f"{run.plan} on {run.system}: {_verdict(run)} {run.reason}")
                 found.append(run)
     finally:
         close_services()
@@ -54,11 +54,11 @@ def compare(names: Sequence[str], places: Sequence[Path], tier: Tier | None, run
     rows = rows_of(compared)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        console.print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)), markup=False)
+        console.print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)))
     console.print("medians in ms, and in records; in brackets, of how many")
     if loads := [run.load for run in found if run.outcome is not None]:
         console.print(f"load of the machine {min(loads):.0f} to {max(loads):.0f}, on {processors()} processors")
-    console.print(", ".join(map(str, written)), markup=False)
+    console.print(", ".join(map(str, written)))
     if interruption.signal:
         return interruption.exit_code
     outcomes = {run.outcome for run in found}

@@ -24,12 +24,17 @@ EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
 
 def results(*, soft_wrap: bool = True) -> Console:
     """Standard output."""
-    return Console(file=_text(LastingStream(sys.stdout)), highlight=False, soft_wrap=soft_wrap)
+    return plain(_text(LastingStream(sys.stdout)), soft_wrap=soft_wrap)
 
 
 def progress() -> Console:
     """Standard error."""
-    return Console(file=_text(LastingStream(sys.stderr)), highlight=False, soft_wrap=True)
+    return plain(_text(LastingStream(sys.stderr)), soft_wrap=True)
+
+
+def plain(file: IO[str], *, width: int | None = None, soft_wrap: bool = False) -> Console:
+    """A console that prints a string as it is: paths and reasons may hold brackets and colons. Styles are Texts'."""
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
 
 
 def _text(stream: LastingStream) -> IO[str]:

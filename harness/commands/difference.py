@@ -37,9 +37,9 @@ def _show(comparison: Comparison, console: Console) -> None:
     for each in comparison.systems:
         _show_system(each, console)
     for name in comparison.only_before:
-        console.print(f"{name}: only in the older one", markup=False)
+        console.print(f"{name}: only in the older one")
     for name in comparison.only_after:
-        console.print(f"{name}: only in the newer one", markup=False)
+        console.print(f"{name}: only in the newer one")
 
 
 def _show_system(system: SystemComparison, console: Console) -> None:

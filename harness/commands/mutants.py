@@ -19,7 +19,7 @@ def try_mutants(names: list[str]) -> int:
     """Try the named mutants, or all; 0 only if each is killed."""
     mutants = _named(names)
     console, progress = consoles.results(), consoles.progress()
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(bar_width=30), MofNCompleteColumn())
     survived = 0
     with (
         listening() as interruption,

@@ -168,7 +168,7 @@ class _NightRun:
             folder,
             settings.reruns,
             self._interruption,
-            lambda signature, found: self._progress.print(f"rerun: {found} showed {signature}", markup=False),
+            lambda signature, found: self._progress.print(f"rerun: {found} showed {signature}"),
         )
         self.broken += write_reports(journal, folder, self._progress)
         found = system_night(journal, folder.name, certification.tallies(), reruns, waived)
@@ -188,8 +188,8 @@ def _show(night: Night, folder: Path, out: Path, console: Console) -> None:
         for finding in system.findings:
             console.print(_line(finding))
     for sentence in night.expired:
-        console.print(sentence, markup=False)
-    console.print(f"{folder / 'report.html'}; over all nights: {out / 'trend.html'}", markup=False)
+        console.print(sentence)
+    console.print(f"{folder / 'report.html'}; over all nights: {out / 'trend.html'}")
 
 
 def _line(finding: NightFinding) -> Text:

@@ -44,7 +44,7 @@ class CaseProgress:
             MofNCompleteColumn(),
             TextColumn("cases"),
             BarColumn(bar_width=20),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
             disable=not self._live,

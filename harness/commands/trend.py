@@ -24,7 +24,7 @@ def show_trend(folder: Path) -> int:
     if _render(registry.trend_reporters(), nights, folder, consoles.progress()):
         return HARNESS_ERROR
     written = ", ".join(str(folder / each.writes) for each in registry.trend_reporters())
-    consoles.results().print(f"{plural(len(nights), 'night')}: {written}", markup=False)
+    consoles.results().print(f"{plural(len(nights), 'night')}: {written}")
     return 0
 
 
@@ -45,6 +45,6 @@ def _render(reporters: Iterable[NightReporter], nights: Sequence[Night], folder:
             with foreign(f"reporter {reporter.name}"):
                 reporter.render(nights, folder)
         except Exception as error:  # A reporter is somebody's plug-in.
-            progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}", markup=False)
+            progress.print(f"reporter {reporter.name} broke: {type(error).__name__}: {error}")
             broken += 1
     return broken

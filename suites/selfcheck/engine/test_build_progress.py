@@ -6,9 +6,9 @@ import io
 from collections.abc import Iterator
 
 import pytest
-from rich.console import Console
 
 from holdfast.harness.commands.build_progress import LINE_EVERY_S, BuildProgress
+from holdfast.harness.commands.console import plain
 
 
 class Log:
@@ -17,7 +17,7 @@ class Log:
     def __init__(self) -> None:
         self.file = io.StringIO()
         self.now_s = 100.0
-        self.progress = BuildProgress(Console(file=self.file, width=200), ["base", "spark"], lambda: self.now_s)
+        self.progress = BuildProgress(plain(self.file, width=200), ["base", "spark"], lambda: self.now_s)
 
     @property
     def lines(self) -> list[str]:
