@@ -11,9 +11,10 @@ from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from traceback import print_exc
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.foreign import foreign
@@ -25,30 +26,62 @@ WRONG_USAGE = 3
 HARNESS_ERROR = 4
 INTERRUPTED = 130
 
+
+class Commands(TyperGroup):
+    """A list of commands shows the first paragraph of each in full."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for command in self.commands.values():
+            command.short_help = " ".join((command.help or "").split("\n\n")[0].split())
+        super().format_commands(ctx, formatter)
+
+
+# Help is no rich markup: that takes what stands in brackets for a style.
 app = typer.Typer(
     name="holdfast",
+    cls=Commands,
+    context_settings={"max_content_width": 120},
     help="Chaos and conformance testing for checkpointing stream processors.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
-images_app = typer.Typer(help="Images of the services that the containers tier starts.", no_args_is_help=True)
+images_app = typer.Typer(
+    help="Images of the services that the containers tier starts.",
+    no_args_is_help=True,
+    cls=Commands,
+    rich_markup_mode=None,
+)
 app.add_typer(images_app, name="images")
-services_app = typer.Typer(help="Broker and object store as plain processes, without Docker.", no_args_is_help=True)
+services_app = typer.Typer(
+    help="Broker and object store as plain processes, without Docker.",
+    no_args_is_help=True,
+    cls=Commands,
+    rich_markup_mode=None,
+)
 app.add_typer(services_app, name="services")
-flink_app = typer.Typer(help="Apache Flink, as a system under test.", no_args_is_help=True)
+flink_app = typer.Typer(
+    help="Apache Flink, as a system under test.", no_args_is_help=True, cls=Commands, rich_markup_mode=None
+)
 app.add_typer(flink_app, name="flink")
-config_app = typer.Typer(help="Configuration files of a cluster.", no_args_is_help=True)
+config_app = typer.Typer(
+    help="Configuration files of a cluster.", no_args_is_help=True, cls=Commands, rich_markup_mode=None
+)
 app.add_typer(config_app, name="config")
 
 job_app = typer.Typer(
     help="Jobs of the reference runtime, in the background; arguments as those of Flink's command line.",
     no_args_is_help=True,
+    cls=Commands,
+    rich_markup_mode=None,
 )
 app.add_typer(job_app, name="job")
 
-checkpoint_app = typer.Typer(help="Stored checkpoints and savepoints.", no_args_is_help=True)
+checkpoint_app = typer.Typer(
+    help="Stored checkpoints and savepoints.", no_args_is_help=True, cls=Commands, rich_markup_mode=None
+)
 app.add_typer(checkpoint_app, name="checkpoint")
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where reports and runs go.")]
@@ -749,6 +782,9 @@ def execute(arguments: list[str]) -> int:
     except Exception as error:
         # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
         complaint = getattr(error, "format_message", None)
+        if complaint is not None and type(error).__name__ == "NoArgsIsHelpError":  # It is the help.
+            typer.echo(complaint(), err=True)
+            return WRONG_USAGE
         if complaint is not None:
             return _refuse(f"{complaint().rstrip('.')}. See holdfast --help.")
         print_exc()
