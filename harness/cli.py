@@ -510,7 +510,7 @@ def new(
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the module that is written.")],
-    lang: Annotated[str, typer.Option(metavar="python|node|go", help="Of a program; else Python.")] = "",
+    lang: Annotated[str, typer.Option(metavar="python|node|go|java|rust", help="Of a program; else Python.")] = "",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else NAME, here.", show_default=False)
     ] = None,

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from holdfast.harness import cli
+from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 
 
 def commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -45,3 +46,8 @@ def test_a_group_without_a_command_shows_its_help(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     assert cli.execute(["job"]) == cli.WRONG_USAGE
     assert capsys.readouterr().err == shown
+
+
+def test_every_language_of_a_program_is_named() -> None:
+    (option,) = (each for each in COMMANDS["new",].params if each.name == "lang")
+    assert set(option.metavar.split("|")) == set(LANGUAGES)
