@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from collections.abc import Callable, Sized
 
 import typer
 
+from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.service_parts import missing_parts
 from holdfast.harness.model.case import Tier
 
-_NAMES = 11
+_NAMES = 16
 """Columns of the names."""
+_COUNTED: dict[str, Callable[[], Sized]] = {
+    "faults": lambda: registry.toolbox().faults,
+    "oracles": lambda: registry.toolbox().oracles,
+    "rules": registry.rules,
+}
+"""Of these there are many: how many."""
+_NAMED = {
+    "systems": "systems",
+    "state backends": "state_backends",
+    "storages": "checkpoint_storages",
+    "kits": "kits",
+    "workloads": "workloads",
+    "reporters": "reporters",
+}
+"""Of these there are few: by what a line is called, the group of the registry."""
 
 
 def examine() -> int:
@@ -23,9 +40,19 @@ def examine() -> int:
     absent = missing_parts()
     services = f"lack {absent}: holdfast services install" if absent else "are ready"
     typer.echo(_wrapped("no Docker", f"services as plain processes {services}"))
-    for group in registry.GROUPS:
-        typer.echo(_wrapped(group, ", ".join(registry.names(group)) or "none"))
+    for name, things in _COUNTED.items():
+        typer.echo(_wrapped(name, _counted(things)))
+    for name, group in _NAMED.items():
+        typer.echo(_wrapped(name, ", ".join(registry.names(group)) or "none"))
     return 0
+
+
+def _counted(things: Callable[[], Sized]) -> str:
+    """How many there are, or why a package that brings some cannot be loaded."""
+    try:
+        return str(len(things()) or "none")
+    except (ForeignError, UsageError) as error:
+        return str(error)
 
 
 def _wrapped(name: str, words: str) -> str:

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
-GROUPS = ("systems", "faults", "oracles", "workloads", "services", "reporters", "rules", "cases", "mutants",
-          "deviations", "histories")  # fmt: skip
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
 LISTED = 20

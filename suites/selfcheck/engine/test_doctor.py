@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.faults import FAULTS
 from holdfast.fixtures.workloads.synthetic import Synthetic
 from holdfast.harness import cli
 from holdfast.harness.commands import doctor
 from holdfast.harness.commands.doctor_system import brisk, last_lines
+from holdfast.harness.engine.errors import ForeignError
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Bounds, Plan, WorkloadSpec
+from holdfast.harness.model.rule import Rule
 from holdfast.harness.oracles.shared.options import milliseconds
 
 PERSISTS_NOTHING = """#!/bin/sh
@@ -58,7 +62,34 @@ def test_services_without_docker_are_there_or_named_with_what_brings_them(
     monkeypatch.setattr(doctor, "missing_parts", lambda: absent)
     monkeypatch.setenv("COLUMNS", "120")
     assert cli.execute(["doctor"]) == 0
-    assert f"no Docker  {words}\n" in capsys.readouterr().out
+    assert f"no Docker       {words}\n" in capsys.readouterr().out
+
+
+def test_what_is_plugged_in_is_counted_or_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.execute(["doctor"]) == 0
+    shown = {line[:16].strip(): line[16:] for line in capsys.readouterr().out.splitlines()}
+    assert shown["faults"] == str(len(FAULTS))
+    assert shown["oracles"] == str(len(registry.toolbox().oracles))
+    assert shown["rules"] == str(len(registry.rules()))
+    assert shown["state backends"] == "hashmap, named-files, rocksdb"
+    assert shown["storages"] == "file, hdfs, memory, oss, s3"
+    assert {"sink", "source", "checkpoint-storage"} < set(shown["kits"].split(", "))
+    assert not {"histories", "deviations", "cases"} & shown.keys()
+
+
+def test_a_package_that_cannot_be_loaded_is_named_in_its_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> tuple[Rule, ...]:
+        raise ForeignError("entry point 'mine' of holdfast.rules: no table")
+
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setitem(doctor._COUNTED, "rules", broken)
+    assert cli.execute(["doctor"]) == 0
+    assert "rules           entry point 'mine' of holdfast.rules: no table\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
