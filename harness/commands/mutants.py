@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
@@ -50,8 +52,21 @@ def _named(names: list[str]) -> list[Mutant]:
         raise UsageError("no mutants are installed: install a package with the entry point group holdfast.mutants.")
     for name in names:
         if name not in known:
-            raise registry.unknown("mutant", name, known)
+            raise _no_mutant(name, known)
     return [known[name] for name in names] if names else list(known.values())
+
+
+def _no_mutant(name: str, known: Mapping[str, Mutant]) -> UsageError:
+    """A variant that no mutant is made of can be certified."""
+    for base in dict.fromkeys(mutant.system.partition("+")[0] for mutant in known.values()):
+        variant = f"{base}+{name}"
+        with suppress(UsageError):
+            if not registry.needs_trust(variant, repeats=True) and registry.system(variant):
+                return UsageError(
+                    f"{name!r} is a variant of {base} and not on the list of mutants: "
+                    f"use `{consoles.command_line('certify', variant)}`."
+                )
+    return registry.unknown("mutant", name, known)
 
 
 def _line(mutant: Mutant, trial: Trial) -> Text:

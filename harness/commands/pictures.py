@@ -18,6 +18,8 @@ from holdfast.harness.model.picture import Picture
 from holdfast.harness.spi.system import System
 
 INDEX = "README.md"
+REFERENCE = "reference"
+"""A system that has all of them."""
 
 
 def draw_run(stored: Path, folder: Path, *, trust: bool) -> int:
@@ -48,7 +50,10 @@ def draw_system(name: str, folder: Path) -> int:
                 found.append((picture, case.id))
                 del wanted[kind]
     if not found:
-        raise UsageError(f"system {name!r} has no state machines, and no case of it on the simulator has pictures.")
+        raise UsageError(
+            f"system {name!r} has no state machines, and no case of it on the simulator has pictures: "
+            f"use --system {REFERENCE}, or name the folder of a stored run."
+        )
     order = {kind: number for number, kind in enumerate(PICTURES)}
     found.sort(key=lambda each: order.get(each[0].name, -1))
     return _write(folder, f"How {name} works", "Drawn from its tables, and from runs on the simulator.", found)

@@ -31,6 +31,8 @@ from holdfast.harness.model.place import Part
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.oracle import titles_of
 
+REFERENCE = "reference"
+"""What to certify where nothing was certified."""
 WIDE = 120
 """Columns from which a table has room."""
 
@@ -55,7 +57,7 @@ def show_rules(name: str, root: Path, areas: Sequence[str] = (), statuses: Seque
         if found is None:
             raise registry.unknown("rule", name, (result.rule.id for result in results))
         console.print(_header(journal, root), soft_wrap=True)
-        _show(console, found, cases)
+        _show(console, found, cases, _status_in_words(found) if journal else _how_to_certify(found))
         return 0
     known = list(dict.fromkeys(result.rule.area for result in results))
     for area in areas:
@@ -190,11 +192,26 @@ def _first_sentence(text: str) -> str:
 # --- one rule ---
 
 
-def _show(console: Console, result: RuleResult, cases: Iterable[Case]) -> None:
+def _status_in_words(result: RuleResult) -> str:
+    return f"{STATUS_WORDS[result.status]}{f': {result.reason}' if result.reason else ''}"
+
+
+def _how_to_certify(result: RuleResult) -> str:
+    """The status of a rule where there is no certificate: the command that makes one which decides it."""
+    if result.cases:
+        words: tuple[str, ...] = (REFERENCE,)
+    elif kits := registry.kits_deciding(result.rule.id):
+        words = (f"--{kits[0]}", "module:factory")
+    else:
+        return _status_in_words(result)
+    return f"not certified yet: run `{consoles.command_line('certify', *words)}`"
+
+
+def _show(console: Console, result: RuleResult, cases: Iterable[Case], status: str) -> None:
     rule, titles = result.rule, titles_of(registry.toolbox().oracles)
     kits = registry.kits_deciding(rule.id)
     lines = {
-        "status": f"{STATUS_WORDS[result.status]}{f': {result.reason}' if result.reason else ''}",
+        "status": status,
         "level": f"{rule.level} for {', '.join(rule.subjects)}",
         "text": rule.text,
         "decided by": _decided_by(result.oracles, titles) or ("" if kits else "nothing yet"),

@@ -53,12 +53,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["rules", "BAR-99"], "unknown rule 'BAR-99'"),
         (["rules", "--area", "BARS"], "unknown area 'BARS'"),
         (["mutants", "Z9"], "unknown mutant 'Z9'"),
+        (["mutants", "missing-commit"], "not on the list of mutants: use `holdfast certify reference+missing-commit`"),
+        (["mutants", "json:loads"], "unknown mutant 'json:loads'"),
+        (["pictures", "--system", "persists-first"], "use --system reference, or name the folder of a stored run"),
         (["config", "check", "nowhere.yaml"], "nowhere.yaml: cannot be read"),
         (["config", "check", __file__], "test_cli.py' is of no known kind: name it flink-conf.yaml or config.yaml"),
         (["config", "check", __file__, "--set", "interval"], "--set is 'interval': write KEY=VALUE"),
         (["config", "check", __file__, "--system", "persists-first"], "system 'persists-first' reads no configuration"),
     ],
-    ids=range(23),
+    ids=range(26),
 )
 def test_wrong_usage_is_one_sentence_and_exit_code_3(
     arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]
@@ -219,6 +222,21 @@ def test_a_rule_names_its_oracles_by_title(here: Path, capsys: pytest.CaptureFix
     said = " ".join(capsys.readouterr().out.split())
     assert "decided by consistent cut (CUT): processed-while-blocked" in said
     assert "consistent cut (CUT): processed-while-blocked, shown able to fail by" in said
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("BAR-03", "holdfast certify reference"),
+        ("SBK-01", "holdfast certify --state-backend module:factory"),
+    ],
+)
+def test_a_rule_names_what_would_certify_it(
+    rule: str, command: str, here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.execute(["rules", rule]) == 0
+    assert f"status  not certified yet: run `{command}`" in capsys.readouterr().out
 
 
 def test_verdicts_stand_under_title_and_name(capsys: pytest.CaptureFixture[str]) -> None:
