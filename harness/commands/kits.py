@@ -22,8 +22,41 @@ from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.kit import KitCheck, Plugs
 
+STORING = {"checkpoint-storage", "file-system", "sink", "source"}
+"""Contracts of parts that take --location and --option."""
 _WIDTH = 16
 """Columns of a status."""
+
+
+def named_part(system: str, parts: Mapping[str, str], *, stores: bool) -> tuple[str, str]:
+    """The contract and the factory of the one part that is named in place of a system.
+
+    Args:
+        system: empty, unless both are named.
+        parts: factories by contract; empty: not named.
+        stores: --location or --option is given.
+
+    Raises:
+        UsageError: not exactly one is named, or one that stores nothing is told where.
+    """
+    chosen = {contract: factory for contract, factory in parts.items() if factory}
+    given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
+    if len(given) != 1:
+        what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
+        raise UsageError(f"{what}: name a system, or a part of one such as --state-backend module:factory.")
+    if stores and not chosen.keys() & STORING:
+        raise UsageError(
+            "--location and --option are for --checkpoint-storage, --file-system, --sink and --source: "
+            "add one, or leave them out."
+        )
+    return next(iter(chosen.items()))
+
+
+def refuse_for_kits(given: Mapping[str, object]) -> None:
+    """Refuse the options of a system, by name, that have a value."""
+    for name, value in given.items():
+        if value:
+            raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
 
 
 def certify_part(

@@ -1,0 +1,98 @@
+"""What there is to look up and to start from: rules, pictures, mutants, new, schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.harness.cli.options import (
+    OUTPUT,
+    Out,
+    Trust,
+    stored_run,
+)
+from holdfast.harness.model.journal import Status
+
+
+def rules(
+    name: Annotated[
+        str, typer.Argument(metavar="[ID]", help="One rule in full, with the lines of code that it leads to.")
+    ] = "",
+    area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
+    status: Annotated[list[Status] | None, typer.Option(case_sensitive=False, help="Only these; repeatable.")] = None,
+    out: Out = OUTPUT,
+) -> int:
+    """List the rules with their last statuses, cases and mutants."""
+    from holdfast.harness.commands.rules import show_rules
+
+    return show_rules(name, out, area or (), status or ())
+
+
+def pictures(
+    stored: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="Folder of a stored run.", callback=stored_run)
+    ] = None,
+    system: Annotated[str, typer.Option(metavar="SYSTEM", help="Without a run: whose.")] = "reference",
+    trust: Trust = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = OUTPUT / "pictures",
+) -> int:
+    """Draw a stored run; or the state machines of a system, and how it takes checkpoints and recovers."""
+    from holdfast.harness.commands.pictures import draw_run, draw_system
+
+    return draw_run(stored, out, trust=trust) if stored is not None else draw_system(system, out)
+
+
+def mutants(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[ID ...]", help="Only these; of a table, rows.")] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print each step of the protocol and each way to take it wrongly.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --table: print JSON and nothing else.")] = False,
+) -> int:
+    """Try to kill known-bad systems; exit with 0 only if each is killed by an oracle named for it."""
+    if table:
+        from holdfast.harness.commands.deviations import show_table
+
+        return show_table(names or [], json=json)
+    from holdfast.harness.commands.mutants import try_mutants
+
+    return try_mutants(names or [])
+
+
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="A part, by its option of certify, such as state-backend or sink. Or program, over JSON lines; "
+            "pipeline, on Spark; system, an engine that runs as processes.",
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the module that is written.")],
+    lang: Annotated[str, typer.Option(metavar="python|node|go|java|rust", help="Of a program; else Python.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else NAME, here.", show_default=False)
+    ] = None,
+) -> int:
+    """Write a small folder that runs: a right implementation, its wrong twin, a test file and a CI file."""
+    from holdfast.harness.commands.new import write_new
+
+    return write_new(kind, name, lang, out)
+
+
+def schema(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="plan, results (results.json), history (a line of history/NODE.jsonl), "
+            "or adapter (a message between harness and a program over JSON lines).",
+        ),
+    ],
+) -> int:
+    """Print the JSON Schema of a format."""
+    from holdfast.harness.commands.schemas import show_schema
+
+    return show_schema(name)

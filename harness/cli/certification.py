@@ -1,0 +1,240 @@
+"""Certificates and what adds up to them: certify, campaign, nightly, trend, diff."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.harness.cli.options import (
+    OUTPUT,
+    Env,
+    FaultsOn,
+    Images,
+    KafkaBootstrap,
+    Out,
+    S3Endpoint,
+    SparkMaster,
+    pairs,
+    pass_on,
+    seconds,
+    settle,
+)
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.case import Tier
+
+
+def certify(
+    system: Annotated[
+        str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.", show_default=False)
+    ] = "",
+    state_backend: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="In place of a system: a keyed state backend, registered or module:factory; +WRAPPER. Judged by its "
+            "kit (suites/certify/README.md).",
+        ),
+    ] = "",
+    checkpoint_storage: Annotated[
+        str,
+        typer.Option(
+            metavar="URI|module:factory",
+            help="In place of a system: a checkpoint storage, judged by its kit (suites/certify/README.md).",
+        ),
+    ] = "",
+    file_system: Annotated[
+        str,
+        typer.Option(
+            metavar="URI|module:factory", help="In place of a system: a file system for checkpoints, by its kit."
+        ),
+    ] = "",
+    location: Annotated[str, typer.Option(metavar="URI", help="Below which the kit may store.")] = "",
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a storage, sink or source; repeatable.")
+    ] = None,
+    restart_strategy: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a restart strategy, by its kit.")
+    ] = "",
+    sink: Annotated[str, typer.Option(metavar="module:factory", help="In place of a system: a sink, by its kit.")] = "",
+    source: Annotated[
+        str, typer.Option(metavar="module:factory", help="In place of a system: a source, by its kit.")
+    ] = "",
+    budget: Annotated[
+        str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
+    ] = "",
+    rule: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only cases that decide this rule; repeatable.")
+    ] = None,
+    area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
+    tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
+    runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cases that compute at a time, by default one for each core; 1: one after the other."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List every rule and every consequence.")] = False,
+    out: Out = OUTPUT,
+    require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
+    require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
+    waivers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings that may wait: [[waivers]], as in a holdfast.toml.")
+    ] = None,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
+    env: Env = None,
+) -> int:
+    """Certify a system: run every case that applies, decide every rule, and write a report.
+
+    Exit codes: 0 certified or partial, 1 refuted, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after
+    signal n.
+    """
+    from holdfast.harness.commands.certify import certify as run_certify
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.engine.certification.request import Request
+    from holdfast.harness.engine.nights.settings import read_settings
+    from holdfast.harness.engine.site.machine import processors
+
+    if require not in ("", "certified"):
+        raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
+    parts = {
+        "state-backend": state_backend,
+        "checkpoint-storage": checkpoint_storage,
+        "file-system": file_system,
+        "restart-strategy": restart_strategy,
+        "sink": sink,
+        "source": source,
+    }
+    command = shlex.join(["holdfast", *sys.argv[1:]])
+    if not system or any(parts.values()) or location or option:
+        from holdfast.harness.commands.kits import certify_part, named_part, plugged_into, refuse_for_kits
+
+        contract, factory = named_part(system, parts, stores=bool(location or option))
+        options, tiers = pairs("--option", option), frozenset(tier or ())
+        # With its system its kit runs all the same; on the simulator alone nothing but the kit does.
+        system = plugged_into(contract, factory, location, options) if Tier.PROCESS in tiers else ""
+        if not system:
+            refuse_for_kits({"--budget": budget, "--runs": runs, "--jobs": jobs, "--waivers": waivers})
+            return certify_part(
+                contract,
+                factory,
+                command=command,
+                folder=free_folder(out),
+                rules=frozenset(rule or ()),
+                areas=frozenset(area or ()),
+                seed=seed,
+                json=json,
+                require_certified=bool(require),
+                location=location,
+                options=options,
+                tiers=tiers,
+            )
+    request = Request(
+        command=command,
+        system=system,
+        folder=free_folder(out),
+        seed=seed,
+        rules=frozenset(rule or ()),
+        areas=frozenset(area or ()),
+        tiers=frozenset(tier or ()),
+        required=frozenset(require_tier or ()),
+        runs=runs,
+        budget_s=seconds("--budget", budget),
+        jobs=jobs or processors(),
+    )
+    settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    pass_on(env)
+    aside = read_settings(waivers, Path()).waivers if waivers else ()
+    if waivers and not aside:
+        raise UsageError(f"--waivers: {waivers} waives nothing; write [[waivers]] there, or leave it out.")
+    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=aside)
+
+
+def campaign(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.")],
+    seeds: Annotated[str, typer.Option(metavar="FIRST-LAST", help="Draw seeds, from 1.")] = "1-100000",
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that run drawn plans.")] = 1,
+    workers: Annotated[
+        str, typer.Option(metavar="MASTER", help="Spark whose executors run them: spark://host:7077, local[2].")
+    ] = "",
+    withdraw: Annotated[
+        list[str] | None, typer.Option(metavar="SEED=REASON", help="Its alarm does not count; repeatable.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Of the campaign.")] = OUTPUT / "campaign",
+) -> int:
+    """Run many random plans on the simulator. Interrupted campaigns resume; results accumulate over runs."""
+    from holdfast.harness.commands.campaign import run_campaign
+
+    return run_campaign(system, seeds, out, jobs, withdraw or (), workers)
+
+
+def nightly(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Settings; else holdfast.toml, or tool.holdfast of pyproject.toml, from here."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where nights go.")] = Path("nights"),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of all random plans; the date as YYYYMMDD, if not given.")
+    ] = None,
+    budget: Annotated[str, typer.Option(metavar="60min", help="Time limit; no new run starts after it.")] = "",
+    system: Annotated[
+        list[str] | None, typer.Option(metavar="SYSTEM", help="In place of those of the settings; repeatable.")
+    ] = None,
+    tier: Annotated[list[Tier] | None, typer.Option(help="In place of those of the settings; repeatable.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Cases that compute at a time.")] = None,
+    reruns: Annotated[int | None, typer.Option(min=0, metavar="K", help="How often a failing plan runs again.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print night.json and nothing else.")] = False,
+) -> int:
+    """Certify every system of the settings, then run random plans until the time is used; the seed is the date.
+
+    An interrupted night resumes. Exit codes: 0 nothing refuted that is not waived, 1 refuted, 2 inconclusive, 3 wrong
+    usage, 4 harness error, 128 + n after signal n.
+    """
+    from holdfast.harness.commands.nightly import run_night, settings_with
+    from holdfast.harness.engine.nights.settings import read_settings
+
+    settings = settings_with(
+        read_settings(config, Path()),
+        systems=tuple(system or ()),
+        tiers=tuple(tier or ()),
+        budget_s=seconds("--budget", budget),
+        workers=jobs,
+        reruns=reruns,
+    )
+    sites = settings.sites
+    settle(
+        sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, list(sites.images), list(sites.allow_faults_on)
+    )
+    pass_on(list(settings.environment))
+    return run_night(settings, out, seed, command=shlex.join(["holdfast", *sys.argv[1:]]), json=json)
+
+
+def trend(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where nights are.")] = Path("nights"),
+) -> int:
+    """Draw all nights of a folder as one page: rules, findings, recovery times, coverage."""
+    from holdfast.harness.commands.trend import show_trend
+
+    return show_trend(folder)
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A night or a certificate: folder or JSON file.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> int:
+    """Say what changed between two nights or certificates; exit with 1 if something is newly refuted."""
+    from holdfast.harness.commands.difference import show_difference
+
+    return show_difference(old, new, json=json)

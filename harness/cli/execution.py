@@ -1,0 +1,96 @@
+"""Runs one command line: its exit code, and one sentence for whatever is wrong."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from errno import EDQUOT, ENOSPC
+from pathlib import Path
+from traceback import print_exc
+
+import typer
+
+from holdfast.harness.cli.application import app
+from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
+from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.spi.errors import UnusableSystem
+
+WRONG_USAGE = 3
+HARNESS_ERROR = 4
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """The entry point."""
+    from holdfast.harness.commands.stream import steady_streams
+    from holdfast.harness.engine.site.memory import lacking_memory
+
+    # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
+    with suppress(OSError):  # It may be gone.
+        sys.path.append(str(Path.cwd()))
+    streams = steady_streams()
+    lacking = lacking_memory()
+    code = _give_up(lacking) if lacking else execute(sys.argv[1:])
+    for stream in streams:
+        stream.flush()
+    if streams[0].full:
+        typer.echo(
+            "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
+        )
+        code = code or HARNESS_ERROR
+    raise SystemExit(code)
+
+
+def execute(arguments: list[str]) -> int:
+    """Run one command line; its exit code. The only place that catches what users and plug-ins do wrong."""
+    try:
+        with foreign("the system under test or a plug-in"):
+            return int(app(arguments, standalone_mode=False) or 0)
+    except (UsageError, NotApplicable, UnusableSystem) as error:
+        return _refuse(str(error))
+    except ForeignError as error:
+        return _give_up(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except MemoryError:
+        return _give_up("there is not enough memory; allow more, or do less at a time with --jobs 1.")
+    except OSError as error:  # Of the machine: no room, no permission, no more files. A bug of ours is none of these.
+        return _give_up(_of_the_machine(error))
+    except Exception as error:
+        # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
+        complaint = getattr(error, "format_message", None)
+        if complaint is not None and type(error).__name__ == "NoArgsIsHelpError":  # It is the help.
+            typer.echo(complaint(), err=True)
+            return WRONG_USAGE
+        if complaint is not None:
+            return _refuse(f"{complaint().rstrip('.')}. See holdfast --help.")
+        print_exc()
+        return HARNESS_ERROR
+    finally:
+        _close_services()
+
+
+def _close_services() -> None:
+    """Whatever a command opened; one that opened none has not imported any of this."""
+    site = sys.modules.get("holdfast.harness.engine.site.services")
+    if site is not None:
+        site.close_services()
+
+
+def _refuse(sentence: str) -> int:
+    typer.echo(f"holdfast: {sentence}", err=True)
+    return WRONG_USAGE
+
+
+def _give_up(sentence: str) -> int:
+    typer.echo(f"holdfast: {sentence}", err=True)
+    return HARNESS_ERROR
+
+
+def _of_the_machine(error: OSError) -> str:
+    """One sentence of what the machine did not do, with what it was about where that is known."""
+    if error.strerror is None:
+        return " ".join(str(error).split())
+    place = f"{error.filename}: " if error.filename is not None else ""
+    room = "; make room, or choose another place with --out" if error.errno in (ENOSPC, EDQUOT) else ""
+    return f"{place}{error.strerror}{room}."

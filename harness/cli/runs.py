@@ -1,0 +1,116 @@
+"""Single runs: run, compare, replay, rerun, judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from holdfast.harness.cli.options import (
+    OUTPUT,
+    Env,
+    FaultsOn,
+    Images,
+    KafkaBootstrap,
+    Out,
+    S3Endpoint,
+    SparkMaster,
+    StoredRun,
+    Trust,
+    pass_on,
+    settle,
+    stored_run,
+)
+from holdfast.harness.model.case import Tier
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN.json", help="A plan.")],
+    system: Annotated[str, typer.Option(help="Instead of the one that the plan names.")] = "",
+    tier: Annotated[Tier | None, typer.Option(help="Where; the first that can run, if not given.")] = None,
+    trust: Trust = False,
+    out: Out = OUTPUT,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
+    env: Env = None,
+) -> int:
+    """Execute a plan from a file, judge it and keep the run.
+
+    A system that only the file names must be registered, or needs --trust; one of --system needs neither.
+    """
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.commands.plans import run_file
+
+    settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    pass_on(env)
+    return run_file(plan, system, tier, free_folder(out), trust=trust)
+
+
+def compare(
+    systems: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SYSTEM...",
+            help="Registered, or module:name; SYSTEM=FILE.yaml: its options go before a plan's.",
+        ),
+    ],
+    plans: Annotated[list[Path], typer.Option(metavar="PATH", help="A plan, or a folder of plans; repeatable.")],
+    tier: Annotated[
+        Tier | None, typer.Option(help="Where all of them run; else as processes, or where a system can.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Of each plan on each system.")] = 1,
+    out: Out = OUTPUT,
+    kafka_bootstrap: KafkaBootstrap = "",
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+    image: Images = None,
+    allow_faults_on: FaultsOn = None,
+) -> int:
+    """Run the same plans on several systems: verdicts and recovery times in one table and one picture."""
+    from holdfast.harness.commands.compare import compare as compare_systems
+    from holdfast.harness.commands.folders import free_folder
+
+    settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+    return compare_systems(systems, plans, tier, runs, free_folder(out))
+
+
+def replay(stored: StoredRun, trust: Trust = False) -> int:
+    """Repeat a simulated run and compare trace hashes."""
+    from holdfast.harness.commands.plans import replay as replay_run
+
+    return replay_run(stored, trust=trust)
+
+
+def rerun(
+    stored: StoredRun,
+    times: Annotated[int, typer.Option(min=1, metavar="K", help="How often.")] = 5,
+    trust: Trust = False,
+    env: Env = None,
+    out: Out = OUTPUT,
+) -> int:
+    """Repeat a run on its tier and say how often it shows the same."""
+    from holdfast.harness.commands.folders import free_folder
+    from holdfast.harness.commands.plans import rerun as rerun_run
+
+    pass_on(env)
+    return rerun_run(stored, times, free_folder(out), trust=trust)
+
+
+def judge(
+    stored: Annotated[
+        str,
+        typer.Argument(metavar="RUN", help="Folder of a stored run, or its URL, s3a://BUCKET/...", callback=stored_run),
+    ],
+    trust: Trust = False,
+    s3_endpoint: S3Endpoint = "",
+    spark_master: SparkMaster = "",
+) -> int:
+    """Decide a run again from its stored history; on Spark if its output is large or in an object store."""
+    from holdfast.harness.commands.plans import judge_stored
+
+    settle("", s3_endpoint, spark_master, None, None)
+    return judge_stored(stored, trust=trust)
