@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -26,7 +27,7 @@ ALONE = (
     installation.doctor, installation.sweep,
 )  # fmt: skip
 """Each is called as its function."""
-GROUPS = {
+GROUPS: dict[str, tuple[str, dict[str, Callable[..., int]]]] = {
     "images": (
         "Images of the services that the containers tier starts.",
         {"build": installation.build_images, "check": installation.check_images},

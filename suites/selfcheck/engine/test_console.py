@@ -11,6 +11,7 @@ from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands import plans
 from holdfast.harness.engine.artefacts.plan_file import write_plan
+from holdfast.harness.engine.cases import stored_plan
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.verdict import Outcome
@@ -35,7 +36,7 @@ def test_reasons_and_paths_of_a_rerun_keep_their_brackets(
     stored = next(Path("of[orders]").iterdir())
     assert f"stored in {stored}; again: " in capsys.readouterr().out
 
-    repeat = plans.run_and_store
+    repeat = stored_plan.run_and_store
 
     def cut_off(*arguments: object) -> tuple[Run, Path]:
         run, place = repeat(*arguments)  # type: ignore[arg-type]

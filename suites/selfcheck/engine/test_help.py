@@ -38,7 +38,7 @@ def test_help_shows_every_word_brackets_included(words: tuple[str, ...], capsys:
     assert packed(command.help) in shown
     if isinstance(command, TyperGroup):
         for part in command.commands.values():
-            assert packed(part.help.split("\n\n")[0]) in shown
+            assert packed((part.help or "").split("\n\n")[0]) in shown
 
 
 def test_a_group_without_a_command_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
