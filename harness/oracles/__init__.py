@@ -7,17 +7,17 @@ happen) and files that decide some clauses of one oracle. No area imports anothe
 Rules of this package:
 - An oracle reads a history and returns a verdict. It imports `harness.model` and nothing else of ours, keeps no state
   between two histories, and shares no code with any system that it judges.
-- Traces record, models predict, and neither accuses: that is for the oracle, or a file of its area that decides some of
+- Traces record, models predict, and neither reports a violation: that is for the oracle, or a file that decides some of
   its clauses. Who may not be blamed is worked out in `shared.exemptions`, and nowhere else.
 - A coordinator that was superseded while it lived tells of no job any more: only an oracle with `sees_superseded` is
   handed what it says from then on.
 - A clause is a named way to break the invariant. What was decided is counted by clause, whichever way it went: a clause
   that had nothing to decide is not passed. Evidence that is missing leaves its clauses undecided.
-- Two nodes are never ordered by timestamps: an accusation rests on the order of one node, on a message edge, or on the
+- Two nodes are never ordered by timestamps: a violation is shown by the order of one node, a message edge, or the
   lives of a coordinator, which follow each other. Exceptions are named where they are made: the end of the run and of
   its faults stands on the harness's clock; a start delay, an alignment timeout and the time that a batch is queued are
   by definition the reading of one clock less that of another.
-- An oracle does not raise on a strange history, and accuses only of what cannot have been right. Where a kill may have
+- An oracle does not raise on a strange history, and reports only what cannot have been right. Where a kill may have
   come in between, it says nothing.
 - Judging is part of every simulated run: one pass over the kinds that are needed, no sorting, work in proportion to
   what there is to decide.

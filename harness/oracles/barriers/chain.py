@@ -138,13 +138,13 @@ class _Trace:
         if chain is None or chain.broken:
             return
         if chain.taken and chain.taken[0].checkpoint != event.checkpoint:
-            self._accuse(chain, event)
+            self._report_violation(chain, event)
         chain.taken.append(event)
         if len(chain.taken) == len(chain.members):
             findings.check("snapshot-apart")
             chain.taken = []
 
-    def _accuse(self, chain: _Chain, event: events.Event) -> None:
+    def _report_violation(self, chain: _Chain, event: events.Event) -> None:
         """The chain goes on although some of its operators owe a snapshot."""
         owing = sorted(chain.members - {taken.subtask for taken in chain.taken})
         message = f"the chain continues before {', '.join(owing)} took snapshot {chain.taken[0].checkpoint}"
@@ -154,7 +154,7 @@ class _Trace:
     def _goes_on(self, subtask: str, event: events.Event) -> None:
         chain = self._chain(event.attempt, subtask)
         if chain is not None and chain.taken and not chain.broken:
-            self._accuse(chain, event)
+            self._report_violation(chain, event)
 
     def _source_emitted(self, event: events.SourceEmitted) -> None:
         self._goes_on(event.subtask, event)

@@ -1,6 +1,6 @@
 """What went through the channels of a run, attempt by attempt: the facts that CUT decides on.
 
-Only orders that one node gives are used to accuse: a channel's two ends are compared as sequences, and an alignment
+Only orders that one node gives show a violation: a channel's two ends are compared as sequences, and an alignment
 or a snapshot is seen from the node that it happens on.
 """
 

@@ -140,7 +140,7 @@ def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> N
                 placed += 1
             elif barrier in channel.sent:
                 placed += 1
-                _accuse_emission(history, snapshot, channel, mark, findings)
+                _report_emission(history, snapshot, channel, mark, findings)
             elif index + 1 < len(subtask.snapshots) or _sent_since(subtask, marks):
                 message = f"{subtask.name} never sends barrier {snapshot.checkpoint} on {channel.name}"
                 findings.violated("barrier-once", message, snapshot)
@@ -156,7 +156,7 @@ def _judge_barriers(history: History, subtask: Subtask, findings: Findings) -> N
             findings.violated("barrier-once", message, *(sent[place] for place in places))
 
 
-def _accuse_emission(
+def _report_emission(
     history: History, snapshot: events.SnapshotTaken, channel: Channel, mark: int, findings: Findings
 ) -> None:
     first, last = sorted((mark, channel.sent.index(~snapshot.checkpoint)))

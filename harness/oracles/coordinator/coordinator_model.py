@@ -1,4 +1,4 @@
-"""The state machine that COORD holds a coordinator's trace against. It knows what must hold; it accuses nobody.
+"""The state machine that COORD holds a coordinator's trace against. It knows what must hold; it reports no violation.
 
 All orders are taken from coordinators: the lives of a coordinator follow each other, so their events are ordered
 although their nodes differ.

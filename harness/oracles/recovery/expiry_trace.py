@@ -2,7 +2,7 @@
 
 Rules of this file:
 - A lookup that finds nothing writes; one that finds something writes by ON_READ_AND_WRITE alone.
-- What a subtask says that it has found decides what it writes then, right or wrong: so one mistake is one accusation.
+- What a subtask says that it has found decides what it writes then, right or wrong: so one mistake is one violation.
 - A key is in one subtask of an operator, so that a restore may give each subtask what all of them have recorded. The
   last write of a key is that of its owner: the others have what was restored of it.
 """

@@ -1,7 +1,7 @@
 """What became of every transaction of a run.
 
 A commit that stands before the publication of its checkpoint in causal order was not caused by it, whichever nodes
-they happened on; any other order that accuses is taken from one node.
+they happened on; any other order that shows a violation is taken from one node.
 """
 
 from __future__ import annotations

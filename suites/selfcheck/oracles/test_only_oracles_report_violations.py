@@ -1,4 +1,4 @@
-"""Traces record and models predict: only an oracle accuses, or a file of its area that decides some of its clauses."""
+"""Traces record and models predict: only an oracle, or a file that decides some of its clauses, reports violations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SILENT = ("_trace.py", "_model.py")
 """How the files end that record or predict."""
 
 
-def accusers(sources: Mapping[str, str]) -> set[str]:
-    """The files, by the source of each, in which something is accused or can be."""
+def reporters(sources: Mapping[str, str]) -> set[str]:
+    """The files, by the source of each, in which a violation is or can be reported."""
     return {
         name
         for name, source in sources.items()
@@ -28,18 +28,18 @@ def accusers(sources: Mapping[str, str]) -> set[str]:
 
 
 def strays(sources: Mapping[str, str]) -> set[str]:
-    """Those of them that must not accuse: traces, models, and what belongs to no area."""
+    """Those of them that must not report violations: traces, models, and what belongs to no area."""
     return {
         name
-        for name in accusers(sources)
+        for name in reporters(sources)
         if name != THE_COLLECTOR and (name.endswith(SILENT) or name.startswith("shared/") or "/" not in name)
     }
 
 
-def test_only_oracles_and_their_clauses_accuse() -> None:
+def test_only_oracles_and_their_clauses_report_violations() -> None:
     sources = {str(each.relative_to(HOME)): each.read_text() for each in HOME.rglob("*.py")}
     assert any(name.endswith(SILENT) for name in sources)
-    assert "barriers/cut.py" in accusers(sources)
+    assert "barriers/cut.py" in reporters(sources)
     assert strays(sources) == set()
 
 
@@ -54,5 +54,5 @@ def test_only_oracles_and_their_clauses_accuse() -> None:
         ("barriers/blocking.py", "findings.violated('clause', 'message')", False),
     ],
 )
-def test_a_trace_that_accuses_is_found(name: str, source: str, stray: bool) -> None:
+def test_a_trace_that_reports_a_violation_is_found(name: str, source: str, stray: bool) -> None:
     assert strays({name: source}) == ({name} if stray else set())
