@@ -28,6 +28,7 @@ KILLED_BY = {
     "shows-prepared": "E2E-03/invisible",
     "writes-in-place": "E2E-03/invisible",
     "promises-from-memory": "TPC-01/durable",
+    "closing-aborts": "FIN-03/end",
     "promises-nothing": "TPC-01/nothing",
     "forgets-aborted": "TPC-03/aborted",
     "commit-drops-open": "TPC-03/behind-prepare",
