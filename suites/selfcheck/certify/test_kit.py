@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from msgspec.structs import replace
 
 from holdfast.fixtures.backends.hashmap import HashMapBackend
+from holdfast.harness.engine.certification.kit_journal import kit_journal
 from holdfast.harness.model.status import Status
+from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.state import Flag
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.check import CannotTry, Check, Violation
@@ -16,7 +18,7 @@ from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import Bench
 from holdfast.suites.certify.state_backend.kit import judge
 from holdfast.suites.certify.state_backend.machines import CheckpointMachine, TableMachine
-from holdfast.suites.certify.verdict import CheckVerdict, rule_verdicts
+from holdfast.suites.certify.verdict import CheckVerdict
 from holdfast.suites.spec import load_rules
 
 test_hashmap = state_backend.kit("holdfast.fixtures.backends.hashmap:HashMapBackend")
@@ -111,17 +113,21 @@ def test_a_backend_that_cannot_be_closed_is_refuted() -> None:
 
 
 def test_a_rule_is_as_good_as_the_worst_of_its_checks() -> None:
-    check: Check[Bench] = Check("SBK-01/a", "A.", lambda bench: None)
-    good = CheckVerdict(check, Status.PASS, "SBK-01")
-    open_one = CheckVerdict(check, Status.INCONCLUSIVE, "SBK-01", "no run hit w")
-    absent = CheckVerdict(check, Status.NOT_APPLICABLE, "SBK-01", "it does not declare ttl")
-    elsewhere = CheckVerdict(check, Status.FAIL, "SBK-02", "x is y.")
-    assert [each.status for each in rule_verdicts([absent, good])] == [Status.PASS]
-    assert [each.status for each in rule_verdicts([absent])] == [Status.NOT_APPLICABLE]
-    assert [(each.rule, each.status, each.reason) for each in rule_verdicts([good, open_one, elsewhere])] == [
-        ("SBK-01", Status.INCONCLUSIVE, "SBK-01/a: no run hit w"),
-        ("SBK-02", Status.FAIL, "SBK-01/a: x is y."),
-    ]
+    good = KitCheck("SBK-01/a", "A.", "SBK-01", Status.PASS)
+    open_one = KitCheck("SBK-01/b", "B.", "SBK-01", Status.INCONCLUSIVE, "no run hit w")
+    absent = KitCheck("SBK-01/c", "C.", "SBK-01", Status.NOT_APPLICABLE, "it does not declare ttl")
+    elsewhere = KitCheck("SBK-01/d", "D.", "SBK-02", Status.FAIL, "x is y.")
+    assert statuses([absent, good])["SBK-01"] is Status.PASS
+    assert statuses([absent])["SBK-01"] is Status.NOT_APPLICABLE
+    assert statuses([good, open_one])["SBK-01"] is Status.INCONCLUSIVE
+    found = statuses([good, elsewhere])
+    assert (found["SBK-01"], found["SBK-02"]) == (Status.INCONCLUSIVE, Status.FAIL)
+
+
+def statuses(checks: Sequence[KitCheck]) -> dict[str, Status]:
+    """By rule, what the journal of these checks states."""
+    journal = kit_journal(checks, command="", factory="a:B", subject="SB", started="2026-01-01", duration_s=0.0)
+    return {each.rule.id: each.status for each in journal.rules}
 
 
 @pytest.mark.parametrize(
