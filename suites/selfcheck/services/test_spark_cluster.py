@@ -93,22 +93,6 @@ def test_a_killed_worker_comes_back(cluster: SparkCluster) -> None:
     assert cluster.alive_workers == len(cluster.workers)
 
 
-def test_one_process_of_a_container_is_stopped_and_killed(probe: Container) -> None:
-    assert probe.execute(["sh", "-c", "sleep 1234 > /dev/null 2>&1 &"])[0] == 0
-    (sleeper,) = (process for process in probe.processes() if process.command == "sleep 1234")
-    state = ["ps", "-o", "stat=", str(sleeper.pid)]
-    assert probe.signal_process(sleeper.pid, "STOP")
-    probe.wait_until(lambda: probe.execute(state)[1].startswith("T"))
-    assert probe.signal_process(sleeper.pid, "CONT")
-    probe.wait_until(lambda: probe.execute(state)[1].startswith("S"))
-    assert probe.signal_process(sleeper.pid)
-    probe.wait_until(
-        lambda: sleeper.pid not in {each.pid for each in probe.processes() if "defunct" not in each.command}
-    )
-    assert lives(probe)
-    assert not probe.signal_process(999_999)
-
-
 def test_a_list_of_processes_that_is_lost_is_asked_for_again(probe: Container, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = [(0, ""), (0, "  1  0 init\n")]
     monkeypatch.setattr(probe, "execute", lambda _: answers.pop(0))
