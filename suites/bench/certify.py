@@ -15,12 +15,13 @@ from typing import Annotated
 
 import typer
 
+from holdfast.harness.model.journal import Title
 from holdfast.suites.bench.figures import load, table, with_spread
 from holdfast.suites.bench.peers.children import run_script
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PARTIAL_OR_CERTIFIED = 0
-TITLES = ("CERTIFIED", "PARTIAL", "REFUSED")
+TITLES = tuple(Title)
 
 
 def certify(python: Path, arguments: Sequence[str]) -> tuple[float, int, str]:
