@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+import re
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 
@@ -25,4 +26,17 @@ def registered(noun: str, group: str, uri: str) -> Any:
     try:
         return found[scheme].load()
     except ImportError as error:
-        raise ValueError(f"{noun} {uri!r} needs a package that is not installed: {error}.") from error
+        extra = _extra(found[scheme], error.name or "")
+        remedy = f"; pip install '{extra}' brings it" if extra else ""
+        raise ValueError(f"{noun} {uri!r} needs a package that is not installed: {error}{remedy}.") from error
+
+
+def _extra(entry: EntryPoint, module: str) -> str:
+    """The distribution of an entry point with the extra that brings a module; empty if none is named alike."""
+    wanted = module.partition(".")[0].replace("_", "-").lower()
+    for requirement in (entry.dist.requires if entry.dist else None) or ():
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra\s*==\s*[\"']([\w.-]+)[\"']", requirement)
+        if entry.dist and name and extra and name[0].replace("_", "-").lower() == wanted:
+            return f"{entry.dist.name}[{extra[1]}]"
+    return ""

@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.service import ServiceProvider
     from holdfast.harness.spi.state import KeyedStateBackendFactory
-    from holdfast.harness.spi.system import System
+    from holdfast.harness.spi.system import System, VariantIsProgram
     from holdfast.harness.spi.workload import Workload
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
 LISTED = 20
+LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
+"""By noun, the command that lists all names."""
 """How many names a sentence can hold."""
 _OF_KITS = "hypothesis"
 """Draws their random programs."""
@@ -130,7 +132,8 @@ def needs_trust(name: str, *, repeats: bool) -> bool:
     base, _, variant = name.partition("+")
     if base not in _entries("systems"):
         return True
-    if getattr(_registered("systems", base, "system"), "variant_is_program", False):
+    factory = _registered("systems", base, "system")
+    if isinstance(factory, VariantIsProgram) and factory.variant_is_program:
         return repeats and bool(variant)
     return not _WORDS.fullmatch(name)
 
@@ -329,8 +332,12 @@ def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
     names = sorted(known)
     if len(names) <= LISTED:
         return UsageError(f"unknown {noun} {name!r}; known: {', '.join(names) or 'none is installed'}.")
-    near = get_close_matches(name, names, n=5, cutoff=0) or names[:5]
-    return UsageError(f"unknown {noun} {name!r}; of {len(names)} known the nearest are {', '.join(near)}.")
+    near = get_close_matches(name, names, n=5)
+    if near:
+        return UsageError(f"unknown {noun} {name!r}; of {len(names)} known the nearest are {', '.join(near)}.")
+    command = LISTED_BY.get(noun)
+    where = f"; `{command}` lists them" if command else f", such as {', '.join(names[:5])}"
+    return UsageError(f"unknown {noun} {name!r}; {len(names)} are known, and none is near{where}.")
 
 
 @cache
