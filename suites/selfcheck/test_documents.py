@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.suites
+from holdfast.harness import engine
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 TERM = re.compile(r"^- \*\*(.+?)\*\*:", re.MULTILINE)
@@ -20,7 +22,10 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
     "faults/README.md",
     "fixtures/README.md",
+    "fixtures/services/README.md",
+    "fixtures/systems/README.md",
     "harness/README.md",
+    "harness/adapter/README.md",
     "reports/README.md",
     "suites/README.md",
     "suites/certify/README.md",
@@ -107,3 +112,9 @@ def test_what_is_not_there_is_missed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_files_and_functions_that_it_lists_exist(name: str) -> None:
     assert missing((ROOT / name).read_text(), (ROOT / name).parent) == []
+
+
+def test_the_engine_lists_its_folders_as_the_contract_orders_them() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (each["layers"] for each in contracts if each.get("containers") == ["holdfast.harness.engine"])
+    assert re.findall(r"^(\w+(?: \| \w+)?) {2,}\S", engine.__doc__ or "", re.MULTILINE) == layers
