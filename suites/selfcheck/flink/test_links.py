@@ -42,6 +42,44 @@ def test_it_is_undone_where_it_was_done_though_the_sender_runs_elsewhere_now() -
     ]
 
 
+def test_equal_faults_that_overlap_are_undone_one_by_one() -> None:
+    relay, hosts = Scripted(), [2]
+    links = RelayedLinks(relay, flink(), lambda worker: hosts[0] + worker.index)
+    links.cut(BETWEEN)
+    hosts[0] = 1
+    links.cut(BETWEEN)
+    links.restore(BETWEEN, "cut", "both")
+    assert not links.whole(BETWEEN, "cut", "both")
+    links.restore(BETWEEN, "cut", "both")
+    assert links.whole(BETWEEN, "cut", "both")
+    places = [Target(Role.WORKER, index) for index in (2, 1)]
+    acts = [("cut", place, "both") for place in places]
+    assert relay.orders == [*acts, *(("restore", place, "cut", "both") for place in places)]
+
+
+def test_all_faults_are_undone_for_the_next_run() -> None:
+    relay = Scripted()
+    links = RelayedLinks(relay, flink(), lambda worker: worker.index)
+    links.black_hole(BETWEEN)
+    links.black_hole(BETWEEN)
+    links.heal()
+    assert [order[0] for order in relay.orders] == ["black_hole", "black_hole", "restore", "restore"]
+    assert links.whole(BETWEEN, "black-hole")
+
+
+def test_equal_faults_that_wait_are_forgotten_one_by_one() -> None:
+    def nobody(worker: Target) -> int:
+        raise OSError(f"{worker} runs nothing at the moment.")
+
+    links = RelayedLinks(Scripted(), flink(), nobody)
+    links.cut(BETWEEN)
+    links.cut(BETWEEN)
+    links.restore(BETWEEN, "cut", "both")
+    assert not links.whole(BETWEEN, "cut", "both")
+    links.restore(BETWEEN, "cut", "both")
+    assert links.whole(BETWEEN, "cut", "both")
+
+
 def test_it_waits_while_nobody_runs_the_sender_and_is_forgotten_when_it_is_undone_before() -> None:
     relay, hosts = Scripted(), dict[int, int]()
 
