@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.systems.flink.log import Line
-from holdfast.fixtures.systems.flink.orders import OF_STORAGE, PUBLISH, WRITE, Orders, SlowTasks, obeyed, subtask_in
+from holdfast.fixtures.systems.flink.orders import (
+    OF_STORAGE,
+    PUBLISH,
+    WRITE,
+    Orders,
+    SlowTasks,
+    obeyed,
+    subtask_in,
+    unsupported,
+)
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.plan import Plan, WorkloadSpec
@@ -21,7 +30,7 @@ def test_each_order_is_for_one_call_or_for_all_and_undone_by_itself(tmp_path: Pa
     orders.fail(WRITE, 2, after_effect=False)
     orders.slow(PUBLISH, 200, 0)
     assert sorted(path.name for path in folder.iterdir()) == [
-        f"{PUBLISH}.200.all",
+        f"{PUBLISH}.200.all-2",
         f"{WRITE}.fail.0",
         f"{WRITE}.fail.1",
     ]
@@ -33,6 +42,24 @@ def test_each_order_is_for_one_call_or_for_all_and_undone_by_itself(tmp_path: Pa
     orders.restore(PUBLISH, delay_ms=200)
     orders.restore(PUBLISH, delay_ms=200)
     assert not list(folder.iterdir())
+
+
+def test_equal_orders_for_all_calls_that_overlap_are_undone_one_by_one(tmp_path: Path) -> None:
+    folder = tmp_path / "orders"
+    orders = Orders(folder)
+    for _ in range(2):
+        orders.slow(PUBLISH, 200, 0)
+    orders.restore(PUBLISH, delay_ms=200)
+    assert len(list(folder.iterdir())) == 1
+    assert not orders.whole(PUBLISH, delay_ms=200)
+    orders.restore(PUBLISH, delay_ms=200)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(("given", "name"), [((True, False), "after_effect"), ((False, True), "answer_lost")])
+def test_a_parameter_that_it_does_not_have_is_named(given: tuple[bool, bool], name: str) -> None:
+    problem = unsupported(WRITE, after_effect=given[0], answer_lost=given[1])
+    assert problem.startswith(f"{name} is 1: Flink's storage")
 
 
 @pytest.mark.parametrize(("operation", "after_effect"), [("pre-commit", False), (WRITE, True)])
@@ -59,7 +86,7 @@ def test_a_sum_is_slow_by_an_order_of_its_own_and_nothing_else_is(tmp_path: Path
     tasks = SlowTasks(Orders(tmp_path / "orders"), Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic")))
     sum_1 = Target(Role.TASK, 3)
     tasks.slow(sum_1, 50)
-    assert [path.name for path in (tmp_path / "orders").iterdir()] == ["process-sum[1].50.all"]
+    assert [path.name for path in (tmp_path / "orders").iterdir()] == ["process-sum[1].50.all-0"]
     assert not tasks.whole(sum_1, 50)
     tasks.restore(sum_1, 50)
     assert tasks.whole(sum_1, 50)
