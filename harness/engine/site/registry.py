@@ -22,6 +22,7 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import loading
 from holdfast.harness.spi.service import NeedsServices
+from holdfast.harness.spi.system import VariantIsProgram
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from holdfast.harness.spi.scaffold import Scaffold
     from holdfast.harness.spi.service import ServiceProvider
     from holdfast.harness.spi.state import KeyedStateBackendFactory
-    from holdfast.harness.spi.system import System, VariantIsProgram
+    from holdfast.harness.spi.system import System
     from holdfast.harness.spi.workload import Workload
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")

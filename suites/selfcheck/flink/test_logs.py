@@ -422,13 +422,19 @@ def test_in_at_least_once_mode_the_barrier_is_of_the_task_whose_thread_it_is() -
 
 
 def test_a_task_with_one_input_begins_a_checkpoint_by_the_barrier_that_is_not_logged() -> None:
-    log = WorkerLog(a_master())
+    log = WorkerLog(a_master(), tracks=True)
     begins = "Starting checkpoint 4 CheckpointOptions on task sink: Writer -> sink: Committer (2/2)#0"
     logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
     [(subtask, received)] = log.events(Line(t=0.0, c=logger, m=begins))
     assert isinstance(received, events.BarrierReceived)
     assert (subtask, received.channel, received.checkpoint) == ("sink[1]", "sum[1]->sink[1]", 4)
     assert list(log.events(Line(t=0.0, c=logger, m=begins.replace("sink: Writer", "sum -> sink: Writer")))) == []
+
+
+def test_where_barriers_are_aligned_none_is_made_up() -> None:
+    begins = "Starting checkpoint 4 CheckpointOptions on task sink: Writer -> sink: Committer (2/2)#0"
+    logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
+    assert not list(WorkerLog(a_master()).events(Line(t=0.0, c=logger, m=begins)))
 
 
 def test_where_all_other_inputs_have_ended_no_barrier_is_logged_either() -> None:
@@ -439,7 +445,7 @@ def test_where_all_other_inputs_have_ended_no_barrier_is_logged_either() -> None
     heard([BEGUN[1], *run(2, 1), *sums], master)
     begins = "Starting checkpoint 4 CheckpointOptions on task sum -> sink: Writer -> sink: Committer (1/2)#0"
     logger = "org.apache.flink.streaming.runtime.tasks.StreamTask"
-    [(subtask, received)] = WorkerLog(master).events(Line(t=0.0, c=logger, m=begins))
+    [(subtask, received)] = WorkerLog(master, tracks=True).events(Line(t=0.0, c=logger, m=begins))
     assert isinstance(received, events.BarrierReceived)
     assert (subtask, received.channel) == ("sum[0]", "source[1]->sum[0]")
 
