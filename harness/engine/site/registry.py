@@ -22,7 +22,6 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import loading
 from holdfast.harness.spi.service import NeedsServices
-from holdfast.harness.spi.system import VariantIsProgram
 
 if TYPE_CHECKING:
     from holdfast.harness.model.case import Case
@@ -130,6 +129,9 @@ def needs_trust(name: str, *, repeats: bool) -> bool:
         name: of a system.
         repeats: the system is to run, and not only to be looked up.
     """
+    # Who only looks names up imports nothing heavy.
+    from holdfast.harness.spi.system import VariantIsProgram
+
     base, _, variant = name.partition("+")
     if base not in _entries("systems"):
         return True
