@@ -217,7 +217,10 @@ def _inputs(plan: Plan, tools: Toolbox) -> InputLog:
 
 def _submit(plan: Plan, system: System) -> _Execution:
     """Ask for a plan that must be refused; nothing is deployed whatever the answer."""
-    refusal = _refusal(plan, system)
+    try:
+        refusal = _refusal(plan, system)
+    except OSError as error:
+        return _Execution(RunEnd(reached=False, problem=f"whether the options are refused is not known: {error}"))
     return _Execution(RunEnd(reached=bool(refusal), reason=refusal or "the configuration was accepted"))
 
 
@@ -296,10 +299,15 @@ def _execute(setting: _Setting) -> _Execution:
 def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
     """On real tiers an exceeded bound counts only if the same machine meets it without faults."""
     folder = setting.folder / run_folder.CONTROL if setting.folder else None
-    control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
-    if control.end.reached:
-        return execution
-    problem = execution.end.problem or f"the fault-free control missed the bound too: {control.end.reason}"
+    try:
+        control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
+    except ValueError as error:
+        found = f"the fault-free control was refused: {error}"
+    else:
+        if control.end.reached:
+            return execution
+        found = f"the fault-free control missed the bound too: {control.end.reason}"
+    problem = execution.end.problem or found
     return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
 
 

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
 LISTED = 20
+"""How many names a sentence can hold."""
 LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
 """By noun, the command that lists all names."""
-"""How many names a sentence can hold."""
 _OF_KITS = "hypothesis"
 """Draws their random programs."""
 Thing = TypeVar("Thing")

@@ -97,6 +97,17 @@ def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp
     assert len(stuck.deployments) == 2
     assert run.history.end.problem.startswith("the fault-free control missed the bound too: ")
 
+    class RefusesControl(ScriptedSystem):
+        def deploy(self, plan: Plan, *arguments: Any) -> Deployment:
+            if not plan.faults:
+                raise ValueError("no slots are left")
+            return super().deploy(plan, *arguments)
+
+    refused = tmp_path / "refused"
+    refused.mkdir()
+    run = run_plan(plan(kill()), RefusesControl(Checkpoints(until_ms=150)), toolbox(), Tier.PROCESS, refused)
+    assert run.history.end.problem == "the fault-free control was refused: no slots are left"
+
     class StuckAfterFault(ScriptedSystem):
         @property
         def scripts(self) -> list[Iterable[Item]]:

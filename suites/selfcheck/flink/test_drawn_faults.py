@@ -59,6 +59,15 @@ def test_what_strikes_later_waits_for_no_recovery(event: str) -> None:
     assert alone.schedule.at_event == event
 
 
+def test_a_fault_that_waits_for_no_failure_any_more_strikes_beside_no_kill() -> None:
+    other = Target(Role.WORKER, 1)
+    event = "failure_counted"
+    *_, beside = in_their_time([at("kill", WORKER, 1), at("kill", other, 3), at("pause", other, 1, event)])
+    assert beside.schedule == Schedule(after_checkpoint=2)
+    *_, first = in_their_time([at("kill", WORKER, 1), at("kill", other, 1, event), at("pause", WORKER, 1, event)])
+    assert first.schedule == Schedule(after_checkpoint=2)
+
+
 def test_processes_and_channels_are_hit_when_they_run_something() -> None:
     placed = in_their_time([at("pause", WORKER, 0), at("cut", CHANNEL, 0), at("pause", COORDINATOR, 0)])
     assert [each.schedule.at_event for each in placed] == ["job_switched"] * 3

@@ -67,6 +67,23 @@ def test_all_faults_are_undone_for_the_next_run() -> None:
     assert links.whole(BETWEEN, "black-hole")
 
 
+def test_of_equal_faults_that_which_acts_is_undone_before_that_which_waits() -> None:
+    relay, hosts = Scripted(), {0: 1, 1: 2}
+
+    def host(worker: Target) -> int:
+        if worker.index not in hosts:
+            raise OSError(f"{worker} runs nothing at the moment.")
+        return hosts[worker.index]
+
+    links = RelayedLinks(relay, flink(), host)
+    links.slow(BETWEEN, 20)
+    hosts.clear()
+    links.slow(BETWEEN, 20)
+    links.restore(BETWEEN, "slow", 20)
+    assert [order[0] for order in relay.orders] == ["slow", "restore"]
+    assert not links.whole(BETWEEN, "slow", 20)
+
+
 def test_equal_faults_that_wait_are_forgotten_one_by_one() -> None:
     def nobody(worker: Target) -> int:
         raise OSError(f"{worker} runs nothing at the moment.")

@@ -67,7 +67,6 @@ def master() -> Iterator[Scripted]:
         (400, '{"errors":["no such option"]}', "no such option"),
         (500, TRACE % "Caused by: org.Inner: the value is bad\\n", "Flink refuses POST /jars/jar/run: org.Inner: the"),
         (500, TRACE % "", "run: org.Outer: it failed"),
-        (500, "", "run: no reason is given"),
     ],
 )
 def test_flink_refuses_with_a_reason(master: Scripted, code: int, body: str, sentence: str) -> None:
@@ -82,6 +81,8 @@ def test_flink_refuses_with_a_reason(master: Scripted, code: int, body: str, sen
         (502, ""),
         (503, '{"errors":["Service temporarily unavailable due to an ongoing leader election."]}'),
         (504, ""),
+        (500, ""),
+        (500, TRACE % "Caused by: java.net.ConnectException: Connection refused\\nCaused by: org.Inner: no blob\\n"),
         (500, TRACE % "Caused by: java.util.concurrent.TimeoutException: Invocation timed out\\n"),
     ],
 )
@@ -91,6 +92,13 @@ def test_an_outage_is_no_refusal(master: Scripted, code: int, body: str) -> None
         master.submit()
     assert not isinstance(raised.value, Refused)
     assert master.rest.status("job") == ""
+
+
+def test_an_answer_without_a_job_is_no_submission(master: Scripted) -> None:
+    master.code, master.body = 200, b"{}"
+    with pytest.raises(OSError, match="names no job") as raised:
+        master.submit()
+    assert not isinstance(raised.value, Refused)
 
 
 @pytest.mark.parametrize(("code", "body", "length"), [(200, b'{"state', 100), (200, b'{"state', -1), (500, b"x", 100)])
@@ -159,6 +167,17 @@ def test_a_job_without_an_answer_is_neither_and_ends_the_cluster(rest: ScriptedR
         answer(rest)
     assert ended
     assert not refusals._answers
+
+
+def test_a_job_that_ends_before_it_is_cancelled_was_not_refused(ended: list[bool]) -> None:
+    rest = ScriptedRest(["RUNNING", "FINISHED"])
+
+    def late(job: str) -> None:
+        raise Refused("it is over")
+
+    rest.cancel = late  # type: ignore[method-assign]
+    assert answer(rest) == ""
+    assert not ended
 
 
 def test_a_job_that_does_not_end_takes_its_cluster_along(ended: list[bool]) -> None:
