@@ -181,6 +181,7 @@ class System(Protocol):
         Raises:
             ValueError: the value of an option is refused; the sentence names key, value and what is allowed. This is
                 what submitting the job would answer, and is what a plan with `expected_end: refused` asks for.
+            OSError: whether they are refused is not known, such as in an outage.
         """
 
     def deploy(self, plan: Plan, inputs: InputLog, tier: Tier, folder: Path | None) -> Deployment:
@@ -194,6 +195,7 @@ class System(Protocol):
 
         Raises:
             OSError: it cannot stand here (a port in use, a missing program); one sentence that says what to do.
+            ValueError: it refuses an option only now; as of `account`.
         """
 
 

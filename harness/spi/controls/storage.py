@@ -45,8 +45,8 @@ class CheckpointFileControl(Protocol):
     """The files of stored checkpoints."""
 
     def damage(self, part: str, way: str) -> None:
-        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded before it acts, so that nobody is blamed
-        for what follows on that object.
+        """Damage a file of the newest checkpoint. An ObjectDamaged is recorded as soon as it is done, so that nobody is
+        blamed for what follows on that object, and for nothing else.
 
         Args:
             part: `metadata`, `state`, or `commit` where that is a file of its own.
