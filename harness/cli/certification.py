@@ -106,10 +106,10 @@ def certify(
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
     parts = {
-        "state-backend": state_backend,
-        "checkpoint-storage": checkpoint_storage,
-        "file-system": file_system,
-        "restart-strategy": restart_strategy,
+        "state_backend": state_backend,
+        "checkpoint_storage": checkpoint_storage,
+        "file_system": file_system,
+        "restart_strategy": restart_strategy,
         "sink": sink,
         "source": source,
     }

@@ -33,13 +33,13 @@ def named_part(system: str, parts: Mapping[str, str], *, stores: bool) -> tuple[
 
     Args:
         system: empty, unless both are named.
-        parts: factories by contract; empty: not named.
+        parts: factories by contract, with underscores as in the names of arguments; empty: not named.
         stores: --location or --option is given.
 
     Raises:
         UsageError: not exactly one is named, or one that stores nothing is told where.
     """
-    chosen = {contract: factory for contract, factory in parts.items() if factory}
+    chosen = {contract.replace("_", "-"): factory for contract, factory in parts.items() if factory}
     given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
     if len(given) != 1:
         what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
