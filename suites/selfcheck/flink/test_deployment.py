@@ -142,7 +142,10 @@ def test_a_cancellation_that_comes_too_late_is_no_trouble(make: Make, rest: Scri
     assert ends.clusters == 0
 
 
-def test_a_job_is_cancelled_as_soon_as_somebody_answers(make: Make, rest: ScriptedRest, ends: Ends) -> None:
+def test_a_job_is_cancelled_as_soon_as_somebody_answers(
+    make: Make, rest: ScriptedRest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_job, "_LIMIT_S", 20.0)
     job = make()
     cancel, answers = rest.cancel, iter(("", "RUNNING", "RUNNING"))
     refusals = iter((OSError("no leader"),))
@@ -154,8 +157,6 @@ def test_a_job_is_cancelled_as_soon_as_somebody_answers(make: Make, rest: Script
 
     rest.status = lambda job: next(answers, rest.state)  # type: ignore[method-assign]
     rest.cancel = cancelled  # type: ignore[method-assign]
-    job._master._registered = True
-    job._logs.hear = lambda: setattr(job._master, "_registered", rest.state != "CANCELED")  # type: ignore[method-assign]
     assert job.stop(audit=False).problem == ""
     assert rest.state == "CANCELED"
 
@@ -232,6 +233,24 @@ def test_nothing_goes_on_from_nothing(make: Make, rest: ScriptedRest) -> None:
     job._master.left = 3, "/run/savepoint/_metadata"
     submit(job)
     assert rest.submitted[-1] == "/run/savepoint/_metadata"
+
+
+def test_a_job_that_ends_by_itself_is_not_cancelled_by_the_next_one(
+    make: Make, rest: ScriptedRest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is stopped with a savepoint, and its tasks still end."""
+    monkeypatch.setattr(running_job, "_LIMIT_S", 20.0)
+    job = make()
+    answers = iter(("RUNNING", "RUNNING"))
+
+    def status(job: str) -> str:
+        rest.state = next(answers, "CANCELED")
+        return rest.state
+
+    rest.status = status  # type: ignore[method-assign]
+    rest.cancel = raising(AssertionError("it is cancelled"))  # type: ignore[method-assign]
+    submit(job, restore=0)
+    assert rest.submitted == ["", ""]
 
 
 def test_a_job_that_may_run_unknown_ends_its_cluster_and_its_run_says_nothing(
