@@ -1,0 +1,127 @@
+"""A cluster that does not stand names the process that keeps it from that, and why that one ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from holdfast.fixtures.services.ports import LOOPBACK
+from holdfast.fixtures.systems.flink import cluster
+from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
+from holdfast.fixtures.systems.flink.place import Door, Life, Place, Relay
+from holdfast.harness.adapter.child import Child
+from holdfast.harness.model.target import Target
+
+SCRIPT = """
+import json, sys, time
+path, *errors = sys.argv[1:]
+with open(path.removeprefix("-Dlog.file="), "w") as log:
+    log.write(json.dumps({"t": 1, "c": "o.Runner", "m": "Starting."}) + "\\n")
+    for error in errors:
+        log.write(json.dumps({"t": 2, "c": "o.Runner", "m": "Could not start.", "e": error}) + "\\n")
+print("It ends.", file=sys.stderr)
+time.sleep(0 if errors else 60)
+"""
+TAKEN = "o.RuntimeException: no start\n\tat o.Main\nCaused by: o.BindException: Address in use\n\tat o.Channel"
+
+
+class Here:
+    """Place: this machine, where a program of ours is the Java machine."""
+
+    archives = False
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def java(self) -> Sequence[str]:
+        return [sys.executable, "-c", SCRIPT]
+
+    def folder(self) -> Path:
+        return self._folder
+
+    def host(self, process: str) -> str:
+        return LOOPBACK
+
+    def start(
+        self, name: str, command: Sequence[str], folder: Path, log: Path, environment: Mapping[str, str], port: int = 0
+    ) -> Life:
+        return Child(command, folder, log, environment)
+
+    def relay(self, doors: Mapping[Target, Door], beside: Sequence[Door], folder: Path) -> Relay:
+        raise AssertionError
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Here(tmp_path)
+
+
+@pytest.fixture
+def begun(place: Place) -> Iterator[dict[str, FlinkProcess]]:
+    """A JobManager that lives, and a TaskManager that ends whenever it is started."""
+    processes = {
+        name: FlinkProcess(name, place, errors, place.folder())
+        for name, errors in ((MASTER, []), ("taskmanager-0", [TAKEN]))
+    }
+    yield processes
+    for process in processes.values():
+        process.life.close()
+
+
+def cluster_of(processes: Mapping[str, FlinkProcess]) -> Cluster:
+    """One at whose JobManager nobody registers."""
+    made = object.__new__(Cluster)
+    vars(made).update(processes=processes, rest=SimpleNamespace(workers=lambda: 0))
+    return made
+
+
+def ended(process: FlinkProcess) -> FlinkProcess:
+    while not process.life.dead:
+        process.life.lines()
+    return process
+
+
+def test_the_last_error_of_a_log_is_why_it_ended(begun: Mapping[str, FlinkProcess]) -> None:
+    assert ended(begun["taskmanager-0"]).last_words() == "o.BindException: Address in use"
+
+
+def test_a_life_that_has_none_yet_has_that_of_the_one_before(place: Place, tmp_path: Path) -> None:
+    process = FlinkProcess("taskmanager-0", place, [TAKEN], tmp_path)
+    ended(process).life.close()
+    process._words = ()
+    process.start()
+    assert process.last_words() == "o.BindException: Address in use"
+    process.life.close()
+
+
+def test_who_logs_no_error_has_the_end_of_its_output(place: Place, tmp_path: Path) -> None:
+    process = FlinkProcess("taskmanager-0", place, [""], tmp_path)
+    assert ended(process).last_words() == "It ends."
+    process.life.close()
+
+
+def test_the_message_names_who_was_started_again_and_why(
+    begun: Mapping[str, FlinkProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def monotonic() -> float:
+        return 0.0 if begun["taskmanager-0"].lives < 3 else cluster.START_LIMIT_S + 1
+
+    monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=monotonic, sleep=lambda _: None))
+    with pytest.raises(
+        OSError,
+        match=r"within 180 s: 0 of 1 TaskManagers are registered; taskmanager-0 was started 2 times more, and the last "
+        "error of it is: o.BindException: Address in use",
+    ):
+        cluster_of(begun).await_workers(1)
+
+
+def test_a_job_manager_that_ends_whenever_it_is_started_is_not_waited_for(place: Place, tmp_path: Path) -> None:
+    master = FlinkProcess(MASTER, place, [TAKEN], tmp_path)
+    with pytest.raises(OSError, match=r"JobManager ends whenever it is started: o\.BindException: Address in use"):
+        cluster_of({MASTER: master}).await_workers(1)
+    master.life.close()
