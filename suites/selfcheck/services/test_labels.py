@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +19,9 @@ DEAD = f"{2**22 + 1}:5"
 class Thing:
     """A container or network that notes that it was removed."""
 
-    def __init__(
-        self, name: str, owner: str, run: str = "a", exchange: str = "", error: Exception | None = None
-    ) -> None:
+    def __init__(self, name: str, owner: str, run: str = "a", error: Exception | None = None) -> None:
         self.name = name
-        self.labels = {labels.RUN: run, labels.OWNER: owner, labels.EXCHANGE: exchange}
+        self.labels = {labels.RUN: run, labels.OWNER: owner}
         self.attrs = {"Labels": self.labels}
         self.removed = False
         self._error = error
@@ -58,19 +52,8 @@ class Daemon:
         self.volumes = Listing()
 
 
-def test_we_live_and_others_do_not(tmp_path: Path) -> None:
-    own = labels.labels("a", tmp_path)[labels.OWNER]
-    assert labels.owner_lives(own)
-    child = subprocess.Popen(["true"])
-    child.wait()
-    assert not labels.owner_lives(f"{child.pid}:{own.partition(':')[2]}")
-    assert not labels.owner_lives(f"{os.getpid()}:1"), "the number belongs to another process by now"
-    for nonsense in ("", "x", "1", ":", "-1:0", DEAD, f"{2**22 + 1}:0"):
-        assert not labels.owner_lives(nonsense), nonsense
-
-
-def test_only_the_dead_are_swept(tmp_path: Path) -> None:
-    alive = Thing("theirs", labels.labels("b", tmp_path)[labels.OWNER], "b")
+def test_only_the_dead_are_swept() -> None:
+    alive = Thing("theirs", labels.labels("b")[labels.OWNER], "b")
     dead, network = Thing("ours", DEAD), Thing("net", DEAD)
     daemon: Any = Daemon(Listing(alive, dead), Listing(network))
     assert labels.leftovers(daemon) == ["container ours", "network net"]
@@ -78,8 +61,8 @@ def test_only_the_dead_are_swept(tmp_path: Path) -> None:
     assert (dead.removed, network.removed, alive.removed) == (True, True, False)
 
 
-def test_a_session_is_swept_by_its_id(tmp_path: Path) -> None:
-    owner = labels.labels("b", tmp_path)[labels.OWNER]
+def test_a_session_is_swept_by_its_id() -> None:
+    owner = labels.labels("b")[labels.OWNER]
     mine, other = Thing("mine", owner, "b"), Thing("other", owner, "c")
     daemon: Any = Daemon(Listing(mine, other))
     assert labels.sweep(daemon, "b") == ["container mine: removed."]
@@ -91,16 +74,3 @@ def test_what_cannot_be_removed_is_told() -> None:
     stuck = Thing("stuck", DEAD, error=APIError("busy", explanation="in use"))
     daemon: Any = Daemon(Listing(gone, stuck))
     assert labels.sweep(daemon) == ["container stuck: cannot be removed (in use)."]
-
-
-def test_only_a_folder_that_we_can_have_made_is_deleted(tmp_path: Path) -> None:
-    ours = Path(tempfile.mkdtemp(prefix=labels.EXCHANGE_PREFIX))
-    (ours / "file").touch()
-    precious = tmp_path / "holdfast-exchange-x"
-    precious.mkdir()
-    outside = Path(tempfile.gettempdir()) / f"{labels.EXCHANGE_PREFIX}x" / ".." / ".."
-    things = [Thing(str(each), DEAD, exchange=str(each)) for each in (ours, precious, outside)]
-    daemon: Any = Daemon(Listing(*things))
-    assert f"folder {ours}: removed." in labels.sweep(daemon)
-    assert not ours.exists()
-    assert precious.exists()

@@ -1,0 +1,82 @@
+"""Folders are removed whose owner is dead, and no others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from holdfast.fixtures.host import owned_folder, owner
+from holdfast.harness.adapter.child import Child
+
+DEAD = f"{2**22 + 1}:5"
+"""No process can have this number."""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def left(kind: str = "services") -> Path:
+    """A folder whose owner is dead."""
+    folder = owned_folder.make(kind)
+    (folder / "owner").write_text(DEAD)
+    return folder
+
+
+def test_we_live_and_others_do_not() -> None:
+    own = owner.this_process()
+    assert owner.lives(own)
+    child = subprocess.Popen(["true"])
+    child.wait()
+    assert not owner.lives(f"{child.pid}:{own.partition(':')[2]}")
+    assert not owner.lives(f"{os.getpid()}:1"), "the number belongs to another process by now"
+    for nonsense in ("", "x", "1", ":", "-1:0", DEAD, f"{2**22 + 1}:0"):
+        assert not owner.lives(nonsense), nonsense
+
+
+def test_only_those_of_the_dead_are_swept() -> None:
+    ours, theirs = owned_folder.make("services"), left()
+    (theirs / "deep").mkdir()
+    assert owned_folder.leftovers() == [f"folder {theirs}"]
+    assert owned_folder.sweep() == [f"folder {theirs}: removed, 0 processes ended."]
+    assert (ours.exists(), theirs.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("note", [None, ""])
+def test_one_without_an_owner_is_just_being_made_or_somebody_elses(note: str | None) -> None:
+    folder = left()
+    (folder / "owner").unlink()
+    if note is not None:
+        (folder / "owner").write_text(note)
+    assert owned_folder.sweep() == []
+    assert folder.exists()
+
+
+def test_no_link_is_followed(temporary: Path) -> None:
+    precious = temporary / "precious"
+    precious.mkdir()
+    (precious / "owner").write_text(DEAD)
+    (temporary / "holdfast-services-link").symlink_to(precious)
+    folder = left()
+    (folder / "link").symlink_to(precious)
+    assert owned_folder.sweep() == [f"folder {folder}: removed, 0 processes ended."]
+    assert (precious / "owner").exists()
+
+
+def test_what_carries_one_as_its_label_ends_with_it(temporary: Path) -> None:
+    folder = left("flink")
+    child = Child(
+        [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"], folder, temporary / "log"
+    )
+    while not child.lines():
+        pass
+    assert owned_folder.sweep() == [f"folder {folder}: removed, 1 process ended."]
+    assert child.end() == -9
+    child.close()
