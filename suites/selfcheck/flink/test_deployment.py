@@ -24,7 +24,8 @@ from holdfast.harness.adapter.recorder import HARNESS
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.events import DeclineReceived, StorageFailed, StorageListed
+from holdfast.harness.model.checkpoint import FailureReason
+from holdfast.harness.model.events import CheckpointAborted, DeclineReceived, StorageFailed, StorageListed
 from holdfast.harness.model.plan import Bounds, FaultSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.absence import TargetAbsent
@@ -307,6 +308,16 @@ def test_a_full_disk_is_the_faults_doing_only_once_it_is_filled(make: Make, ends
     job._note(declined())
     failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
     assert [event.injected for event in failed] == [False, True]
+
+
+def test_metadata_that_found_no_room_failed_as_state_does(make: Make, ends: Ends) -> None:
+    job = make(full_storage(100))
+    ends.disks[0].fill()
+    job._master.unpublished = {1: "java.io.IOException: No space left on device", 2: "java.io.IOException: gone"}
+    for checkpoint in (1, 2, 3):
+        job._note(CheckpointAborted(checkpoint=checkpoint, reason=FailureReason.FINALIZATION, attempt=0))
+    failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
+    assert [(event.checkpoint, event.operation, event.injected) for event in failed] == [(1, "publish-metadata", True)]
 
 
 @pytest.fixture

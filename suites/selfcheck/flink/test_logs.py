@@ -149,6 +149,19 @@ def test_a_failed_checkpoint_is_over_and_what_it_held_is_no_checkpoint_that_is_d
     assert (aborted.checkpoint, aborted.reason) == (1, FailureReason.EXPIRED)
 
 
+def test_metadata_that_could_not_be_stored_have_a_cause() -> None:
+    master = a_master()
+    failed = f"Failed to trigger or complete checkpoint 1 for job {JOB}. (0 consecutive failed attempts so far)"
+    head = (
+        "o.CheckpointException: Could not finalize checkpoint 1. Failure reason: Failure to finalize checkpoint.\n\tat"
+    )
+    trace = f"{head}\nCaused by: java.io.IOException: No space left on device\n\tat"
+    *_, aborted = heard([(COORDINATOR, TRIGGERED), (MANAGER, failed, trace)], master)
+    assert isinstance(aborted, events.CheckpointAborted)
+    assert aborted.reason == FailureReason.FINALIZATION
+    assert master.unpublished == {1: "java.io.IOException: No space left on device"}
+
+
 def test_a_trigger_that_reaches_nobody_is_no_error_of_the_storage() -> None:
     head = "org.apache.flink.runtime.checkpoint.CheckpointException: Trigger checkpoint failure."
     assert reason_in(f"{head}\n\tat a.B") is FailureReason.TASK_FAILURE
