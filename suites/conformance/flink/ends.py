@@ -34,7 +34,6 @@ from holdfast.suites.conformance.plans import CHECKPOINTING, RESTART, WORKERS, e
 
 STOPPED = stop(after_checkpoint=3)
 STANDS_STILL = pause(WORKERS[0], 2_500, after_checkpoint=3)
-MOVED = move_savepoint(after_checkpoint=3, at_event="savepoint_completed")
 NO_FOLDER = "input/partition-0.log"
 """Where a file is."""
 INCREMENTAL = {f"{CHECKPOINTING}.incremental": "true"}
