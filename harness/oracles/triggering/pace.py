@@ -113,7 +113,6 @@ class _Pace(CoordinatorLives):
         self.timed = not exempt.coordinator_paused
         self.shared = shared_files(history).paths
         self.files: dict[int, set[str]] = {}
-        self.publications_ns: dict[int, int] = {}
         super().__init__()
         replay(
             history,
@@ -217,7 +216,9 @@ class _Pace(CoordinatorLives):
         completed = self._completed_before(event)
         if event.origin is CheckpointOrigin.PERIODIC and self.pause_ns and completed is not None and self.timed:
             gap_ns, least_ns = event.time_ns - completed.time_ns, self.pause_ns - _stamps(self.pause_ns)
-            if gap_ns < least_ns <= gap_ns + self._late_ns(completed):
+            # Whoever waits for a processor records a completion late; the next one then seems to come early.
+            late_ns = self.exempt.stalls.within_ns(completed.time_ns - self.pause_ns, completed.time_ns)
+            if gap_ns < least_ns <= gap_ns + late_ns:
                 return
             findings.check("pause-too-short")
             if gap_ns < least_ns:
@@ -226,14 +227,6 @@ class _Pace(CoordinatorLives):
                     f"{completed.checkpoint} completed, the pause is {self.pause_ns // NS_PER_MS} ms"
                 )
                 findings.violated("pause-too-short", message, completed, event)
-
-    def _late_ns(self, completed: events.CheckpointCompleted | events.SavepointCompleted) -> int:
-        """How long before its record a checkpoint may have been complete: whoever waits for a processor, or writes a
-        line of a log, records it late, and the next one then seems to come early. It was not before its metadata were
-        published."""
-        stalled_ns = self.exempt.stalls.within_ns(completed.time_ns - self.pause_ns, completed.time_ns)
-        published_ns = self.publications_ns.get(completed.checkpoint, completed.time_ns)
-        return max(stalled_ns, completed.time_ns - published_ns if self.exempt.real_time else 0)
 
     def _completed_before(
         self, event: events.CheckpointDrawn
@@ -261,7 +254,6 @@ class _Pace(CoordinatorLives):
     def _published(self, event: events.MetadataPublished) -> None:
         self._of(event)
         self.files[event.checkpoint] = {file.path for file in event.files} - self.shared
-        self.publications_ns[event.checkpoint] = event.time_ns
 
     def _dropped(self, event: events.CheckpointDropped) -> None:
         self._of(event)

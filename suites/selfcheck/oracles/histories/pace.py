@@ -181,29 +181,6 @@ def completed_long_before_it_was_recorded() -> History:
     return _starved(280, 50, completed(2), 420, begun(3))
 
 
-def _recorded_after(publication_ms: int, *, in_time: bool = False) -> History:
-    """A completion is recorded so long after its metadata were published; the next begins 70 ms before the pause is
-    over, and one after that in time."""
-    lines: list[Line] = [400, begun(1), 50, published(1), publication_ms, completed(1), 330, begun(2)]
-    history = story(*lines, 50, completed(2), 420, begun(3), options=PAUSED)
-    return history if in_time else in_real_time(history)
-
-
-@near("pause-too-short")
-def recorded_long_after_its_metadata_were_published() -> History:
-    return _recorded_after(100)
-
-
-@bad("pause-too-short")
-def recorded_soon_after_its_metadata_were_published() -> History:
-    return _recorded_after(5)
-
-
-@bad("pause-too-short")
-def recorded_in_time_on_a_machine_that_has_nothing_else_to_do() -> History:
-    return _recorded_after(100, in_time=True)
-
-
 @near("pause-too-short")
 def user_in_between() -> History:
     return story(400, begun(1), completed(1), 100, begun(2, origin=USER), completed(2), 400, begun(3), options=PAUSED)
