@@ -120,7 +120,7 @@ class ServiceProvider(Protocol):
         """
 
     def leftovers(self) -> Sequence[str]:
-        """What sessions left running whose harness is gone; empty too where that cannot be found out."""
+        """What sessions left whose harness is gone; empty too where that cannot be found out."""
 
     def sweep(self) -> Sequence[str]:
         """End and remove it; what was done, one sentence each."""

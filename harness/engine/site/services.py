@@ -102,7 +102,7 @@ def close_services() -> None:
 
 
 def abandoned_services() -> Sequence[str]:
-    """What sessions left running whose harness is gone."""
+    """What sessions left whose harness is gone."""
     provider = registry.service_provider()
     return provider.leftovers() if provider is not None else ()
 

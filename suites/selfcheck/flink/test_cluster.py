@@ -1,4 +1,4 @@
-"""A cluster that does not stand names the process that keeps it from that, and why that one ends."""
+"""A cluster that is not ready names the process that keeps it from that, and why that one ends."""
 
 from __future__ import annotations
 
@@ -95,7 +95,16 @@ def test_a_life_that_has_none_yet_has_that_of_the_one_before(place: Place, tmp_p
     ended(process).life.close()
     process._words = ()
     process.start()
-    assert process.last_words() == "o.BindException: Address in use"
+    assert process.last_error() == "o.BindException: Address in use"
+    process.life.close()
+
+
+def test_an_error_of_an_earlier_job_is_not_why_it_ended(place: Place, tmp_path: Path) -> None:
+    process = FlinkProcess("taskmanager-0", place, [TAKEN], tmp_path)
+    with (tmp_path / "taskmanager-0.0.log").open("a") as log:
+        ended(process)
+        log.write('{"t": 60000, "c": "o.Runner", "m": "Going on."}\n')
+    assert process.last_words() == "It ends."
     process.life.close()
 
 
@@ -114,8 +123,8 @@ def test_the_message_names_who_was_started_again_and_why(
     monkeypatch.setattr(cluster, "time", SimpleNamespace(monotonic=monotonic, sleep=lambda _: None))
     with pytest.raises(
         OSError,
-        match=r"within 180 s: 0 of 1 TaskManagers are registered; taskmanager-0 was started 2 times more, and the last "
-        "error of it is: o.BindException: Address in use",
+        match=r"within 180 s: 0 of 1 TaskManagers are registered, and taskmanager-0 ended 2 times, its last error is: "
+        r"o\.BindException: Address in use\.",
     ):
         cluster_of(begun).await_workers(1)
 
@@ -125,3 +134,20 @@ def test_a_job_manager_that_ends_whenever_it_is_started_is_not_waited_for(place:
     with pytest.raises(OSError, match=r"JobManager ends whenever it is started: o\.BindException: Address in use"):
         cluster_of({MASTER: master}).await_workers(1)
     master.life.close()
+
+
+def test_a_cluster_whose_processes_all_live_accuses_none(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master = FlinkProcess(MASTER, place, [], tmp_path)
+    monkeypatch.setattr(cluster, "START_LIMIT_S", 0.0)
+    with pytest.raises(OSError, match=r"0 of 1 TaskManagers are registered, and none of its processes ended\."):
+        cluster_of({MASTER: master}).await_workers(1)
+    master.life.close()
+
+
+def test_a_zookeeper_that_ends_is_not_waited_for(place: Place, tmp_path: Path) -> None:
+    process = ended(FlinkProcess(cluster.ZOOKEEPER, place, [TAKEN], tmp_path))
+    with pytest.raises(OSError, match=r"ZooKeeper ends when it is started: o\.BindException: Address in use"):
+        cluster._await_zookeeper(1, process)
+    process.life.close()

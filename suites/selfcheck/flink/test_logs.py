@@ -23,6 +23,7 @@ SOURCE = "4972c980c6eacda63d047eecc7a9e826_e5a72f353fc1e6bbf3bd96a41384998c"
 SUM = "4972c980c6eacda63d047eecc7a9e826_239c254b5ff89532b198266322bc819f"
 COORDINATOR = "org.apache.flink.runtime.checkpoint.CheckpointCoordinator"
 GRAPH = "org.apache.flink.runtime.executiongraph.ExecutionGraph"
+TRACKER = "org.apache.flink.runtime.checkpoint.DefaultCheckpointStatsTracker"
 CLEANER = "org.apache.flink.runtime.checkpoint.CheckpointsCleaner"
 MANAGER = "org.apache.flink.runtime.checkpoint.CheckpointFailureManager"
 MASTER = "org.apache.flink.runtime.jobmaster.JobMaster"
@@ -83,7 +84,16 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
     kept, discarded = (
         (CLEANER, f"Clean checkpoint 1 parallel-mode=true shouldDiscard={each}") for each in ("false", "true")
     )
-    lines = [(COORDINATOR, TRIGGERED), (COORDINATOR, acknowledged), kept, (COORDINATOR, completed), discarded]
+    pointer = '{"external_path":"file:/nowhere/chk-1"}'
+    statistics = (TRACKER, f"CheckpointStatistics (for jobID={JOB}, checkpointId=1) dump = {pointer}")
+    lines = [
+        (COORDINATOR, TRIGGERED),
+        (COORDINATOR, acknowledged),
+        kept,
+        statistics,
+        (COORDINATOR, completed),
+        discarded,
+    ]
     drawn, triggered, ack, published, end, dropped, unknown = dated([*lines, (COORDINATOR, late)], master)
     assert isinstance(drawn, Dated)
     assert isinstance(drawn.event, events.CheckpointDrawn)
@@ -94,8 +104,10 @@ def test_a_checkpoint_from_its_trigger_to_its_end() -> None:
     assert (ack.subtask, ack.outcome, ack.attempt) == ("sum[0]", events.AckOutcome.SUCCESS, 1)
     assert isinstance(published, events.MetadataPublished)
     assert published.path == f"/nowhere/{JOB}/chk-1/_metadata"
-    assert isinstance(end, events.CheckpointCompleted)
-    assert end.positions == (3, 7)
+    assert isinstance(end, Dated)
+    assert isinstance(end.event, events.CheckpointCompleted)
+    assert end.event.positions == (3, 7)
+    assert end.t == lines.index(statistics), "its own line may be late"
     assert isinstance(dropped, events.CheckpointDropped)
     assert isinstance(unknown, events.AckReceived)
     assert unknown.outcome is events.AckOutcome.UNKNOWN

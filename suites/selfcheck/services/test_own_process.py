@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.host import owned_folder
 from holdfast.fixtures.services.ports import free_port
 from holdfast.fixtures.services.processes.own_process import OwnProcess
 from holdfast.fixtures.services.processes.session import Session
@@ -132,7 +133,7 @@ def test_what_a_killed_harness_left_is_found_and_swept(session: Session, port: i
     assert becomes(lambda: not lives(int(parent))), "it dies with its harness"
     assert lives(int(child)), "without the sweep it would stay"
     assert any(folder in found for found in Provider().leftovers())
-    done = [sentence for sentence in Provider().sweep() if folder in sentence]
+    done = [sentence for sentence in owned_folder.sweep() if folder in sentence]
     assert done == [f"folder {folder}: removed, 1 process ended."]
     assert becomes(lambda: not lives(int(child)))
     assert not Path(folder).exists()

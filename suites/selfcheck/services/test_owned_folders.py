@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from holdfast.fixtures.host import owned_folder, owner
-from holdfast.harness.adapter.child import Child
+from holdfast.harness.adapter.child import Child, wait_for
 
 DEAD = f"{2**22 + 1}:5"
 """No process can have this number."""
+NOTE = ".holdfast-owner"
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def left(kind: str = "services") -> Path:
     """A folder whose owner is dead."""
     folder = owned_folder.make(kind)
-    (folder / "owner").write_text(DEAD)
+    (folder / NOTE).write_text(DEAD)
     return folder
 
 
@@ -49,12 +51,12 @@ def test_only_those_of_the_dead_are_swept() -> None:
     assert (ours.exists(), theirs.exists()) == (True, False)
 
 
-@pytest.mark.parametrize("note", [None, ""])
+@pytest.mark.parametrize("note", [None, "", "the streams team", "1:", f"{DEAD} of theirs"])
 def test_one_without_an_owner_is_just_being_made_or_somebody_elses(note: str | None) -> None:
     folder = left()
-    (folder / "owner").unlink()
+    (folder / NOTE).unlink()
     if note is not None:
-        (folder / "owner").write_text(note)
+        (folder / NOTE).write_text(note)
     assert owned_folder.sweep() == []
     assert folder.exists()
 
@@ -62,12 +64,12 @@ def test_one_without_an_owner_is_just_being_made_or_somebody_elses(note: str | N
 def test_no_link_is_followed(temporary: Path) -> None:
     precious = temporary / "precious"
     precious.mkdir()
-    (precious / "owner").write_text(DEAD)
+    (precious / NOTE).write_text(DEAD)
     (temporary / "holdfast-services-link").symlink_to(precious)
     folder = left()
     (folder / "link").symlink_to(precious)
     assert owned_folder.sweep() == [f"folder {folder}: removed, 0 processes ended."]
-    assert (precious / "owner").exists()
+    assert (precious / NOTE).exists()
 
 
 def test_what_carries_one_as_its_label_ends_with_it(temporary: Path) -> None:
@@ -76,7 +78,15 @@ def test_what_carries_one_as_its_label_ends_with_it(temporary: Path) -> None:
         [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"], folder, temporary / "log"
     )
     while not child.lines():
-        pass
+        assert not child.ended
+        wait_for([child], 1)
     assert owned_folder.sweep() == [f"folder {folder}: removed, 1 process ended."]
     assert child.end() == -9
     child.close()
+
+
+def test_what_cannot_be_removed_whole_is_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = left()
+    removal = f"folder {folder}: cannot be removed whole, 0 processes ended."
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: (folder / NOTE).unlink())
+    assert [owned_folder.sweep(), owned_folder.sweep()] == [[removal]] * 2
