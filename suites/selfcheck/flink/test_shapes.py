@@ -154,8 +154,9 @@ def test_a_task_that_has_finished_takes_part_in_no_checkpoint() -> None:
     master.ended.update({0: 300})
     master.positions[1] = {1: 7}
     [completed] = master.events(Line(t=0.0, c=COORDINATOR, m=f"Completed checkpoint 1 for job {JOB} (1 bytes)."))
-    assert isinstance(completed, events.CheckpointCompleted)
-    assert completed.positions == (300, 7)
+    assert isinstance(completed, Dated)
+    assert isinstance(completed.event, events.CheckpointCompleted)
+    assert completed.event.positions == (300, 7)
 
 
 def test_an_attempt_whose_tasks_were_never_to_run_has_not_started() -> None:

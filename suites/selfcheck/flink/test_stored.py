@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast.fixtures.systems.flink.job_log import Dated
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.fixtures.systems.flink.master_log import MasterLog
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
@@ -32,7 +33,8 @@ def completed(*before: tuple[str, str]) -> tuple[MasterLog, SavepointCompleted]:
         (COORDINATOR, f"Completed checkpoint 4 for job {JOB} (7739 bytes, checkpointDuration=1525 ms)."),
     )
     events = [event for c, m in lines for event in master.events(Line(t=0.0, c=c, m=m))]
-    [found] = [event for event in events if isinstance(event, SavepointCompleted)]
+    shown = [event.event for event in events if isinstance(event, Dated)]
+    [found] = [event for event in shown if isinstance(event, SavepointCompleted)]
     return master, found
 
 
