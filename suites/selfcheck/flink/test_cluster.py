@@ -9,12 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from holdfast.fixtures.services.ports import LOOPBACK
 from holdfast.fixtures.systems.flink import cluster
 from holdfast.fixtures.systems.flink.cluster import MASTER, Cluster, FlinkProcess
-from holdfast.fixtures.systems.flink.place import Door, Life, Place, Relay
-from holdfast.harness.adapter.child import Child
-from holdfast.harness.model.target import Target
+from holdfast.fixtures.systems.flink.place import Place, ThisMachine
 
 SCRIPT = """
 import json, sys, time
@@ -29,8 +26,8 @@ time.sleep(0 if errors else 60)
 TAKEN = "o.RuntimeException: no start\n\tat o.Main\nCaused by: o.BindException: Address in use\n\tat o.Channel"
 
 
-class Here:
-    """Place: this machine, where a program of ours is the Java machine."""
+class Here(ThisMachine):
+    """Where a program of ours is the Java machine."""
 
     archives = False
 
@@ -43,17 +40,6 @@ class Here:
 
     def folder(self) -> Path:
         return self._folder
-
-    def host(self, process: str) -> str:
-        return LOOPBACK
-
-    def start(
-        self, name: str, command: Sequence[str], folder: Path, log: Path, environment: Mapping[str, str], port: int = 0
-    ) -> Life:
-        return Child(command, folder, log, environment)
-
-    def relay(self, doors: Mapping[Target, Door], beside: Sequence[Door], folder: Path) -> Relay:
-        raise AssertionError
 
 
 @pytest.fixture

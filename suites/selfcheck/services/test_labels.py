@@ -11,9 +11,7 @@ pytest.importorskip("docker")
 from docker.errors import APIError, NotFound
 
 from holdfast.fixtures.services import labels
-
-DEAD = f"{2**22 + 1}:5"
-"""No process can have this number."""
+from holdfast.suites.selfcheck.services.test_owned_folders import DEAD
 
 
 class Thing:
