@@ -88,14 +88,18 @@ SLOW_WHILE_ALIGNING = containers(slow(LATE_CHANNELS[0], 700, 4_000), executor(WO
 BETWEEN_BARRIER_AND_COMPLETION = containers(
     kill(COORDINATOR, after_checkpoint=2, gate=gate("publish-metadata", COORDINATOR)), workload=SHORT
 )
+ROWS_IN_EACH = {f"{CHECKPOINTING}.min-pause": "500 ms"}
+"""A checkpoint that follows a late one at once covers no rows."""
 REPEATS = containers(
     executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
-    options={SINK_GUARANTEE: "at-least-once"},
+    options={SINK_GUARANTEE: "at-least-once", **ROWS_IN_EACH},
     workload=SHORT,
 )
 """The rows of the checkpoint are published, and the checkpoint is not complete: they come once more."""
 READ_BEYOND = containers(
-    executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")), workload=SHORT
+    executor(WORKERS[0], after_checkpoint=3, gate=gate("acknowledge", WORKERS[0], "sink")),
+    options=ROWS_IN_EACH,
+    workload=SHORT,
 )
 """More was read than the checkpoint covers that is restored: the next one is not complete."""
 TWO_ATTEMPTS = {f"{RESTART}.fixed-delay.attempts": "2", f"{RESTART}.fixed-delay.delay": "1 s"}

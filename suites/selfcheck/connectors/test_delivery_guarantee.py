@@ -33,7 +33,12 @@ FLUSHED = FaultSpec(
 
 
 def run(delivery: str, job: Job, tier: Tier, folder: Path) -> Run:
-    options = {"sink.delivery-guarantee": delivery, "execution.checkpointing.interval": "150 ms"}
+    checkpointing = "execution.checkpointing"
+    options = {
+        "sink.delivery-guarantee": delivery,
+        f"{checkpointing}.interval": "150 ms",
+        f"{checkpointing}.min-pause": "150 ms",  # A checkpoint that follows a late one at once covers no rows.
+    }
     killed = plan(FLUSHED, job=job, options=options, records={"records": 600})
     return counting_run(killed, ReferenceSystem(), tier, folder)
 

@@ -41,6 +41,7 @@ pytestmark = pytest.mark.tier("containers")
 COORDINATOR, WORKER, OTHER_WORKER = Target(Role.COORDINATOR), Target(Role.WORKER, 0), Target(Role.WORKER, 1)
 OPTIONS = {
     "execution.checkpointing.interval": "400 ms",
+    "execution.checkpointing.min-pause": "400 ms",
     "execution.checkpointing.timeout": "2 s",
     "execution.checkpointing.data-inline-threshold": "100 b",
     "restart-strategy.type": "fixed-delay",
@@ -48,6 +49,7 @@ OPTIONS = {
     "restart-strategy.fixed-delay.delay": "50 ms",
     "source.max-batch-records": "50",
 }
+"""A checkpoint that follows a late one at once covers no rows: a kill in front of its acknowledgement shows nothing."""
 UNREAD_RECORDS = 5_000
 """They arrive for nine seconds: a busy machine reaches a gate within a commit seconds after the second checkpoint."""
 Act = Callable[[], None]
