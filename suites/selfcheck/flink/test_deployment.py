@@ -25,7 +25,16 @@ from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.checkpoint import FailureReason
-from holdfast.harness.model.events import CheckpointAborted, DeclineReceived, StorageFailed, StorageListed
+from holdfast.harness.model.events import (
+    CheckpointAborted,
+    DeclineReceived,
+    Event,
+    RescaleAccepted,
+    RescaleRefused,
+    RescaleRequested,
+    StorageFailed,
+    StorageListed,
+)
 from holdfast.harness.model.plan import Bounds, FaultSpec
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.controls.absence import TargetAbsent
@@ -318,6 +327,30 @@ def test_metadata_that_found_no_room_failed_as_state_does(make: Make, ends: Ends
         job._note(CheckpointAborted(checkpoint=checkpoint, reason=FailureReason.FINALIZATION, attempt=0))
     failed = [event for event in job._recorder.nodes[HARNESS] if isinstance(event, StorageFailed)]
     assert [(event.checkpoint, event.operation, event.injected) for event in failed] == [(1, "publish-metadata", True)]
+
+
+@pytest.mark.parametrize(
+    ("rescale", "answer"), [(lambda *words: None, RescaleAccepted), (raising(Refused("no room")), RescaleRefused)]
+)
+def test_who_requires_a_parallelism_is_answered(
+    make: Make, rest: ScriptedRest, rescale: Callable[..., None], answer: type[Event]
+) -> None:
+    job = make()
+    rest.rescale = rescale  # type: ignore[attr-defined]
+    job.controls[JobControl].command("rescale", {"parallelism": 3})
+    job.stop(audit=False)
+    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
+    assert order[-2:] == [RescaleRequested, answer]
+    assert job._master.rescales is False, "the job is cancelled"
+
+
+def test_an_outage_answers_nobody(make: Make, rest: ScriptedRest) -> None:
+    job = make()
+    rest.rescale = raising(OSError("no leader"))  # type: ignore[attr-defined]
+    with pytest.raises(OSError, match="no leader"):
+        job.controls[JobControl].command("rescale", {"parallelism": 3})
+    job.stop(audit=False)
+    assert type(job._recorder.nodes["coordinator.0"][-1]) is RescaleRequested
 
 
 @pytest.fixture
