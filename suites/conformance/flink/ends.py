@@ -48,6 +48,7 @@ def _goes_on(behind: str = "savepoint_completed", **asked: int | str) -> FaultSp
 RESCALED = (
     flink(rescale(1, after_checkpoint=2)),
     flink(rescale(3, after_checkpoint=2), rescale(1, after_checkpoint=6)),
+    flink(rescale(3, after_checkpoint=2), rescale(1, after_checkpoint=2, at_event="job_switched")),
 )
 IMPOSSIBLE = (flink(rescale(129, after_checkpoint=2)), flink(rescale(0, after_checkpoint=2)))
 
@@ -210,7 +211,7 @@ CASES = with_needs(
         "RESCALE/counted-as-failure",
         "COORD/restored-not-latest",
         "COORD/ids-not-increasing",
-        method="A job under the adaptive scheduler is to become narrower, or wider and then narrower.",
+        method="A job under the adaptive scheduler is to become narrower, or wider and then narrower, or that at once.",
         runs=len(RESCALED),
         windows=(Window.RESCALED, Window.RESTORED_STATE),
     ),
