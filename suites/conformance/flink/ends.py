@@ -211,7 +211,7 @@ CASES = with_needs(
         "RESCALE/counted-as-failure",
         "COORD/restored-not-latest",
         "COORD/ids-not-increasing",
-        method="A job under the adaptive scheduler is to become narrower, or wider and then narrower, or that at once.",
+        method="A job under the adaptive scheduler is to become narrower, or wider, and then or meanwhile narrower.",
         runs=len(RESCALED),
         windows=(Window.RESCALED, Window.RESTORED_STATE),
     ),

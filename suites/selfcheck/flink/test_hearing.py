@@ -14,7 +14,14 @@ from holdfast.fixtures.systems.flink.hearing import Hearing
 from holdfast.fixtures.systems.flink.lives import Lives
 from holdfast.fixtures.systems.flink.log import Line
 from holdfast.harness.adapter.recorder import Recorder
-from holdfast.harness.model.events import AttemptStarted, CheckpointTriggered, Event, RescaleAccepted, RescaleRefused
+from holdfast.harness.model.events import (
+    AttemptStarted,
+    CheckpointTriggered,
+    Event,
+    RescaleAccepted,
+    RescaleRefused,
+    RescaleRequested,
+)
 from holdfast.harness.model.evidence import Evidence
 from holdfast.suites.selfcheck.flink.test_logs import COORDINATOR, GRAPH, JOB, TASKS, TRIGGERED, a_master
 
@@ -89,7 +96,7 @@ def test_an_attempt_is_behind_an_answer_if_it_follows_it_or_must(
     width: int, decided_ms: float, scheduled_ms: float, *, behind: bool
 ) -> None:
     heard = Heard()
-    heard.logs.answered(RescaleAccepted(parallelism=REQUIRED, attempt=1))
+    heard.logs.hold(RescaleAccepted(parallelism=REQUIRED, attempt=1))
     heard.attempt(width, decided_ms, scheduled_ms)
     heard.write(BEHIND_MS, COORDINATOR, TRIGGERED)
     order = heard.order(AttemptStarted, RescaleAccepted, CheckpointTriggered)
@@ -99,7 +106,7 @@ def test_an_attempt_is_behind_an_answer_if_it_follows_it_or_must(
 
 def test_of_two_attempts_that_are_behind_an_answer_neither_is_taken_for_an_earlier_one() -> None:
     heard = Heard()
-    heard.logs.answered(RescaleAccepted(parallelism=REQUIRED, attempt=1))
+    heard.logs.hold(RescaleAccepted(parallelism=REQUIRED, attempt=1))
     heard.attempt(FORMER, BEFORE_MS, BEHIND_MS)
     heard.attempt(FORMER, BEHIND_MS, BEHIND_MS)
     heard.write(BEHIND_MS, COORDINATOR, TRIGGERED)
@@ -111,7 +118,7 @@ def test_an_answer_waits_for_what_was_logged_before_it_and_for_nothing_else() ->
     heard = Heard()
     heard.attempt(FORMER, BEFORE_MS, BEFORE_MS)
     heard.logs.hear()
-    heard.logs.answered(RescaleRefused(parallelism=REQUIRED, reason="no room", attempt=1))
+    heard.logs.hold(RescaleRefused(parallelism=REQUIRED, reason="no room", attempt=1))
     heard.write(BEFORE_MS, COORDINATOR, TRIGGERED)
     assert heard.order(RescaleRefused, CheckpointTriggered) == [CheckpointTriggered]
     heard.logs.settle()
@@ -121,10 +128,37 @@ def test_an_answer_waits_for_what_was_logged_before_it_and_for_nothing_else() ->
 
 def test_an_answer_is_of_who_gave_it_at_the_time_when_it_did() -> None:
     heard = Heard()
-    heard.logs.answered(RescaleAccepted(parallelism=REQUIRED, attempt=1))
+    heard.logs.hold(RescaleAccepted(parallelism=REQUIRED, attempt=1))
     heard.lives._numbers = dict.fromkeys(heard.lives._hosts, 1)
-    heard.logs.answered(RescaleAccepted(parallelism=FORMER, attempt=1))
+    heard.logs.settle()
     [accepted] = [event for event in heard.recorder.nodes[NODE] if isinstance(event, RescaleAccepted)]
-    assert accepted.parallelism == REQUIRED
     assert accepted.time_ns == heard.recorder.since_start_ns(NOW_NS)
     assert accepted.evidence is Evidence.BOUNDARY
+
+
+def request(heard: Heard, parallelism: int) -> None:
+    heard.logs.hold(RescaleRequested(parallelism=parallelism, attempt=1))
+    heard.logs.hold(RescaleAccepted(parallelism=parallelism, attempt=1))
+
+
+def test_a_request_is_behind_the_answer_to_the_one_before() -> None:
+    heard = Heard()
+    request(heard, FORMER)
+    heard.write(BEFORE_MS, COORDINATOR, TRIGGERED)
+    heard.logs.hear()
+    request(heard, REQUIRED)
+    heard.attempt(REQUIRED, BEHIND_MS, BEHIND_MS)
+    heard.write(BEHIND_MS, COORDINATOR, TRIGGERED)
+    answers = [RescaleRequested, RescaleAccepted]
+    assert heard.order(*answers, AttemptStarted) == [*answers, *answers, AttemptStarted]
+
+
+def test_an_attempt_follows_one_answer_and_waits_for_no_other() -> None:
+    """The first of three requests was taken up, and then its attempt was decided."""
+    heard = Heard()
+    for parallelism in (FORMER, REQUIRED, 2):
+        request(heard, parallelism)
+    heard.attempt(FORMER, BEFORE_MS, BEHIND_MS)
+    heard.write(BEHIND_MS, COORDINATOR, TRIGGERED)
+    answers = [RescaleRequested, RescaleAccepted]
+    assert heard.order(*answers, AttemptStarted) == [*answers, AttemptStarted, *answers, *answers]

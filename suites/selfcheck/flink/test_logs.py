@@ -498,3 +498,15 @@ def test_a_record_has_its_place_in_its_channel() -> None:
     assert sent.position == processed.position == 17
     assert isinstance(emitted, events.SourceEmitted)
     assert (emitted.partition, emitted.next_offset) == (1, 301)
+
+
+def test_an_attempt_that_found_too_few_slots_keeps_the_next_one_from_nothing() -> None:
+    """It was scheduled, and nothing is logged of its tasks when it is given up."""
+    master = a_master()
+    decided = ("o.AdaptiveScheduler", "Transition from state WaitingForResources to CreatingExecutionGraph.")
+    began, *scheduled = BEGUN[1:4]
+    more = (GRAPH, scheduled[1][1].replace("(1/2)", "(2/2)"))
+    heard([decided, began, *scheduled, more], master)
+    *_, switched = heard([decided, *BEGUN[1:]], master)
+    assert isinstance(switched, events.JobSwitched)
+    assert switched.status is JobStatus.RUNNING
