@@ -56,12 +56,22 @@ class ScriptedRest:
         self.savepoints.append(target)
 
 
-class SilentLog:
+class ScriptedLog:
+    """The log of a process.
+
+    Attributes:
+        written: lines that nobody has read yet.
+    """
+
+    def __init__(self) -> None:
+        self.written: list[Line] = []
+
     def skip(self) -> None:
         pass
 
     def lines(self) -> Iterator[Line]:
-        yield from ()
+        while self.written:
+            yield self.written.pop(0)
 
 
 class Life:
@@ -78,7 +88,7 @@ class Life:
 
 def cluster(rest: ScriptedRest) -> Cluster:
     """One with a JobManager alone."""
-    process = SimpleNamespace(name=MASTER, life=Life(), log=SilentLog(), alive=True)
+    process = SimpleNamespace(name=MASTER, life=Life(), log=ScriptedLog(), alive=True)
     return cast(
         "Cluster", SimpleNamespace(rest=rest, jar="jar", links=None, recovers=False, processes={MASTER: process})
     )

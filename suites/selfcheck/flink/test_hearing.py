@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import cast
 
@@ -23,6 +22,7 @@ from holdfast.harness.model.events import (
     RescaleRequested,
 )
 from holdfast.harness.model.evidence import Evidence
+from holdfast.suites.selfcheck.flink.scripted import ScriptedLog
 from holdfast.suites.selfcheck.flink.test_logs import COORDINATOR, GRAPH, JOB, TASKS, TRIGGERED, a_master
 
 SCHEDULER = "org.apache.flink.runtime.scheduler.adaptive.AdaptiveScheduler"
@@ -39,18 +39,6 @@ NOW_NS, SINCE_1970_NS = 10**17, (1_795_660_711_696 + 500) * 10**6
 def clocks_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks = SimpleNamespace(time_ns=lambda: SINCE_1970_NS, monotonic_ns=lambda: NOW_NS)
     monkeypatch.setattr(hearing, "time", clocks)
-
-
-class ScriptedLog:
-    def __init__(self) -> None:
-        self.written: list[Line] = []
-
-    def skip(self) -> None:
-        pass
-
-    def lines(self) -> Iterator[Line]:
-        while self.written:
-            yield self.written.pop(0)
 
 
 class Heard:

@@ -21,6 +21,7 @@ from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.harness.adapter.recorder import Recorder
 from holdfast.harness.model.events import JobSwitched
 from holdfast.harness.model.target import COORDINATOR, Role, Target
+from holdfast.suites.selfcheck.flink.scripted import ScriptedLog
 
 WORKER = Target(Role.WORKER, 0)
 JOB = "0" * 32
@@ -89,8 +90,7 @@ def test_a_stop_between_two_looks_at_the_clocks_moves_no_event(monkeypatch: pyte
 
     clocks = SimpleNamespace(time_ns=time_ns, monotonic_ns=lambda: began_ns + late_ns)
     monkeypatch.setattr(hearing, "time", clocks)
-    read: list[Line] = []
-    log = SimpleNamespace(skip=lambda: None, lines=lambda: [read.pop(0) for _ in read[:]])
+    log = ScriptedLog()
     process = SimpleNamespace(name=MASTER, log=log, life=Machine())
     cluster = cast("Cluster", SimpleNamespace(processes={MASTER: process}))
     recorder = Recorder()
@@ -100,7 +100,7 @@ def test_a_stop_between_two_looks_at_the_clocks_moves_no_event(monkeypatch: pyte
     logs.follow(MasterLog(JOB, StoredCheckpoints(Path("/nowhere"), Path("/savepoints"), JOB)), made)
     restarting = f"Job r1 ({JOB}) switched from state RUNNING to RESTARTING."
     for after_ms in (0, 7):
-        read.append(Line(t=(10**18 + began_ns) / 1e6 + after_ms, c="o.ExecutionGraph", m=restarting))
+        log.written.append(Line(t=(10**18 + began_ns) / 1e6 + after_ms, c="o.ExecutionGraph", m=restarting))
         logs.hear()
         late_ns += 10**9
     first, second = (event for event in recorder.nodes["coordinator.0"] if isinstance(event, JobSwitched))
