@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -227,7 +228,13 @@ def test_it_looks_in_a_process_of_its_own(tmp_path: Path, output: Path) -> None:
     assert [event.sequence for event in recorder.nodes[READER]] == [0, 1, 2]
 
 
-def test_what_ends_the_process_ends_the_run_in_one_sentence(tmp_path: Path, output: Path) -> None:
+STARTED = "an interpreter that aborts at its exit"
+
+
+def test_what_ends_the_process_ends_the_run_in_one_sentence(
+    tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _aborts_at_exit(tmp_path / "imported", monkeypatch)
     folder = tmp_path / "run"
     folder.mkdir()
     part = output / "batch-000000" / "part-0.parquet"
@@ -240,8 +247,21 @@ def test_what_ends_the_process_ends_the_run_in_one_sentence(tmp_path: Path, outp
         committed.finish()
         expected = "the output has no column 'partition', only place: write it, too."
         assert committed.problem == f"the committed reader ended: batch-000000: {expected}"
+        assert (folder / "reader.log").read_text().startswith(STARTED)
     finally:
         committed.close()
+
+
+def _aborts_at_exit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every interpreter that exits in the ordinary way abort there, as threads of Arrow make it now and then."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import atexit, os, sys\n"
+        f"print({STARTED!r}, file=sys.stderr, flush=True)\n"
+        "atexit.register(os.abort)\n"
+        "atexit.register(print, 'terminate called', file=sys.stderr, flush=True)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 OVERWRITTEN = FilesOutput(commit=Commit.OVERWRITE_PER_BATCH)
