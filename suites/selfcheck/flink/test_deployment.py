@@ -344,9 +344,21 @@ def test_who_requires_a_parallelism_is_answered(
     assert job._master.rescales is False, "the job is cancelled"
 
 
-def test_an_outage_answers_nobody(make: Make, rest: ScriptedRest) -> None:
+def test_a_response_that_is_lost_is_not_the_request(make: Make, rest: ScriptedRest) -> None:
+    job = make()
+    rest.rescale = raising(OSError("reset"))  # type: ignore[attr-defined]
+    rest.required = lambda job: {3}  # type: ignore[attr-defined]
+    job.controls[JobControl].command("rescale", {"parallelism": 3})
+    job.stop(audit=False)
+    order = [type(event) for event in job._recorder.nodes["coordinator.0"]]
+    assert order[-2:] == [RescaleRequested, RescaleAccepted]
+
+
+@pytest.mark.parametrize("required", [{2}, {2, 3}, None])
+def test_an_outage_answers_nobody(make: Make, rest: ScriptedRest, required: set[int] | None) -> None:
     job = make()
     rest.rescale = raising(OSError("no leader"))  # type: ignore[attr-defined]
+    rest.required = raising(OSError("dead")) if required is None else lambda job: required  # type: ignore[attr-defined]
     with pytest.raises(OSError, match="no leader"):
         job.controls[JobControl].command("rescale", {"parallelism": 3})
     job.stop(audit=False)

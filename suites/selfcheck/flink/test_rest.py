@@ -101,6 +101,19 @@ def test_an_answer_without_a_job_is_no_submission(master: Scripted) -> None:
     assert not isinstance(raised.value, Refused)
 
 
+def test_what_is_required_of_a_job_is_read_back(master: Scripted) -> None:
+    bounds = '{"parallelism":{"lowerBound":1,"upperBound":%d}}'
+    master.body = f'{{"a":{bounds % 2},"b":{bounds % 3},"c":{bounds % 2}}}'.encode()
+    assert master.rest.required("0a") == {2, 3}
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"a":{}}', b'{"a":[]}', b'{"a":{"parallelism":{"upperBound":"many"}}}'])
+def test_an_answer_without_bounds_requires_nothing(master: Scripted, body: bytes) -> None:
+    master.body = body
+    with pytest.raises(OSError, match="names no bounds"):
+        master.rest.required("0a")
+
+
 @pytest.mark.parametrize(("code", "body", "length"), [(200, b'{"state', 100), (200, b'{"state', -1), (500, b"x", 100)])
 def test_an_answer_that_is_cut_off_is_an_outage(master: Scripted, code: int, body: bytes, length: int) -> None:
     master.code, master.body, master.length = code, body, length
