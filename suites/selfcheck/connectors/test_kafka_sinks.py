@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,17 +99,15 @@ def rows(first: int, count: int) -> bytes:
     return encode_rows([IdentityColumns(np.zeros(count, dtype=np.int64), np.arange(first, first + count))])
 
 
-def seen(output: PolledTopic) -> list[tuple[str, int]]:
-    """Names and lengths of the units that became visible."""
-    return [(event.name, event.records) for event in poll_until(output, 1) if isinstance(event, RowsVisible)]
+def seen(output: PolledTopic, units: int = 1) -> list[tuple[str, int]]:
+    """Names and lengths of the units that became visible, when there are so many."""
+    return [(event.name, event.records) for event in poll_until(output, units) if isinstance(event, RowsVisible)]
 
 
 def poll_until(output: PolledTopic, events: int) -> list[Event]:
-    found: list[Event] = []
-    for _ in range(200):
+    found, deadline_s = output.poll(), time.monotonic() + LIMIT_S
+    while len(found) < events and time.monotonic() < deadline_s:
         found += output.poll()
-        if len(found) >= events:
-            return found
     return found
 
 
@@ -145,7 +144,7 @@ def test_a_later_attempt_commits_what_is_missing_and_nothing_twice(connectors: C
     assert second.commit(SINK, 2, f"{SINK}-1-1") is True
     assert second.commit(SINK, 2, f"{SINK}-1-2") is False
     assert second.commit(SINK, 2, f"{SINK}-1-2") is True
-    names = [name for name, _ in seen(output_of(connectors, tmp_path))]
+    names = [name for name, _ in seen(output_of(connectors, tmp_path), 2)]
     assert names == [f"{SINK}-1-1", f"{SINK}-1-2"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +9,7 @@ import pytest
 
 from holdfast.fixtures.host.installed_spark import quick_java
 from holdfast.harness.engine.site.spark_session import judging_session
+from holdfast.suites.selfcheck.dropped_sockets import collect_sockets
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,18 +26,10 @@ SETTINGS = {
 def spark() -> Iterator[SparkSession]:
     with judging_session("local[2]", {"spark.driver.extraJavaOptions": quick_java(), **SETTINGS}) as session:
         yield session
-    _collect_sockets()
+    collect_sockets()
 
 
 @pytest.fixture(autouse=True)
 def no_socket_is_left_to_others() -> Iterator[None]:
     yield
-    _collect_sockets()
-
-
-def _collect_sockets() -> None:
-    """PySpark drops the sockets of its answers open. They are collected here, or it would be held against whatever test
-    is running when they are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
+    collect_sockets()

@@ -140,7 +140,7 @@ def test_a_wrong_counter_is_found_out(
 
 
 _ELSEWHERE = """
-import sys
+import os, sys
 from importlib.abc import MetaPathFinder
 class Absent(MetaPathFinder):
     def find_spec(self, name, path, target=None):
@@ -151,7 +151,8 @@ import numpy, pyarrow
 from pyspark.cloudpickle import loads
 count, merge = loads(sys.stdin.buffer.read())
 partial = list(count([pyarrow.record_batch({"id": numpy.array([0])})]))
-print([merge(pyarrow.Table.from_batches([each])).to_pylist() for each in partial])
+print([merge(pyarrow.Table.from_batches([each])).to_pylist() for each in partial], flush=True)
+os._exit(0)  # Arrow's threads may abort an ordinary exit (apache/arrow#34314).
 """
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -25,6 +27,7 @@ ABSENT = missing_database()
 needs_database = pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
 PARENT = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
 NAME = "holdfast_test"
+LIMIT_S = 10.0
 
 
 @pytest.fixture
@@ -50,6 +53,42 @@ def family(session: Session) -> tuple[Family, int]:
     assert becomes(lambda: len(list(made._children())) == 1)
     [child] = made._children()
     return made, child
+
+
+SPAWNS = """
+import os, sys
+opened = (os.POSIX_SPAWN_OPEN, 5, sys.argv[1], os.O_RDONLY, 0)
+child = os.posix_spawn(sys.executable, ["python", "-c", "import time; time.sleep(600)"], {}, file_actions=[opened])
+os.waitpid(child, 0)
+"""
+
+
+def test_one_that_is_starting_a_child_stands_still_too(session: Session, tmp_path: Path) -> None:
+    """It waits in `vfork`, uninterruptibly, until its child has what it opens."""
+    os.mkfifo(fifo := tmp_path / "fifo")
+    made = Family(session, "family", [sys.executable, "-c", SPAWNS, str(fifo)])
+    made.start()
+    assert becomes(lambda: [state(child) for child in made._children()] == ["S"])
+    pause = Thread(target=made.pause)
+    pause.start()
+    try:
+        assert becomes(lambda: stop_pending(made.pid))
+        with os.fdopen(os.open(fifo, os.O_RDWR)):
+            pause.join(LIMIT_S)
+        assert (state(made.pid), *map(state, made._children())) == ("T", "T")
+    finally:
+        os.killpg(made.pid, signal.SIGKILL)
+        pause.join()
+
+
+def stop_pending(pid: int) -> bool:
+    """Whether a signal to stop has reached a process that does not follow it yet."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return any(
+        int(line.partition(":")[2], 16) >> (signal.SIGSTOP - 1) & 1
+        for line in status.splitlines()
+        if line.startswith(("SigPnd", "ShdPnd"))
+    )
 
 
 def state(pid: int) -> str:
@@ -85,7 +124,7 @@ def test_what_was_committed_outlives_a_kill(server: DatabaseProcess) -> None:
             connection.execute("SELECT 1")
     alive = server.alive
     server.up()
-    assert (alive, server.alive) == (False, True)
+    assert (alive, becomes(lambda: server.alive)) == (False, True)
     with psycopg.connect(server.url(NAME, direct=True)) as connection:
         assert connection.execute("SELECT number FROM kept").fetchall() == [(7,)]
 

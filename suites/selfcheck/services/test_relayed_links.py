@@ -14,7 +14,7 @@ from holdfast.fixtures.services.processes.relayed_links import RelayedLinks
 from holdfast.fixtures.services.processes.session import Session
 from holdfast.harness.adapter.network.sockets import Address
 from holdfast.harness.spi.controls.link import BACKWARD, FORWARD
-from holdfast.suites.selfcheck.services.listener import answers, listening
+from holdfast.suites.selfcheck.services.listener import answers, becomes, listening
 
 pytestmark = pytest.mark.tier("process")
 LINK, OTHER = "kafka", "object-store"
@@ -46,6 +46,11 @@ def echo(stream: socket.socket, data: bytes) -> float:
         taken += chunk
     assert taken == data
     return time.monotonic() - start
+
+
+def quick(stream: socket.socket, data: bytes, limit_s: float) -> bool:
+    """Whether it comes back so soon. An impaired link delays every echo; a busy machine does not delay all for long."""
+    return becomes(lambda: echo(stream, data) < limit_s)
 
 
 def silent(stream: socket.socket, limit_s: float) -> bool:
@@ -88,13 +93,12 @@ def test_each_fault_of_a_kind_is_undone_on_its_own(links: RelayedLinks, stream: 
 
 
 def test_a_slow_link_delays_each_way(links: RelayedLinks, stream: socket.socket) -> None:
-    quick_s = echo(stream, b"ping")
+    assert quick(stream, b"ping", 0.3)
     links.slow(LINK, 150)
-    slow_s = echo(stream, b"ping")
-    assert slow_s >= 0.3 > quick_s
+    assert echo(stream, b"ping") >= 0.3
     links.restore(LINK, SLOW, "150")
     assert links.whole(LINK)
-    assert echo(stream, b"ping") < 0.3
+    assert quick(stream, b"ping", 0.3)
 
 
 def test_a_limit_is_kept_each_way_and_nothing_is_lost(links: RelayedLinks, stream: socket.socket) -> None:
@@ -102,7 +106,7 @@ def test_a_limit_is_kept_each_way_and_nothing_is_lost(links: RelayedLinks, strea
     links.limit(LINK, 100)
     assert echo(stream, data) >= 0.9 * len(data) / 100_000
     links.restore(LINK, LIMIT, "100")
-    assert echo(stream, data) < 0.9 * len(data) / 100_000
+    assert quick(stream, data, 0.9 * len(data) / 100_000)
 
 
 def test_a_black_hole_swallows_and_its_undo_closes(links: RelayedLinks, stream: socket.socket) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.harness.spi.service import Site
+from holdfast.suites.selfcheck.services.listener import becomes
 from holdfast.suites.selfcheck.soon import ends_within
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def test_a_container_that_never_serves() -> None:
     with closing(Session({})) as session:
         container = Container(session, "mute", "spark", command=["sh", "-c", "echo only this; sleep infinity"])
         container.start()
+        assert becomes(lambda: container.log() != "")
         with pytest.raises(OSError, match="container mute does not serve after 1 s; its log ends with: only this"):
             container.wait_until(lambda: False, limit_s=1)
 

@@ -33,7 +33,10 @@ PLAN = Plan(
     system="spark",
     job=FORWARD,
     workload=WorkloadSpec("synthetic", {"records": 600, "preloaded_percent": 20, "records_per_second": 120}),
-    faults=(FaultSpec("replay", Target(Role.COORDINATOR), Schedule(after_checkpoint=2)),),
+    # In the second micro-batch: nothing arrives until the query runs again, so there is input in what is repeated.
+    faults=(
+        FaultSpec("replay", Target(Role.COORDINATOR), Schedule(after_checkpoint=1, at_event="checkpoint_triggered")),
+    ),
     bounds=Bounds(safety_ms=90_000, liveness_ms=90_000, settle_ms=500),
 )
 

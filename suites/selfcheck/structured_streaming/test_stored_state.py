@@ -29,6 +29,7 @@ from holdfast.harness.model.job import Contract
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.state_fold import MODULUS, StateFold
 from holdfast.harness.oracles.shared.windows import open_since, window_sums
+from holdfast.suites.selfcheck.dropped_sockets import collect_sockets
 from holdfast.suites.selfcheck.structured_streaming.own import windowed
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ STORES = {
 def spark() -> Iterator[SparkSession]:
     with judging_session("local[2]", {"spark.driver.extraJavaOptions": quick_java()}) as session:
         yield session
+    collect_sockets()
+
+
+@pytest.fixture(autouse=True)
+def no_socket_is_left_to_others() -> Iterator[None]:
+    yield
+    collect_sockets()
 
 
 @pytest.fixture(scope="module")
