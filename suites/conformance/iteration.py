@@ -42,15 +42,15 @@ LAP, WAY_IN = (
 )
 
 
-def _crashed(options: Options, late: Target = LAP, delay_ms: int = 60) -> Plan:
-    """A part of the loop is slow, so that checkpoints find something in it, on a busy machine too if it is slow enough;
-    then a worker is killed."""
+def _crashed(options: Options, late: Target = LAP, delay_ms: int = 60, records: int = 240) -> Plan:
+    """A part of the loop is slow, so that checkpoints find something in it, on a busy machine too if it is slow enough,
+    for long enough; then a worker is killed."""
     return plan(
-        slow(late, delay_ms, 2_000),
+        slow(late, delay_ms, max(2_000, records * 5)),
         kill(WORKERS[0], after_checkpoint=2),
         job=ITERATION,
         options=FORCED | options,
-        records={"records": 240},
+        records={"records": records},
     )
 
 
@@ -107,7 +107,7 @@ CASES = with_needs(
         method="The same loop and the same kill, under a claim of exactly-once.",
         passes="Records are missing from the output.",
         decides=(),
-        plan=replace(_crashed({}, delay_ms=200), system="reference+claims-exactly-once"),
+        plan=replace(_crashed({}, delay_ms=200, records=1_200), system="reference+claims-exactly-once"),
         expected=Outcome.FAIL,
         refutes=frozenset({"EXACT/input-missing"}),
         tiers=EVERYWHERE,

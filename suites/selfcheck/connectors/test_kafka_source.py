@@ -99,7 +99,8 @@ def test_nothing_is_committed_to_a_group(connectors: Connectors) -> None:
     first = log_of(connectors)
     read_some(first, 1, 0, 25)
     assert log_of(connectors).read(1, 0, 1)[0] == 0
-    groups = AdminClient({"bootstrap.servers": connectors.kafka_bootstrap}).list_consumer_groups().result()
+    admin = AdminClient({"bootstrap.servers": connectors.kafka_bootstrap})  # Its answers die with it.
+    groups = admin.list_consumer_groups().result(LIMIT_S)
     assert connectors.input_topic not in {group.group_id for group in groups.valid}
 
 

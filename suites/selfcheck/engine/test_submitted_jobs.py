@@ -14,6 +14,7 @@ from holdfast.harness.model.edited_job import ADDED
 from holdfast.harness.model.events import TaskStarted
 from holdfast.harness.oracles.shared.submissions import Submissions
 from holdfast.suites.conformance.plans import CHECKPOINTING, plan
+from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 RETAIN = {f"{CHECKPOINTING}.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION"}
@@ -32,8 +33,8 @@ def test_an_edited_program_is_that_of_one_job(
         command("submit", next_edit, after_checkpoint=20, at_event=LEFT),
         options=RETAIN,
     )
-    # What they come to is not judged: oracles know the subtasks of the plan's own program.
-    unjudged = replace(registry.toolbox(), oracles=())
+    # What they come to is not judged: oracles know the subtasks of the plan's own program. A run counts if it landed.
+    unjudged = replace(registry.toolbox(), oracles=(ScriptedOracle("ALL"),))
     run = counting_run(thrice, registry.system("reference"), tier, tmp_path, tools=unjudged)
     assert all(run.history.end.faults_landed), run.reason
     job_of = Submissions(run.history).of

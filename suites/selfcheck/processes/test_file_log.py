@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from holdfast.fixtures.reference.drivers.processes import file_log
 from holdfast.fixtures.reference.drivers.processes.file_log import FileLog, LogFeeder, write_log
 from holdfast.harness.adapter.arrival import arrived
 from holdfast.harness.model.records import InputLog, Partition
@@ -45,17 +47,21 @@ def test_feeding_shows_at_once_to_who_has_it_mapped(tmp_path: Path, inputs: Inpu
     assert [len(column) for column in log.read(0, 45, 3)[1:]] == [3, 3]
 
 
-def test_records_arrive_by_the_clock_and_never_go_back(tmp_path: Path, inputs: InputLog) -> None:
+def test_records_arrive_by_the_clock_and_never_go_back(
+    tmp_path: Path, inputs: InputLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = 10**13
+    monkeypatch.setattr(file_log, "time", SimpleNamespace(monotonic_ns=lambda: now_ns))
     write_log(tmp_path, inputs)
     log = FileLog(tmp_path)
-    feeder = LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns() - 80_000_000)
+    feeder = LogFeeder(tmp_path, inputs.partitions, now_ns - 80_000_000)
     feeder.advance()
-    assert log.end_offset(0) >= 70
+    assert log.end_offset(0) == 70
     feeder.feed(0, 25)
     feeder.advance()
-    assert log.end_offset(0) >= 95
+    assert log.end_offset(0) == 95
     assert not feeder.exhausted
-    LogFeeder(tmp_path, inputs.partitions, time.monotonic_ns() - 10**12).advance()
+    LogFeeder(tmp_path, inputs.partitions, now_ns - 10**12).advance()
     assert feeder.exhausted
 
 

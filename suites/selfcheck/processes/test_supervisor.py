@@ -158,10 +158,10 @@ def test_a_message_can_be_forged(supervisor: Supervisor) -> None:
 def test_a_refused_order_says_why_and_one_to_a_paused_process_fails(
     supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
     launch(supervisor)
     with pytest.raises(OSError, match="nonsense cannot be forged"):
         supervisor.order(WORKER, ForgeMessage(1, "nonsense", {}))
+    monkeypatch.setattr(module, "ORDER_LIMIT_S", 0.05)
     supervisor.pause(WORKER)
     with pytest.raises(OSError, match="worker-0 did not answer"):
         supervisor.order(WORKER, ForgeMessage(2, "acknowledge", {}))

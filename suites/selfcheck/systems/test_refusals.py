@@ -30,6 +30,7 @@ def say(**message):
     print(json.dumps(message), flush=True)
 """
 READY = PREAMBLE + "say(type='ready', version=1, positions=[0, 0])\nrecords = json.loads(sys.stdin.readline())\n"
+PUBLISH = "\nos.replace('new', 'table.json')\n"
 LISTEN = "\nsys.stdin.read()\n"
 
 
@@ -125,12 +126,11 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
             "S/state/table.json is no table of rows: Expected `int`, got `float` - at `$.rows[0][1]`.",
         ),
         (
-            READY + "pathlib.Path('table.json').write_text('{\"a\": ' * 100_000); sys.exit('no depth')",
+            READY + "pathlib.Path('new').write_text('{\"a\": ' * 100_000)" + PUBLISH + LISTEN,
             "S/state/table.json is no table of rows: maximum recursion depth exceeded",
         ),
         (
-            READY
-            + "pathlib.Path('table.json').write_bytes(b'{\"rows\": [[\"\\xff\", 2, [1, 1], 7]]}'); sys.exit('torn')",
+            READY + "pathlib.Path('new').write_bytes(b'{\"rows\": [[\"\\xff\", 2, [1, 1], 7]]}')" + PUBLISH + LISTEN,
             "S/state/table.json is no table of rows: ",
         ),
         (
