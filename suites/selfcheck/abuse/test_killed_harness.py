@@ -11,6 +11,9 @@ import pytest
 from holdfast.fixtures.systems import programs
 from holdfast.harness.cli import execute
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
+from holdfast.suites.selfcheck.sweeping import sweeps
+
+pytestmark = sweeps
 
 
 def swept(out: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -22,6 +22,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.model.history import Manifest
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
+from holdfast.suites.selfcheck.sweeping import sweeps
 
 GONE = msgspec.json.encode(Owner(2**22 + 5, 1, OURS))
 MODULE = """
@@ -107,6 +108,7 @@ def test_with_permission_it_is_run(planted: Path, tmp_path: Path, capsys: pytest
     assert "PASS" in capsys.readouterr().out
 
 
+@sweeps
 @pytest.mark.parametrize("system", ["planted:renamed", "spark+planted.py"])
 def test_a_sweep_runs_and_removes_nothing_without_permission(
     system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -143,6 +145,7 @@ OWNERS = (
 )
 
 
+@sweeps
 @pytest.mark.parametrize("owner", OWNERS)
 def test_a_folder_without_a_record_of_ours_is_not_swept(
     owner: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -157,6 +160,7 @@ def test_a_folder_without_a_record_of_ours_is_not_swept(
     assert (part / "somebody's").read_text() == "work"
 
 
+@sweeps
 def test_a_folder_of_somebody_else_is_not_swept(tmp_path: Path) -> None:
     if os.geteuid():
         pytest.skip("only root can give a folder away")
@@ -167,6 +171,7 @@ def test_a_folder_of_somebody_else_is_not_swept(tmp_path: Path) -> None:
     assert part.exists()
 
 
+@sweeps
 def test_a_sweep_follows_no_link(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     work = precious / "work"
@@ -186,6 +191,7 @@ def test_a_sweep_follows_no_link(tmp_path: Path) -> None:
     assert (work / "processes.jsonl").read_text() == "not ours"
 
 
+@sweeps
 def test_an_owner_record_behind_a_link_is_none(tmp_path: Path) -> None:
     (tmp_path / "record").write_bytes(GONE)
     part = tmp_path / ".other.part"
@@ -195,6 +201,7 @@ def test_an_owner_record_behind_a_link_is_none(tmp_path: Path) -> None:
     assert part.exists()
 
 
+@sweeps
 @pytest.mark.parametrize("kind", ["pipe", "folder", "nothing"])
 def test_undos_that_are_no_file_are_swept_over(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     part = open_run_folder(tmp_path / "run", plan())

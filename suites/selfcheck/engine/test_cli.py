@@ -21,6 +21,7 @@ from holdfast.harness.engine.artefacts.stored_run import open_run_folder
 from holdfast.harness.engine.swarm.draw import draw_plan
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.verdict import Outcome, Verdict
+from holdfast.suites.selfcheck.sweeping import sweeps
 
 REFERENCE_PLAN = msgspec.structs.replace(draw_plan(3), faults=draw_plan(3).faults[:1])
 
@@ -184,6 +185,7 @@ def test_a_signal_writes_the_report_so_far(here: Path) -> None:
     assert not list(runs.rglob("*.part"))
 
 
+@sweeps
 def test_sweep_removes_what_a_killed_harness_left_and_nothing_else(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,7 @@ from holdfast.fixtures.services.processes.session import Session
 from holdfast.fixtures.services.provider import Provider
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import PROGRAM, answers, becomes
+from holdfast.suites.selfcheck.sweeping import sweeps
 
 pytestmark = pytest.mark.tier("process")
 OWNER = """
@@ -117,6 +118,7 @@ def test_a_closed_session_leaves_nothing_and_starts_nothing(port: int) -> None:
         process.start_again()
 
 
+@sweeps
 def test_what_a_killed_harness_left_is_found_and_swept(session: Session, port: int) -> None:
     living = server(session, port)
     living.start()
