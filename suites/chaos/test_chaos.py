@@ -17,7 +17,8 @@ REFERENCE, SPARK = "reference", "spark"
 BESIDE = ("chaos/fixed-delay", "chaos/zombie")
 BY_NIGHT = (
     "chaos/at-least-once", "chaos/commit-on", "chaos/fixed-delay", "chaos/group-offsets", "chaos/queues",
-    "chaos/slow-channel", "chaos/spark-file-sink", "chaos/spark-foreach-batch", "chaos/worked-example-aligned",
+    "chaos/slow-channel", "chaos/spark-file-sink", "chaos/spark-foreach-batch", "chaos/store-cut-off",
+    "chaos/worked-example-aligned",
 )  # fmt: skip
 """The longest, of which there are cases on other tiers, too."""
 beside_structured_streaming = pytest.mark.xdist_group("containers-of-structured-streaming")
