@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from threading import Timer
 
 import msgspec
 
+from holdfast.harness.adapter.process import Process
 from holdfast.suites.certify.check import Violation
 from holdfast.suites.certify.outside.telling import LENGTH_BYTES, Act, Command, Report, Setting, Told
 
 PATIENCE_S = 120.0
 """How long a victim may be silent."""
+_END_LIMIT_S = 10.0
 _COMMAND = [sys.executable, "-m", "holdfast.suites.certify.outside.victim"]
 
 
@@ -32,7 +37,11 @@ class Victims:
     """Processes that make one and the same thing, one after the other."""
 
     def __init__(self, setting: Setting) -> None:
-        self._process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # A session of its own, in which its forks are: one that hangs is ended with all that holds its output open.
+        self._process = subprocess.Popen(
+            _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        self._life = Process(self._process.pid)
         self._send(setting)
         self._hear("ready")
 
@@ -78,7 +87,7 @@ class Victims:
 
     def _hear(self, *events: str) -> Told:
         assert self._process.stdout is not None
-        silent = Timer(PATIENCE_S, self._process.kill)
+        silent = Timer(PATIENCE_S, self._kill)
         silent.start()
         try:
             line = self._process.stdout.readline()
@@ -90,13 +99,17 @@ class Victims:
         return told
 
     def close(self) -> None:
-        """End the process; a fork that waits reads the end of its input, and ends, too."""
+        """End the process; a fork that waits reads the end of its input, and ends, too. Whatever hangs is killed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._life.wait_end(_END_LIMIT_S)
+        self._kill()
+        self._process.wait()
+        self._life.close()
         self._process.stdout.close()
+
+    def _kill(self) -> None:
+        # It is reaped by `close` only, so its pid is that of its group and of nobody else.
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)

@@ -24,6 +24,7 @@ WRONG = "system:reference+source=holdfast.fixtures.mutants.sources.plugged:"
 SPLITS = {"records": 240, "partitions": 4}
 BUSY = {"records": 3_000, "records_per_second": 1_500, "partitions": 4}
 """There is always something to read, so a snapshot comes between two batches, and not behind the last one."""
+PROBE_LIMIT_S = 60.0
 ONCE = ("row-repeated", "input-missing")
 SUMS = ("row-wrong", "input-missing")
 WHOLE = {FAILOVER: "full"}
@@ -128,14 +129,19 @@ def why_not(factory: str, connected: Connected) -> str:
         ours = FEEDERS.get(described.feeder)
         feeder = ours(folder_of(uri)) if ours is not None else source.feeder()
         feeder.append(0, [(b"probe", 0)])
-        seen = _seen_elsewhere(factory, uri)
+        unseen = _unseen_elsewhere(factory, uri)
         feeder.close()
-    return "" if seen else "what one process writes another one does not read: its input lies in memory"
+    return unseen
 
 
-def _seen_elsewhere(factory: str, uri: str) -> bool:
-    """Whether another process finds something there, as those of a runtime must."""
+def _unseen_elsewhere(factory: str, uri: str) -> str:
+    """Why another process finds nothing there, as those of a runtime must; empty: it does."""
     path = os.pathsep.join(sys.path)  # What is loaded here is loaded there.
     environment = {**os.environ, "PYTHONPATH": path}  # noqa: TID251 - of a child
     command = [sys.executable, "-m", "holdfast.suites.certify.source.probe", factory, uri]
-    return subprocess.run(command, env=environment, check=False, capture_output=True).returncode == 0
+    nothing = subprocess.DEVNULL
+    try:
+        found = subprocess.run(command, env=environment, stdout=nothing, stderr=nothing, timeout=PROBE_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return f"another process that looks does not end within {PROBE_LIMIT_S:g} s"
+    return "what one process writes another one does not read: its input lies in memory" if found.returncode else ""

@@ -20,8 +20,10 @@ from holdfast.harness.model.target import COORDINATOR
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.model.window import Window
 from holdfast.suites.certify.connected import HERE
+from holdfast.suites.certify.source import under_faults
 from holdfast.suites.certify.source.under_faults import CASES, why_not
 from holdfast.suites.conformance.plans import WORKERS, plan
+from holdfast.suites.selfcheck.processes import hanging_sources
 from holdfast.suites.selfcheck.replaced_runs import counting_run
 
 FILES = "holdfast.fixtures.sources.files:FileSource"
@@ -92,6 +94,13 @@ def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
 def test_a_source_that_lies_in_memory_is_tried_in_no_runtime() -> None:
     assert why_not(MEMORY, HERE) == "what one process writes another one does not read: its input lies in memory"
     assert why_not(FILES, HERE) == ""
+
+
+def test_a_source_that_keeps_another_process_from_ending_ends_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    hanging = hanging_sources.__name__
+    assert why_not(f"{hanging}:LeavesAThread", HERE) == ""
+    monkeypatch.setattr(under_faults, "PROBE_LIMIT_S", 2.0)
+    assert why_not(f"{hanging}:LooksForEver", HERE) == "another process that looks does not end within 2 s"
 
 
 @pytest.mark.tier("process")

@@ -21,6 +21,7 @@ from holdfast.fixtures.services.processes.session import Session
 from holdfast.fixtures.services.processes.unprivileged import Unprivileged
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
+from holdfast.suites.selfcheck.spawning import spawns, states, stop_pending
 
 pytestmark = pytest.mark.tier("process")
 ABSENT = missing_database()
@@ -55,40 +56,21 @@ def family(session: Session) -> tuple[Family, int]:
     return made, child
 
 
-SPAWNS = """
-import os, sys
-opened = (os.POSIX_SPAWN_OPEN, 5, sys.argv[1], os.O_RDONLY, 0)
-child = os.posix_spawn(sys.executable, ["python", "-c", "import time; time.sleep(600)"], {}, file_actions=[opened])
-os.waitpid(child, 0)
-"""
-
-
 def test_one_that_is_starting_a_child_stands_still_too(session: Session, tmp_path: Path) -> None:
-    """It waits in `vfork`, uninterruptibly, until its child has what it opens."""
-    os.mkfifo(fifo := tmp_path / "fifo")
-    made = Family(session, "family", [sys.executable, "-c", SPAWNS, str(fifo)])
+    fifo = tmp_path / "fifo"
+    made = Family(session, "family", spawns(fifo))
     made.start()
-    assert becomes(lambda: [state(child) for child in made._children()] == ["S"])
+    assert becomes(lambda: states(made.pid) == ["D", "S"])
     pause = Thread(target=made.pause)
     pause.start()
     try:
         assert becomes(lambda: stop_pending(made.pid))
         with os.fdopen(os.open(fifo, os.O_RDWR)):
             pause.join(LIMIT_S)
-        assert (state(made.pid), *map(state, made._children())) == ("T", "T")
+        assert states(made.pid) == ["T", "T"]
     finally:
         os.killpg(made.pid, signal.SIGKILL)
         pause.join()
-
-
-def stop_pending(pid: int) -> bool:
-    """Whether a signal to stop has reached a process that does not follow it yet."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return any(
-        int(line.partition(":")[2], 16) >> (signal.SIGSTOP - 1) & 1
-        for line in status.splitlines()
-        if line.startswith(("SigPnd", "ShdPnd"))
-    )
 
 
 def state(pid: int) -> str:
