@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from errno import EDQUOT, ENOSPC
@@ -23,6 +24,7 @@ INTERRUPTED = 130
 def main() -> None:
     """The entry point."""
     from holdfast.harness.commands.stream import steady_streams
+    from holdfast.harness.engine.site import hanging
     from holdfast.harness.engine.site.memory import lacking_memory
 
     # What stands in the current folder can be named, as in `certify --sink my_sink:Sink`; what is installed goes first.
@@ -38,6 +40,8 @@ def main() -> None:
             "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
         )
         code = code or HARNESS_ERROR
+    if hanging.noted():
+        os._exit(code)  # An ordinary end waits for every thread.
     raise SystemExit(code)
 
 

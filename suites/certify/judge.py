@@ -9,9 +9,13 @@ from typing import Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify.check import CannotTry, Check, Violation
+from holdfast.suites.certify.time_limit import Overdue, limited
 from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
 
 _HERE = str(Path(__file__).parent)
+CHECK_LIMIT_S = 600.0
+"""Random programs are shortened for minutes."""
+CLOSE_LIMIT_S = 60.0
 
 
 class Bench(Protocol):
@@ -37,7 +41,7 @@ BenchT = TypeVar("BenchT", bound=Bench)
 
 
 def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rule: str) -> CheckVerdict:
-    """One check, in a world of its own.
+    """One check, in a world of its own. What does not return is no answer: it is inconclusive.
 
     Args:
         check: which.
@@ -45,15 +49,26 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
         factory_rule: is broken where it cannot be made, because the factory raised.
     """
     try:
-        bench = make_bench()
+        with limited(check.id, CHECK_LIMIT_S):
+            bench = make_bench()
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
+    except Overdue:
+        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, _overdue("the factory", CHECK_LIMIT_S))
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
+    failed: list[Exception] = []
+    closed = True
     try:
         verdict = _tried(check, bench)
     finally:
-        failed = bench.close()
+        try:
+            with limited(check.id, CLOSE_LIMIT_S):
+                failed = bench.close()
+        except Overdue:
+            closed = False
+    if not closed and verdict.status is Status.PASS:
+        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, _overdue("close()", CLOSE_LIMIT_S))
     if failed and verdict.status is not Status.FAIL:
         sentence = f"close() raised {failed[0]!r}"
         return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
@@ -64,9 +79,13 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     try:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
-        check.run(bench)
+        with limited(check.id, CHECK_LIMIT_S):
+            check.run(bench)
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
+    except Overdue as error:
+        sentence = _overdue("what is called last", CHECK_LIMIT_S)
+        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, sentence, _witness(error, bench.steps))
     except Violation as violation:
         return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
     except Exception as error:
@@ -75,6 +94,10 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     if missed := [window for window in check.windows if not bench.windows[window]]:
         return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, f"no run hit {', '.join(missed)}")
     return CheckVerdict(check, Status.PASS, check.rule, figures=tuple(getattr(bench, "figures", ())))
+
+
+def _overdue(what: str, limit_s: float) -> str:
+    return f"{what} does not return within {limit_s:g} s"
 
 
 def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:

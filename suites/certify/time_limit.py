@@ -1,0 +1,52 @@
+"""A limit on how long what is judged may keep a check waiting."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time  # noqa: TID251 - how much is left of an alarm of somebody else
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from holdfast.harness.engine.site import hanging
+
+AGAIN_S = 10.0
+"""Whoever is broken off and waits once more, as for a thread that hangs, is broken off so soon."""
+
+
+class Overdue(BaseException):
+    """The limit has passed. No error, so that nobody takes it for one of what is judged."""
+
+
+@contextmanager
+def limited(what: str, limit_s: float) -> Iterator[None]:
+    """Break off what waits for longer. Only the main thread can be broken off, and no native code that waits.
+
+    Args:
+        what: may take so long, in words.
+        limit_s: how long. If somebody else has set an alarm that comes first, such as pytest, there is none of ours.
+
+    Raises:
+        Overdue: it took longer.
+    """
+    theirs_s, again_s = signal.getitimer(signal.ITIMER_REAL)
+    if threading.current_thread() is not threading.main_thread() or 0 < theirs_s < limit_s:
+        yield
+        return
+
+    def overdue(_number: int, _frame: FrameType | None) -> None:
+        hanging.note(what)
+        raise Overdue
+
+    before = signal.signal(signal.SIGALRM, overdue)
+    began_s = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, limit_s, AGAIN_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if theirs_s:
+            left_s = theirs_s - (time.monotonic() - began_s)
+            signal.setitimer(signal.ITIMER_REAL, max(left_s, 0.001), again_s)

@@ -1,0 +1,135 @@
+"""A check that is kept waiting for ever is inconclusive, and its kit comes to its end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Set
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.harness.engine.site import hanging
+from holdfast.harness.model.status import Status
+from holdfast.suites.certify import judge, time_limit
+from holdfast.suites.certify.check import Check, Violation
+from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.verdict import CheckVerdict
+
+LIMIT_S = 0.3
+Wait = Callable[[], object]
+
+
+class Bench:
+    """Where nothing is judged. `close`: what that does."""
+
+    flags: Set[str] = frozenset()
+
+    def __init__(self, close: Wait = lambda: None) -> None:
+        self.steps: list[str] = []
+        self.windows: Counter[str] = Counter()
+        self._close = close
+
+    def close(self) -> list[Exception]:
+        self._close()
+        return []
+
+
+@pytest.fixture
+def wait(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
+    """For ever; limits are short meanwhile."""
+    for limit in ("CHECK_LIMIT_S", "CLOSE_LIMIT_S"):
+        monkeypatch.setattr(judge, limit, LIMIT_S)
+    monkeypatch.setattr(time_limit, "AGAIN_S", 0.1)
+    monkeypatch.setattr(hanging, "_noted", [])
+    over = threading.Event()
+    yield over.wait
+    over.set()
+
+
+def judged(run: Callable[[Bench], None], make: Callable[[], Bench] = Bench) -> CheckVerdict:
+    return judge_on(Check("SBK-01/example", "An example.", run), make, "SBK-01")
+
+
+def stands(bench: Bench, wait: Wait) -> None:
+    bench.steps.append("state.get('a')")
+    wait()
+
+
+def waits_for_a_thread(bench: Bench, wait: Wait) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(wait).result()
+
+
+def breaks(bench: Bench) -> None:
+    raise Violation("SBK-02", "it is wrong.")
+
+
+@pytest.mark.parametrize("run", [stands, waits_for_a_thread])
+def test_a_call_that_does_not_return_is_no_answer(run: Callable[[Bench, Wait], None], wait: Wait) -> None:
+    verdict = judged(lambda bench: run(bench, wait))
+    assert (verdict.status, verdict.rule) == (Status.INCONCLUSIVE, "SBK-01")
+    assert verdict.reason == "what is called last does not return within 0.3 s"
+    assert list(verdict.witness) == (["state.get('a')"] if run is stands else [])
+    assert set(hanging.noted()) == {"SBK-01/example"}
+
+
+def test_neither_is_one_that_cannot_be_made_or_closed(wait: Wait) -> None:
+    def made() -> Bench:
+        wait()
+        return Bench()
+
+    verdicts = judged(lambda bench: None, made), judged(lambda bench: None, lambda: Bench(wait))
+    assert [(each.status, each.reason) for each in verdicts] == [
+        (Status.INCONCLUSIVE, "the factory does not return within 0.3 s"),
+        (Status.INCONCLUSIVE, "close() does not return within 0.3 s"),
+    ]
+
+
+def test_what_is_broken_stays_so_though_it_cannot_be_closed(wait: Wait) -> None:
+    verdict = judged(breaks, lambda: Bench(wait))
+    assert (verdict.status, verdict.rule, verdict.reason) == (Status.FAIL, "SBK-02", "it is wrong.")
+
+
+def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was(wait: Wait) -> None:
+    handler = signal.getsignal(signal.SIGALRM)
+    before_s, _ = signal.setitimer(signal.ITIMER_REAL, 1_000)
+    try:
+        verdict = judged(lambda bench: None)
+        left_s, _ = signal.getitimer(signal.ITIMER_REAL)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, before_s)
+    assert (verdict.status, hanging.noted()) == (Status.PASS, ())
+    assert signal.getsignal(signal.SIGALRM) is handler
+    assert 900 < left_s <= 1_000
+
+
+def test_an_alarm_that_comes_first_is_not_taken_away(wait: Wait) -> None:
+    with time_limit.limited("all", 500), time_limit.limited("more", 600):
+        left_s, _ = signal.getitimer(signal.ITIMER_REAL)
+    assert left_s <= 500
+
+
+def test_elsewhere_than_in_the_main_thread_there_is_no_limit(wait: Wait) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(judged, lambda bench: None).result().status is Status.PASS
+
+
+HANGS = """
+import sys, threading
+from holdfast.harness.cli import main
+from holdfast.harness.engine.site import hanging
+threading.Thread(target=threading.Event().wait).start()
+hanging.note("a check")
+sys.argv = ["holdfast", "rules", "--nonsense"]
+main()
+"""
+
+
+def test_the_command_ends_though_a_thread_hangs() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stderr
+    assert "--nonsense" in done.stderr
