@@ -15,6 +15,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from signal import SIG_BLOCK, SIG_SETMASK, Signals, pthread_sigmask
+from time import monotonic  # noqa: TID251 - how long a worker is silent; no run depends on it
 from typing import Generic, TypeVar
 
 import msgspec
@@ -28,6 +29,9 @@ Key = TypeVar("Key")
 PROGRAM = "from holdfast.harness.engine.certification.worker import main; main()"
 END_LIMIT_S = 30.0
 """How long a worker may take to end what it started, such as a session of Spark."""
+SILENCE_LIMIT_S = 1_800.0
+"""How long one may execute a single run. Bounds end a run long before, unless something in the worker itself hangs."""
+_LOOK_S = 1.0
 
 
 class WorkQueue(msgspec.Struct, Generic[Key]):
@@ -73,7 +77,10 @@ class WorkerPool(Generic[Key]):
             for _ in range(queue.width):
                 self._begin(queue, None)
         while self._busy:
-            for connection in wait(list(self._busy)):
+            heard = wait(list(self._busy), _LOOK_S)
+            for silent in (worker for connection, worker in self._busy.items() if connection not in heard):
+                silent.end_if_it_hangs()
+            for connection in heard:
                 assert isinstance(connection, Connection)
                 worker = self._busy[connection]
                 message = worker.receive()
@@ -115,6 +122,8 @@ class _Worker(Generic[Key]):
 
     def __init__(self, queue: WorkQueue[Key]) -> None:
         self.queue = queue
+        self._hangs = False
+        self._heard_s = monotonic()
         self.connection, theirs = Pipe()
         held = pthread_sigmask(SIG_BLOCK, signals())  # The worker unblocks its signals when it can handle them.
         try:
@@ -132,7 +141,14 @@ class _Worker(Generic[Key]):
 
     def begin(self, key: Key, assignment: Assignment) -> None:
         self.key = key
+        self._heard_s = monotonic()
         self._send(assignment)
+
+    def end_if_it_hangs(self) -> None:
+        """Kill it where it has been silent for too long; its end is the next thing that is received."""
+        if monotonic() - self._heard_s > SILENCE_LIMIT_S:
+            self._hangs = True
+            self._process.kill()
 
     def receive(self) -> Message:
         """The next message of the worker, or that it is lost."""
@@ -140,7 +156,10 @@ class _Worker(Generic[Key]):
             content = self.connection.recv_bytes()
         except (EOFError, OSError):
             code = self._process.wait()
+            if self._hangs:
+                return WorkerLost(f"the worker process of the case hung: no run ended for {SILENCE_LIMIT_S:g} s")
             return WorkerLost(f"the worker process of the case ended with exit code {code}")
+        self._heard_s = monotonic()
         message: Message = msgspec.msgpack.decode(content, type=Message)
         return message
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases import tally
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
 from holdfast.harness.engine.cases.case_status import case_result
-from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification import certify, worker_pool
 from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
@@ -42,6 +43,18 @@ class Dying(ReferenceSystem):
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os._exit(EXIT_CODE)
+
+
+class Hanging(ReferenceSystem):
+    """Never comes to stand."""
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:Hanging"
+
+    def deploy(self, plan: Plan, *others: Any) -> Deployment:
+        Event().wait()
+        raise AssertionError
 
 
 class Alone(ReferenceSystem):
@@ -134,6 +147,16 @@ def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) ->
     assert {each.reason for each in run} == {reason}
     assert {each.runs_inconclusive for each in run} == {1}
     assert not [each for each in journal.rules if each.status is Status.PASS]
+
+
+def test_a_worker_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "SILENCE_LIMIT_S", 4.0)
+    journal = certified(tmp_path, 2, f"{HERE}:Hanging", rules=frozenset({"CRD-04"}))
+    run = [each for each in journal.cases if each.runs_demanded]
+    assert run
+    assert {each.status for each in run} == {Status.ERROR}
+    reason = "harness error: OSError: the worker process of the case hung: no run ended for 4 s"
+    assert {each.reason for each in run} == {reason}
 
 
 NEVER_BUSY, ALWAYS_BUSY = float("inf"), -1.0
