@@ -167,7 +167,7 @@ class Certification:
 
     def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
         from holdfast.harness.engine.certification.worker import NICENESS, Assignment, WorkerSettings
-        from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
+        from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
 
         request = self._request
         settings = WorkerSettings(
@@ -186,6 +186,7 @@ class Certification:
                         case_run.first_serial,
                         case_run.numbers,
                         case_run.first_number,
+                        silence_limit_s(entry.case.plan_for(0).bounds),
                     ),
                 )
                 for entry, case_run, goal in self._each_started(entries)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -55,7 +56,11 @@ class WorkerSettings(msgspec.Struct, frozen=True):
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """One case to be run on one tier until `goal` runs count; the other fields as of CaseRun."""
+    """One case to be run on one tier until `goal` runs count; the other fields as of CaseRun.
+
+    Attributes:
+        silence_limit_s: a worker that ends no run for so long hangs.
+    """
 
     case: str
     tier: Tier
@@ -63,6 +68,7 @@ class Assignment(msgspec.Struct, frozen=True):
     first_serial: int
     numbers: tuple[int, ...] = ()
     first_number: int = 0
+    silence_limit_s: float = inf
 
 
 def main() -> None:

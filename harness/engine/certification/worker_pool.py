@@ -23,15 +23,28 @@ import msgspec
 from holdfast.harness.engine.artefacts.sweep import sweep
 from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost
 from holdfast.harness.engine.certification.worker import Assignment, WorkerSettings
+from holdfast.harness.engine.executor.patience import MOST_TIMES
 from holdfast.harness.engine.site.interruption import Interruption, signals
+from holdfast.harness.engine.site.services import sweep_services
+from holdfast.harness.model.plan import Bounds
 
 Key = TypeVar("Key")
 PROGRAM = "from holdfast.harness.engine.certification.worker import main; main()"
 END_LIMIT_S = 30.0
 """How long a worker may take to end what it started, such as a session of Spark."""
 SILENCE_LIMIT_S = 1_800.0
-"""How long one may execute a single run. Bounds end a run long before, unless something in the worker itself hangs."""
+"""How long one may take for a single run, beside the phases of that which have bounds."""
 _LOOK_S = 1.0
+
+
+def silence_limit_s(bounds: Bounds) -> float:
+    """How long a worker that does not hang may be silent: a run and its control, on the busiest machine.
+
+    Args:
+        bounds: of the plan. What was struck is healed within another liveness phase.
+    """
+    bound_ms = bounds.safety_ms + 2 * bounds.liveness_ms + bounds.settle_ms
+    return SILENCE_LIMIT_S + 2 * MOST_TIMES * bound_ms / 1_000
 
 
 class WorkQueue(msgspec.Struct, Generic[Key]):
@@ -90,6 +103,7 @@ class WorkerPool(Generic[Key]):
                     if isinstance(message, WorkerLost):
                         self._closed.append(worker)
                         list(sweep(Path(worker.queue.settings.folder), trust=True))
+                        sweep_services()
                     self._begin(worker.queue, None if isinstance(message, WorkerLost) else worker)
 
     def _begin(self, queue: WorkQueue[Key], worker: _Worker[Key] | None) -> None:
@@ -141,12 +155,13 @@ class _Worker(Generic[Key]):
 
     def begin(self, key: Key, assignment: Assignment) -> None:
         self.key = key
+        self._limit_s = assignment.silence_limit_s
         self._heard_s = monotonic()
         self._send(assignment)
 
     def end_if_it_hangs(self) -> None:
         """Kill it where it has been silent for too long; its end is the next thing that is received."""
-        if monotonic() - self._heard_s > SILENCE_LIMIT_S:
+        if monotonic() - self._heard_s > self._limit_s:
             self._hangs = True
             self._process.kill()
 
@@ -157,7 +172,7 @@ class _Worker(Generic[Key]):
         except (EOFError, OSError):
             code = self._process.wait()
             if self._hangs:
-                return WorkerLost(f"the worker process of the case hung: no run ended for {SILENCE_LIMIT_S:g} s")
+                return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
             return WorkerLost(f"the worker process of the case ended with exit code {code}")
         self._heard_s = monotonic()
         message: Message = msgspec.msgpack.decode(content, type=Message)

@@ -150,7 +150,7 @@ def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) ->
 
 
 def test_a_worker_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "SILENCE_LIMIT_S", 2.0)
+    monkeypatch.setattr(worker_pool, "silence_limit_s", lambda bounds: 2.0)
     journal = certified(tmp_path, 2, f"{HERE}:Hanging", rules=frozenset({"CRD-04"}))
     run = [each for each in journal.cases if each.runs_demanded]
     assert run

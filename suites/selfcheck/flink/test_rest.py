@@ -102,9 +102,11 @@ def test_an_answer_without_a_job_is_no_submission(master: Scripted) -> None:
 
 
 def test_what_is_required_of_a_job_is_read_back(master: Scripted) -> None:
-    bounds = '{"parallelism":{"lowerBound":1,"upperBound":%d}}'
-    master.body = f'{{"a":{bounds % 2},"b":{bounds % 3},"c":{bounds % 2}}}'.encode()
-    assert master.rest.required("0a") == {2, 3}
+    bounds = '{"parallelism":{"lowerBound":%d,"upperBound":%d}}'
+    master.body = f'{{"a":{bounds % (2, 2)},"b":{bounds % (2, 2)}}}'.encode()
+    assert master.rest.required("0a") == {2}
+    master.body = f'{{"a":{bounds % (1, 2)},"b":{bounds % (3, 3)}}}'.encode()
+    assert master.rest.required("0a") == {1, 2, 3}
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"a":{}}', b'{"a":[]}', b'{"a":{"parallelism":{"upperBound":"many"}}}'])
