@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from holdfast.harness.model.status import Status
+from holdfast.suites.certify import time_limit
 from holdfast.suites.certify.check import CannotTry, Check, Violation
 from holdfast.suites.certify.time_limit import Overdue, limited
 from holdfast.suites.certify.verdict import WITNESS_STEPS, CheckVerdict
 
 _HERE = str(Path(__file__).parent)
 CHECK_LIMIT_S = 600.0
-"""Random programs are shortened for minutes."""
+"""For one random program, or one step of any other check."""
 CLOSE_LIMIT_S = 60.0
 
 
@@ -54,7 +55,7 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Overdue:
-        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, _overdue("the factory", CHECK_LIMIT_S))
+        return overdue(check, "the factory")
     except Exception as error:
         return CheckVerdict(check, Status.FAIL, factory_rule, f"the factory raised {error!r}")
     failed: list[Exception] = []
@@ -68,7 +69,7 @@ def judge_on(check: Check[BenchT], make_bench: Callable[[], BenchT], factory_rul
         except Overdue:
             closed = False
     if not closed and verdict.status is Status.PASS:
-        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, _overdue("close()", CLOSE_LIMIT_S))
+        return overdue(check, "close()", limit_s=CLOSE_LIMIT_S)
     if failed and verdict.status is not Status.FAIL:
         sentence = f"close() raised {failed[0]!r}"
         return CheckVerdict(check, Status.FAIL, check.rule, sentence, _witness(failed[0], bench.steps))
@@ -79,13 +80,12 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     try:
         if missing := sorted(check.needs - bench.flags):
             return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, f"it does not declare {', '.join(missing)}")
-        with limited(check.id, CHECK_LIMIT_S):
+        with limited(check.id, CHECK_LIMIT_S, lambda: time_limit.programs.count + len(bench.steps)):
             check.run(bench)
     except CannotTry as reason:
         return CheckVerdict(check, Status.NOT_APPLICABLE, check.rule, str(reason))
     except Overdue as error:
-        sentence = _overdue("what is called last", CHECK_LIMIT_S)
-        return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, sentence, _witness(error, bench.steps))
+        return overdue(check, "what is called last", _witness(error, bench.steps))
     except Violation as violation:
         return CheckVerdict(check, Status.FAIL, violation.rule, violation.sentence, _witness(violation, bench.steps))
     except Exception as error:
@@ -96,8 +96,18 @@ def _tried(check: Check[BenchT], bench: BenchT) -> CheckVerdict:
     return CheckVerdict(check, Status.PASS, check.rule, figures=tuple(getattr(bench, "figures", ())))
 
 
-def _overdue(what: str, limit_s: float) -> str:
-    return f"{what} does not return within {limit_s:g} s"
+def overdue(check: Check[Any], what: str, witness: Sequence[str] = (), limit_s: float | None = None) -> CheckVerdict:
+    """No answer, because something does not return.
+
+    Args:
+        check: that is kept waiting.
+        what: does not return, in words.
+        witness: the steps so far.
+        limit_s: how long it was waited for; None: as long as a check may take.
+    """
+    limit_s = CHECK_LIMIT_S if limit_s is None else limit_s
+    reason = f"{what} does not return within {limit_s:g} s"
+    return CheckVerdict(check, Status.INCONCLUSIVE, check.rule, reason, witness)
 
 
 def _witness(error: BaseException, steps: Sequence[str]) -> Sequence[str]:

@@ -9,6 +9,8 @@ from typing import Protocol
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from holdfast.suites.certify import time_limit
+
 MOST_TURNS = 5
 """How often programs are drawn until they have met what they are there for."""
 
@@ -46,7 +48,12 @@ def run_machine(
 
 def _run_programs(machine: type[RuleBasedStateMachine], bench: Seeded, examples: int, steps: int, turn: int) -> None:
     draws = f"{bench.seed}, turn {turn}" if turn else bench.seed
-    bound = seed(draws)(type(machine.__name__, (machine,), {"outer": bench}))
+
+    def begin(self: RuleBasedStateMachine) -> None:
+        time_limit.programs.begin()
+        machine.__init__(self)
+
+    bound = seed(draws)(type(machine.__name__, (machine,), {"outer": bench, "__init__": begin}))
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,

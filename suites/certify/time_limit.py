@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time  # noqa: TID251 - how much is left of an alarm of somebody else
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -19,13 +19,30 @@ class Overdue(BaseException):
     """The limit has passed. No error, so that nobody takes it for one of what is judged."""
 
 
+class Progress:
+    """What is done one after the other. `count`: how much of it was begun."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def begin(self) -> None:
+        """The next thing begins."""
+        self.count += 1
+
+
+programs = Progress()
+"""Random programs of this process."""
+
+
 @contextmanager
-def limited(what: str, limit_s: float) -> Iterator[None]:
+def limited(what: str, limit_s: float, progress: Callable[[], int] = lambda: 0) -> Iterator[None]:
     """Break off what waits for longer. Only the main thread can be broken off, and no native code that waits.
 
     Args:
         what: may take so long, in words.
-        limit_s: how long. If somebody else has set an alarm that comes first, such as pytest, there is none of ours.
+        limit_s: how long, from the last progress on. If an alarm of somebody else, such as pytest, comes first, there
+            is none of ours.
+        progress: how much is done; while it grows, nothing is broken off.
 
     Raises:
         Overdue: it took longer.
@@ -34,8 +51,14 @@ def limited(what: str, limit_s: float) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or 0 < theirs_s < limit_s:
         yield
         return
+    done = progress()
 
     def overdue(_number: int, _frame: FrameType | None) -> None:
+        nonlocal done
+        if (now := progress()) != done:
+            done = now
+            signal.setitimer(signal.ITIMER_REAL, limit_s, AGAIN_S)
+            return
         hanging.note(what)
         raise Overdue
 

@@ -25,7 +25,14 @@ def plugged_in(contract: str, factory: str, location: str) -> str:
 
 
 def tried_under_faults(
-    system: str, cases: Sequence[Case], rules: frozenset[str], *, seed: int, supplied: Sequence[str], why_not: str
+    system: str,
+    cases: Sequence[Case],
+    rules: frozenset[str],
+    *,
+    seed: int,
+    supplied: Sequence[str],
+    why_not: str,
+    known: bool = True,
 ) -> Iterator[KitCheck]:
     """Each case as a check.
 
@@ -36,13 +43,15 @@ def tried_under_faults(
         seed: of the runs.
         supplied: what of the judgement rests on its author's word.
         why_not: why none can be tried; empty: each is.
+        known: whether that is so; else each is inconclusive.
     """
     reason = why_not or lacking(Tier.PROCESS)
     for case in cases:
         if rules and case.decides[0].rule not in rules:
             continue
         if reason:
-            result = case_not_run(case, Tier.PROCESS, Status.NOT_APPLICABLE, reason)
+            status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
+            result = case_not_run(case, Tier.PROCESS, status, reason)
         else:
             with TemporaryDirectory(prefix="holdfast-kit-") as folder:
                 result = run_case(system, case, Tier.PROCESS, first_seed=seed or 1, folder=Path(folder))

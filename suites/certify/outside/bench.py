@@ -242,17 +242,19 @@ class OutsideBench:
     def close(self) -> list[Exception]:
         """Free everything; what was raised when what was made was closed."""
         failed: list[Exception] = []
-        for thing in (self._victims, self._relay):
-            if thing is not None:
-                thing.close()
-        for each in self._made:
-            try:
-                each.close()
-            except Exception as error:
-                failed.append(error)
-        for location in self._locations:
-            with suppress(Exception):
-                location.close()
+        try:
+            for thing in (self._victims, self._relay):
+                if thing is not None:
+                    thing.close()
+            for each in self._made:
+                try:
+                    each.close()
+                except Exception as error:
+                    failed.append(error)
+        finally:  # Though one of them may never return.
+            for location in self._locations:
+                with suppress(Exception):
+                    location.close()
         return failed
 
 

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
+from holdfast.harness.engine.site import hanging
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify import plug
 from holdfast.suites.certify.check import Check
-from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.judge import CHECK_LIMIT_S, judge_on, overdue
 from holdfast.suites.certify.outside.bench import OutsideBench
 from holdfast.suites.certify.outside.target import Factory, Target
 from holdfast.suites.certify.verdict import CheckVerdict
@@ -26,9 +27,20 @@ _FACTORY_RULE = "CFG-05"
 def _side_by_side(
     judge: Callable[[Check[BenchT]], CheckVerdict], checks: Iterable[Check[BenchT]], at_once: int
 ) -> Iterator[CheckVerdict]:
-    """In the order of the checks. Each has a world of its own, so none sees another one."""
-    with ThreadPoolExecutor(at_once) as pool:
-        yield from pool.map(judge, checks)
+    """In the order of the checks. Each has a world of its own, so none sees another one. One that is kept waiting is
+    left where it is."""
+    chosen, hangs = tuple(checks), False
+    pool = ThreadPoolExecutor(at_once)
+    try:
+        for check, verdict in [(each, pool.submit(judge, each)) for each in chosen]:
+            try:
+                yield verdict.result(CHECK_LIMIT_S)
+            except TimeoutError:
+                hangs = True
+                hanging.note(check.id)
+                yield overdue(check, "the check")
+    finally:
+        pool.shutdown(wait=not hangs, cancel_futures=True)
 
 
 class OutsideKit(Generic[BenchT]):

@@ -145,13 +145,15 @@ class Bench:
         self.points.disarm()
         failed = []
         closables: list[SinkWriter | Sink] = [writer for job in self.jobs for writer in job.all_writers]
-        for closable in [*closables, *self._sinks]:
-            try:
-                closable.close()
-                closable.close()
-            except Exception as error:
-                failed.append(error)
-        self._disk.cleanup()
+        try:
+            for closable in [*closables, *self._sinks]:
+                try:
+                    closable.close()
+                    closable.close()
+                except Exception as error:
+                    failed.append(error)
+        finally:  # Though one of them may never return.
+            self._disk.cleanup()
         return failed
 
 

@@ -107,11 +107,13 @@ class Bench:
         """Free everything; what was raised by what was closed."""
         self.points.disarm()
         failed = []
-        for closable in [*(part for job in self.jobs for part in job.parts), self.feeder]:
-            try:
-                closable.close()
-                closable.close()
-            except Exception as error:
-                failed.append(error)
-        self._disk.cleanup()
+        try:
+            for closable in [*(part for job in self.jobs for part in job.parts), self.feeder]:
+                try:
+                    closable.close()
+                    closable.close()
+                except Exception as error:
+                    failed.append(error)
+        finally:  # Though one of them may never return.
+            self._disk.cleanup()
         return failed

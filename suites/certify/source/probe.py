@@ -23,4 +23,8 @@ def finds(factory: str, uri: str) -> bool:
 
 
 if __name__ == "__main__":
-    os._exit(not finds(*sys.argv[1:]))  # Whatever threads a client of brokers has left.
+    found = False
+    try:
+        found = finds(*sys.argv[1:])
+    finally:
+        os._exit(not found)  # Whatever threads a client of brokers has left.

@@ -30,11 +30,13 @@ class SourceKit(RegisteredConnectorKit):
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         connected = Connected(location, options or {})
+        reason, known = why_not(factory, connected)
         return tried_under_faults(
             plugged_in("source", factory, location),
             CASES,
             rules,
             seed=seed,
             supplied=WHOLE.supplied_by_author(factory, connected),
-            why_not=why_not(factory, connected),
+            why_not=reason,
+            known=known,
         )

@@ -114,10 +114,10 @@ CASES = (
 )
 
 
-def why_not(factory: str, connected: Connected) -> str:
-    """Why a source cannot be read by the processes of a runtime; empty: it can."""
+def why_not(factory: str, connected: Connected) -> tuple[str, bool]:
+    """Why a source cannot be read by the processes of a runtime, empty if it can; and whether that is known."""
     if connected.options:
-        return "the runtime gives a source no options: try it with its defaults"
+        return "the runtime gives a source no options: try it with its defaults", True
     with TemporaryDirectory(prefix="holdfast-kit-") as folder:
         uri = connected.place(folder)
         source: Source = loaded("source", factory, Source)(
@@ -125,7 +125,7 @@ def why_not(factory: str, connected: Connected) -> str:
         )
         described = source.describe()
         if SourceFlag.UNBOUNDED not in described.flags:
-            return "it does not declare unbounded, and the runtime reads on for ever"
+            return "it does not declare unbounded, and the runtime reads on for ever", True
         ours = FEEDERS.get(described.feeder)
         feeder = ours(folder_of(uri)) if ours is not None else source.feeder()
         feeder.append(0, [(b"probe", 0)])
@@ -134,8 +134,8 @@ def why_not(factory: str, connected: Connected) -> str:
     return unseen
 
 
-def _unseen_elsewhere(factory: str, uri: str) -> str:
-    """Why another process finds nothing there, as those of a runtime must; empty: it does."""
+def _unseen_elsewhere(factory: str, uri: str) -> tuple[str, bool]:
+    """Why another process finds nothing there, as those of a runtime must; as of `why_not`."""
     path = os.pathsep.join(sys.path)  # What is loaded here is loaded there.
     environment = {**os.environ, "PYTHONPATH": path}  # noqa: TID251 - of a child
     command = [sys.executable, "-m", "holdfast.suites.certify.source.probe", factory, uri]
@@ -143,5 +143,7 @@ def _unseen_elsewhere(factory: str, uri: str) -> str:
     try:
         found = subprocess.run(command, env=environment, stdout=nothing, stderr=nothing, timeout=PROBE_LIMIT_S)
     except subprocess.TimeoutExpired:
-        return f"another process that looks does not end within {PROBE_LIMIT_S:g} s"
-    return "what one process writes another one does not read: its input lies in memory" if found.returncode else ""
+        return f"another process that looks does not end within {PROBE_LIMIT_S:g} s", False
+    if found.returncode:
+        return "what one process writes another one does not read: its input lies in memory", True
+    return "", True

@@ -327,14 +327,16 @@ class Bench:
 
     def close(self) -> list[Exception]:
         """Free everything; what backends raised when they were closed."""
-        self.thread.close()
         failed = []
-        for backend in self._backends:
-            try:
-                backend.close()
-            except Exception as error:
-                failed.append(error)
-        self._disk.cleanup()
+        try:
+            self.thread.close()
+            for backend in self._backends:
+                try:
+                    backend.close()
+                except Exception as error:
+                    failed.append(error)
+        finally:  # Though one of them may never return.
+            self._disk.cleanup()
         return failed
 
 

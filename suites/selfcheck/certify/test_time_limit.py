@@ -9,14 +9,18 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from holdfast.harness.engine.site import hanging
 from holdfast.harness.model.status import Status
 from holdfast.suites.certify import judge, time_limit
 from holdfast.suites.certify.check import Check, Violation
 from holdfast.suites.certify.judge import judge_on
+from holdfast.suites.certify.outside import kit as outside_kit
+from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.verdict import CheckVerdict
 
 LIMIT_S = 0.3
@@ -27,6 +31,8 @@ class Bench:
     """Where nothing is judged. `close`: what that does."""
 
     flags: Set[str] = frozenset()
+
+    seed = 1
 
     def __init__(self, close: Wait = lambda: None) -> None:
         self.steps: list[str] = []
@@ -40,10 +46,20 @@ class Bench:
 
 @pytest.fixture
 def wait(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
-    """For ever; limits are short meanwhile."""
-    for limit in ("CHECK_LIMIT_S", "CLOSE_LIMIT_S"):
-        monkeypatch.setattr(judge, limit, LIMIT_S)
+    """For ever. Checks have little time meanwhile."""
+    monkeypatch.setattr(judge, "CHECK_LIMIT_S", LIMIT_S)
     monkeypatch.setattr(time_limit, "AGAIN_S", 0.1)
+    yield from _ever(monkeypatch)
+
+
+@pytest.fixture
+def wait_to_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
+    """For ever. What is closed has little time meanwhile."""
+    monkeypatch.setattr(judge, "CLOSE_LIMIT_S", LIMIT_S)
+    yield from _ever(monkeypatch)
+
+
+def _ever(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wait]:
     monkeypatch.setattr(hanging, "_noted", [])
     over = threading.Event()
     yield over.wait
@@ -77,26 +93,95 @@ def test_a_call_that_does_not_return_is_no_answer(run: Callable[[Bench, Wait], N
     assert set(hanging.noted()) == {"SBK-01/example"}
 
 
-def test_neither_is_one_that_cannot_be_made_or_closed(wait: Wait) -> None:
+def test_neither_is_one_that_cannot_be_made(wait: Wait) -> None:
     def made() -> Bench:
         wait()
         return Bench()
 
-    verdicts = judged(lambda bench: None, made), judged(lambda bench: None, lambda: Bench(wait))
-    assert [(each.status, each.reason) for each in verdicts] == [
-        (Status.INCONCLUSIVE, "the factory does not return within 0.3 s"),
-        (Status.INCONCLUSIVE, "close() does not return within 0.3 s"),
-    ]
+    verdict = judged(lambda bench: None, made)
+    assert (verdict.status, verdict.reason) == (Status.INCONCLUSIVE, "the factory does not return within 0.3 s")
 
 
-def test_what_is_broken_stays_so_though_it_cannot_be_closed(wait: Wait) -> None:
-    verdict = judged(breaks, lambda: Bench(wait))
+def test_neither_is_one_that_cannot_be_closed(wait_to_close: Wait) -> None:
+    verdict = judged(lambda bench: None, lambda: Bench(wait_to_close))
+    assert (verdict.status, verdict.reason) == (Status.INCONCLUSIVE, "close() does not return within 0.3 s")
+
+
+def test_what_is_broken_stays_so_though_it_cannot_be_closed(wait_to_close: Wait) -> None:
+    verdict = judged(breaks, lambda: Bench(wait_to_close))
     assert (verdict.status, verdict.rule, verdict.reason) == (Status.FAIL, "SBK-02", "it is wrong.")
 
 
-def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was(wait: Wait) -> None:
+@pytest.fixture
+def long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit before that of pytest. No alarm goes off but by `elapsed`."""
+    monkeypatch.setattr(judge, "CHECK_LIMIT_S", 100.0)
+    monkeypatch.setattr(hanging, "_noted", [])
+
+
+def elapsed() -> None:
+    """The limit passes now."""
+    signal.raise_signal(signal.SIGALRM)
+
+
+def steps(bench: Bench) -> None:
+    for number in range(3):
+        bench.steps.append(f"state.get({number})")
+        elapsed()
+
+
+class Program(RuleBasedStateMachine):
+    """One that is longer than the limit, once for each."""
+
+    @initialize()
+    def takes_long(self) -> None:
+        elapsed()
+
+    @rule()
+    def goes_on(self) -> None: ...
+
+
+def draws_programs(bench: Bench) -> None:
+    run_machine(Program, bench, 3, 2)
+
+
+@pytest.mark.parametrize("run", [steps, draws_programs])
+@pytest.mark.usefixtures("long")
+def test_what_goes_on_is_not_broken_off_however_long_it_takes(run: Callable[[Bench], None]) -> None:
+    assert judged(run).text == "PASS SBK-01/example: An example."
+    assert hanging.noted() == ()
+
+
+@pytest.mark.usefixtures("long")
+def test_one_program_that_goes_on_for_ever_is() -> None:
+    def twice(bench: Bench) -> None:
+        draws_programs(bench)
+        elapsed()
+        elapsed()
+
+    assert judged(twice).status is Status.INCONCLUSIVE
+
+
+def test_of_checks_side_by_side_one_that_hangs_holds_up_no_other(wait: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outside_kit, "CHECK_LIMIT_S", LIMIT_S)
+    checks: list[Check[Any]] = [
+        Check(f"STO-01/{name}", "An example.", lambda bench: None) for name in ("hangs", "ends")
+    ]
+
+    def tried(check: Check[Any]) -> CheckVerdict:
+        if check is checks[0]:
+            wait()
+        return CheckVerdict(check, Status.PASS, check.rule)
+
+    found = list(outside_kit._side_by_side(tried, checks, 2))
+    assert [each.status for each in found] == [Status.INCONCLUSIVE, Status.PASS]
+    assert hanging.noted() == ("STO-01/hangs",)
+
+
+@pytest.mark.usefixtures("long")
+def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was() -> None:
     handler = signal.getsignal(signal.SIGALRM)
-    before_s, _ = signal.setitimer(signal.ITIMER_REAL, 1_000)
+    before_s, _ = signal.setitimer(signal.ITIMER_REAL, 1_000)  # Ours comes first.
     try:
         verdict = judged(lambda bench: None)
         left_s, _ = signal.getitimer(signal.ITIMER_REAL)
@@ -107,13 +192,13 @@ def test_in_time_nothing_is_noted_and_an_alarm_of_somebody_else_is_as_it_was(wai
     assert 900 < left_s <= 1_000
 
 
-def test_an_alarm_that_comes_first_is_not_taken_away(wait: Wait) -> None:
+def test_an_alarm_that_comes_first_is_not_taken_away() -> None:
     with time_limit.limited("all", 500), time_limit.limited("more", 600):
         left_s, _ = signal.getitimer(signal.ITIMER_REAL)
     assert left_s <= 500
 
 
-def test_elsewhere_than_in_the_main_thread_there_is_no_limit(wait: Wait) -> None:
+def test_elsewhere_than_in_the_main_thread_there_is_no_limit() -> None:
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(judged, lambda bench: None).result().status is Status.PASS
 

@@ -22,6 +22,7 @@ from holdfast.harness.model.window import Window
 from holdfast.suites.certify.connected import HERE
 from holdfast.suites.certify.source import under_faults
 from holdfast.suites.certify.source.under_faults import CASES, why_not
+from holdfast.suites.certify.under_faults import tried_under_faults
 from holdfast.suites.conformance.plans import WORKERS, plan
 from holdfast.suites.selfcheck.processes import hanging_sources
 from holdfast.suites.selfcheck.replaced_runs import counting_run
@@ -92,15 +93,20 @@ def test_what_it_cannot_take_part_in_is_said(asked: Any, said: str) -> None:
 
 
 def test_a_source_that_lies_in_memory_is_tried_in_no_runtime() -> None:
-    assert why_not(MEMORY, HERE) == "what one process writes another one does not read: its input lies in memory"
-    assert why_not(FILES, HERE) == ""
+    reason = "what one process writes another one does not read: its input lies in memory"
+    assert why_not(MEMORY, HERE) == (reason, True)
+    assert why_not(FILES, HERE) == ("", True)
 
 
 def test_a_source_that_keeps_another_process_from_ending_ends_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
     hanging = hanging_sources.__name__
-    assert why_not(f"{hanging}:LeavesAThread", HERE) == ""
+    assert why_not(f"{hanging}:LeavesAThread", HERE) == ("", True)
     monkeypatch.setattr(under_faults, "PROBE_LIMIT_S", 2.0)
-    assert why_not(f"{hanging}:LooksForEver", HERE) == "another process that looks does not end within 2 s"
+    reason = "another process that looks does not end within 2 s"
+    assert why_not(f"{hanging}:LooksForEver", HERE) == (reason, False)
+    case = next(iter(BY_ID.values()))
+    [check] = tried_under_faults("nonsense", [case], frozenset(), seed=1, supplied=(), why_not=reason, known=False)
+    assert (check.status, check.reason) == (Status.INCONCLUSIVE, reason)
 
 
 @pytest.mark.tier("process")

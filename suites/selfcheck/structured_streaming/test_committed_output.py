@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -248,6 +249,19 @@ def test_what_ends_the_process_ends_the_run_in_one_sentence(
         expected = "the output has no column 'partition', only place: write it, too."
         assert committed.problem == f"the committed reader ended: batch-000000: {expected}"
         assert (folder / "reader.log").read_text().startswith(STARTED)
+    finally:
+        committed.close()
+
+
+def test_so_does_a_mistake_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _aborts_at_exit(tmp_path / "imported", monkeypatch)
+    where = InFolder(DiskFolder(str(tmp_path)), "output", FilesOutput(commit=Commit.FOLDER_PER_BATCH))
+    numbered: Any = (1,)
+    committed = CommittedOutput(where, numbered, Recorder(), tmp_path)
+    try:
+        committed.finish()
+        mistake = "msgspec.ValidationError: Expected `str`, got `int` - at `$.columns[0]`"
+        assert committed.problem == f"the committed reader ended: {mistake}"
     finally:
         committed.close()
 
