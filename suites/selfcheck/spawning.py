@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from holdfast.harness.adapter.process_stat import children_by_parent, process_stat
+from holdfast.suites.selfcheck.services.listener import becomes
+
+_LIMIT_S = 10.0
 
 _PROGRAM = """
 import os, sys
@@ -22,6 +27,21 @@ def spawns(fifo: Path) -> list[str]:
     """The command of one whose child runs its program when somebody has opened this FIFO, which is made here."""
     os.mkfifo(fifo)
     return [sys.executable, "-c", _PROGRAM, str(fifo)]
+
+
+@contextmanager
+def paused(pid: int, fifo: Path, pause: Callable[[], None]) -> Iterator[None]:
+    """Pause it while it is starting its child, which goes on meanwhile; it is killed at the end."""
+    thread = Thread(target=pause)
+    thread.start()
+    try:
+        assert becomes(lambda: stop_pending(pid))
+        with os.fdopen(os.open(fifo, os.O_RDWR)):
+            thread.join(_LIMIT_S)
+        yield
+    finally:
+        os.killpg(pid, signal.SIGKILL)
+        thread.join()
 
 
 def states(pid: int) -> Sequence[str]:

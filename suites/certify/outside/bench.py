@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 from holdfast.harness.spi.errors import Transient
 from holdfast.suites.certify.check import CannotTry, Violation
+from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.outside.location import Location, location_below
 from holdfast.suites.certify.outside.relay import Relay
 from holdfast.suites.certify.outside.target import Target
@@ -241,21 +241,13 @@ class OutsideBench:
 
     def close(self) -> list[Exception]:
         """Free everything; what was raised when what was made was closed."""
-        failed: list[Exception] = []
         try:
             for thing in (self._victims, self._relay):
                 if thing is not None:
                     thing.close()
-            for each in self._made:
-                try:
-                    each.close()
-                except Exception as error:
-                    failed.append(error)
+            return raised_by_closing(self._made)
         finally:  # Though one of them may never return.
-            for location in self._locations:
-                with suppress(Exception):
-                    location.close()
-        return failed
+            raised_by_closing(self._locations)
 
 
 def shortened(text: str) -> str:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from holdfast.harness.spi.sink import Committable, Row, Sink, SinkContext, SinkFactory, SinkFlag, SinkWriter
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.sink.job import Job
@@ -143,18 +144,11 @@ class Bench:
     def close(self) -> list[Exception]:
         """Free everything; what sinks raised when they were closed."""
         self.points.disarm()
-        failed = []
         closables: list[SinkWriter | Sink] = [writer for job in self.jobs for writer in job.all_writers]
         try:
-            for closable in [*closables, *self._sinks]:
-                try:
-                    closable.close()
-                    closable.close()
-                except Exception as error:
-                    failed.append(error)
+            return raised_by_closing([*closables, *self._sinks], times=2)
         finally:  # Though one of them may never return.
             self._disk.cleanup()
-        return failed
 
 
 def changed(committable: Committable, *, version: int | None = None, content: bytes | None = None) -> Committable:

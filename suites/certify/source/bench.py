@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from holdfast.fixtures.feeders import FEEDERS
 from holdfast.harness.spi.source import Source, SourceContext, SourceFactory, SourceFlag
 from holdfast.suites.certify.check import CannotTry
+from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.connected import HERE, Connected, folder_of
 from holdfast.suites.certify.fault_points import FaultPoints
 from holdfast.suites.certify.source.job import Job, Record
@@ -106,14 +107,7 @@ class Bench:
     def close(self) -> list[Exception]:
         """Free everything; what was raised by what was closed."""
         self.points.disarm()
-        failed = []
         try:
-            for closable in [*(part for job in self.jobs for part in job.parts), self.feeder]:
-                try:
-                    closable.close()
-                    closable.close()
-                except Exception as error:
-                    failed.append(error)
+            return raised_by_closing([*(part for job in self.jobs for part in job.parts), self.feeder], times=2)
         finally:  # Though one of them may never return.
             self._disk.cleanup()
-        return failed

@@ -25,6 +25,7 @@ from holdfast.harness.spi.state import (
 )
 from holdfast.harness.spi.storage import Scope, StorageContext
 from holdfast.suites.certify.check import Violation
+from holdfast.suites.certify.closing import raised_by_closing
 from holdfast.suites.certify.state_backend.live import Live, Taken, states_for
 from holdfast.suites.certify.state_backend.model import Model
 from holdfast.suites.certify.state_backend.registry import Registry
@@ -327,17 +328,11 @@ class Bench:
 
     def close(self) -> list[Exception]:
         """Free everything; what backends raised when they were closed."""
-        failed = []
         try:
             self.thread.close()
-            for backend in self._backends:
-                try:
-                    backend.close()
-                except Exception as error:
-                    failed.append(error)
+            return raised_by_closing(self._backends)
         finally:  # Though one of them may never return.
             self._disk.cleanup()
-        return failed
 
 
 def overlapping(parts: Sequence[Manifest], groups: range) -> list[Manifest]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from holdfast.harness.adapter import stopping
 from holdfast.harness.adapter.child import Child
 from holdfast.suites.selfcheck.services.listener import becomes
-from holdfast.suites.selfcheck.spawning import spawns, states, stop_pending
+from holdfast.suites.selfcheck.spawning import paused, spawns, states, stop_pending
 
 pytestmark = pytest.mark.tier("process")
-LIMIT_S = 10.0
 
 
 @pytest.fixture
@@ -36,18 +33,10 @@ def child(tmp_path: Path, fifo: Path) -> Iterator[Child]:
 
 
 def test_one_that_is_starting_a_child_stands_still_with_it(child: Child, fifo: Path) -> None:
-    pause = Thread(target=child.pause)
-    pause.start()
-    try:
-        assert becomes(lambda: stop_pending(child.pid))
-        with os.fdopen(os.open(fifo, os.O_RDWR)):
-            pause.join(LIMIT_S)
+    with paused(child.pid, fifo, child.pause):
         assert becomes(lambda: states(child.pid) == ["T", "T"])
         child.resume()
         assert becomes(lambda: states(child.pid) == ["S", "S"])
-    finally:
-        os.killpg(child.pid, signal.SIGKILL)
-        pause.join()
 
 
 def test_a_pause_that_does_not_come_about_fails_and_is_undone(

@@ -31,7 +31,6 @@ class Bench:
     """Where nothing is judged. `close`: what that does."""
 
     flags: Set[str] = frozenset()
-
     seed = 1
 
     def __init__(self, close: Wait = lambda: None) -> None:

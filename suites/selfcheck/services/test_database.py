@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -21,14 +19,13 @@ from holdfast.fixtures.services.processes.session import Session
 from holdfast.fixtures.services.processes.unprivileged import Unprivileged
 from holdfast.harness.adapter.process_stat import process_stat
 from holdfast.suites.selfcheck.services.listener import becomes
-from holdfast.suites.selfcheck.spawning import spawns, states, stop_pending
+from holdfast.suites.selfcheck.spawning import paused, spawns, states
 
 pytestmark = pytest.mark.tier("process")
 ABSENT = missing_database()
 needs_database = pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")
 PARENT = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
 NAME = "holdfast_test"
-LIMIT_S = 10.0
 
 
 @pytest.fixture
@@ -61,16 +58,8 @@ def test_one_that_is_starting_a_child_stands_still_too(session: Session, tmp_pat
     made = Family(session, "family", spawns(fifo))
     made.start()
     assert becomes(lambda: states(made.pid) == ["D", "S"])
-    pause = Thread(target=made.pause)
-    pause.start()
-    try:
-        assert becomes(lambda: stop_pending(made.pid))
-        with os.fdopen(os.open(fifo, os.O_RDWR)):
-            pause.join(LIMIT_S)
+    with paused(made.pid, fifo, made.pause):
         assert states(made.pid) == ["T", "T"]
-    finally:
-        os.killpg(made.pid, signal.SIGKILL)
-        pause.join()
 
 
 def state(pid: int) -> str:
