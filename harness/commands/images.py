@@ -38,6 +38,7 @@ def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     console = consoles.results()
     try:
         images = _image_set(given)
+        _refuse_unknown(images, names, base)
         missing = [each.name for each in images.check() if not (each.present or each.given)]
         wanted = [name for name in missing if not names or name in names or name == images.names[0]]
         with BuildProgress(consoles.progress(), wanted) as progress:
@@ -49,6 +50,15 @@ def build_images(names: Sequence[str], base: str, given: Sequence[str]) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
     return 0
+
+
+def _refuse_unknown(images: ImageSet, names: Sequence[str], base: str) -> None:
+    """Before a daemon is needed, so that the answer is the same where none responds."""
+    for name in names:
+        if name not in images.names:
+            raise registry.unknown("image", name, images.names)
+    if base and base not in images.bases:
+        raise registry.unknown("base", base, images.bases)
 
 
 def _image_set(given: Sequence[str]) -> ImageSet:
