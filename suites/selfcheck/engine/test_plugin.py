@@ -76,6 +76,12 @@ def test_it(group, number):
     pass
 """
 """Twice over: in two files."""
+EVERY_TIER = """
+from holdfast.harness.engine.site import machine
+
+machine.lacking = lambda tier: ""
+"""
+"""As a `conftest.py`: nothing of a tier is there to be used, and nothing is left out on a machine that lacks it."""
 RAN = re.compile(r"^\[(gw\d)\] .*(?:PASSED|SKIPPED) \S+::test_it\[(\w+)-\d\]", re.MULTILINE)
 
 
@@ -145,6 +151,7 @@ def test_cases_that_do_not_apply_are_left_out(tmp_path: Path) -> None:
 def test_each_group_stays_in_one_process_and_begins_before_what_is_in_none(
     tmp_path: Path, mode: tuple[str, ...]
 ) -> None:
+    (tmp_path / "conftest.py").write_text(EVERY_TIER)
     code, text = run_pytest(tmp_path, "-v", "-n3", *mode, body=GROUPS)
     assert code == 0, text
     ran = [(group, process) for process, group in RAN.findall(text)]

@@ -14,6 +14,7 @@ from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals, why_blocked
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification import request as request_module
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.time_limit import TimeLimit
@@ -211,7 +212,8 @@ def test_no_time_is_left_to_a_tier_that_was_not_chosen(
     case = replace(asked, plan=calm(), runs=1, decides=(), windows=(), tiers=(Tier.SIM, Tier.CONTAINERS))
     monkeypatch.setattr(certify, "cases_for", lambda *_: (case,))
     monkeypatch.setattr(certify, "TimeLimit", Watched)
-    monkeypatch.setattr(certify, "lacking", lambda tier: "")
+    for module in (certify, request_module):
+        monkeypatch.setattr(module, "lacking", lambda tier: "")
     monkeypatch.setattr(Watched, "halves", [])
     request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset(chosen), jobs=2, budget_s=0.0)
     Certification(request, _Silent(), Interruption()).run()
