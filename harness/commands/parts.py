@@ -32,14 +32,11 @@ def with_parts(journal: Journal, request: Request, interruption: Interruption, c
         console: where progress is shown.
     """
     parts = parts_of(registry.system(request.system))
-    if reason := registry.why_no_kits():
-        judged = [] if _narrowed(request) else [JudgedPart(part, None, reason) for part in parts]
-    else:
-        judged = [
-            _judged(part, number, journal, request, interruption, console)
-            for number, part in enumerate(parts, start=1)
-            if _rules(part, request) or not _narrowed(request)
-        ]
+    judged = [
+        _judged(part, number, journal, request, interruption, console)
+        for number, part in enumerate(parts, start=1)
+        if _rules(part, request) or not _narrowed(request)
+    ]
     return msgspec.structs.replace(journal, subjects=subject_reports(journal, judged))
 
 

@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -49,8 +48,6 @@ LISTED = 20
 """How many names a sentence can hold."""
 LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
 """By noun, the command that lists all names."""
-_OF_KITS = "hypothesis"
-"""Draws their random programs."""
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "capabilities", "gates", "profile", "supplied_by_author",
                    "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
@@ -216,18 +213,9 @@ def kit(contract: str) -> Kit:
     """Who judges a contract of the SPI, by its name.
 
     Raises:
-        UsageError: nobody does, or what it needs is not installed.
+        UsageError: nobody does.
     """
-    if reason := why_no_kits():
-        raise UsageError(f"{reason}.")
     return cast("Kit", _made(_registered("kits", contract, "kit")))
-
-
-def why_no_kits() -> str:
-    """Why nothing can be judged by a kit here, without a full stop; empty: it can."""
-    if find_spec(_OF_KITS) is not None:
-        return ""
-    return f"kits need {_OF_KITS}, which is not installed: run pip install 'holdfast[test]'"
 
 
 def scaffold(kind: str) -> Scaffold:

@@ -46,24 +46,3 @@ def test_what_is_required_or_of_no_extra_is_an_error(tmp_path: Path, imported: s
 
 def test_another_tier_is_not_meant_by_a_required_one(tmp_path: Path) -> None:
     assert run_pytest(tmp_path, "toxiproxy", "--require-tier=sim")[0] == 5
-
-
-def without_hypothesis(folder: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and words of a command of ours where the extra `test` is not installed."""
-    words = ["holdfast", *arguments, "--out", str(folder)]
-    hidden = f"import sys; sys.modules['hypothesis'] = None; sys.argv = {words!r}"
-    code = f"{hidden}\nfrom holdfast.harness.cli import main\nmain()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
-    return done.returncode, " ".join((done.stdout + done.stderr).split())
-
-
-def test_a_runtime_is_certified_without_the_extra_that_kits_need(tmp_path: Path) -> None:
-    code, text = without_hypothesis(tmp_path, "certify", "reference", "--tier", "sim", "--rule", "BAR-01")
-    assert code == 0, text
-    assert "PARTIAL reference" in text
-
-
-def test_a_kit_without_its_extra_says_what_to_install(tmp_path: Path) -> None:
-    code, text = without_hypothesis(tmp_path, "certify", "--state-backend", "hashmap")
-    assert code == 3
-    assert "kits need hypothesis, which is not installed: run pip install 'holdfast[test]'." in text
