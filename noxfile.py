@@ -59,5 +59,5 @@ def certify(session: nox.Session) -> None:
 @nox.session
 def suites(session: nox.Session) -> None:
     """Every test that this machine can run; `nox -s suites -- PATH` those of one folder."""
-    session.install("-e", ".[spark,avro,containers,tables,rocksdb,hdfs,queues,test]")
+    session.install("-e", ".[all]")
     session.run("python", "-m", "pytest", *(session.posargs or ["suites/"]))

@@ -32,6 +32,7 @@ from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.journal import CaseResult, Certificate, Journal, RunResult, Status, TierReport, Title
 from holdfast.harness.model.plan import Bounds, FaultSpec, Plan, Schedule, Topology, WorkloadSpec
@@ -124,7 +125,7 @@ def journal_of(runs: list[RunResult], tier: Tier, started: datetime, duration_s:
         started=started.isoformat(timespec="seconds"),
         duration_s=duration_s,
         interrupted="",
-        versions={"holdfast": version("holdfast"), "python": sys.version.split()[0], "machine": load()},
+        versions={"holdfast": version(DISTRIBUTION), "python": sys.version.split()[0], "machine": load()},
         seed=0,
         plans_digest="",
         history_digest="",

@@ -146,7 +146,7 @@ def test_a_guide_whose_commands_run_installs_the_package(guide: Path) -> None:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a wheel of this project: `pip install holdfast` finds it there."""
+    """A folder with a wheel of this project."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, timeout=LIMIT_S)

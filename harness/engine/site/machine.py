@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.distribution import install_command
 
 JAVA_VERSIONS = (17, 21)
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
@@ -54,7 +55,7 @@ def stalled_ms() -> float:
 def _lacking_for_spark() -> str:
     wanted = []
     if find_spec("pyspark") is None or find_spec("pandas") is None:
-        wanted.append("PySpark 4 with pandas (pip install 'holdfast[spark]')")
+        wanted.append(f"PySpark 4 with pandas ({install_command('spark')})")
     if _java_version() not in JAVA_VERSIONS:
         wanted.append("Java 17 or 21 (Debian: apt install openjdk-17-jre-headless)")
     return f"needs {' and '.join(wanted)}" if wanted else ""
@@ -64,7 +65,7 @@ def _lacking_for_containers() -> str:
     wanted = []
     absent = [name for name in _CLIENTS if find_spec(name) is None]
     if absent:
-        wanted.append(f"{', '.join(absent)} (pip install 'holdfast[spark,containers]')")
+        wanted.append(f"{', '.join(absent)} ({install_command('spark', 'containers')})")
     if not _docker_answers():
         wanted.append(f"a Docker engine that responds at {_DOCKER_SOCKET} (Debian: apt install docker.io)")
     return f"needs {' and '.join(wanted)}" if wanted else ""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.harness.spi.system import System, TellsVersions
 
 _LIBRARIES = ("msgspec", "numpy", "pyarrow")
@@ -15,7 +16,7 @@ _LIBRARIES = ("msgspec", "numpy", "pyarrow")
 def versions() -> dict[str, str]:
     """By name, of the program, of Python, of the libraries that a verdict rests on, and of the platform."""
     return {
-        "holdfast": _version("holdfast"),
+        "holdfast": _version(DISTRIBUTION),
         "python": platform.python_version(),
         **{name: _version(name) for name in _LIBRARIES},
         "platform": platform.platform(),

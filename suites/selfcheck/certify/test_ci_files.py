@@ -10,9 +10,10 @@ import pytest
 
 import holdfast.suites
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.selfcheck.certify.written import written
 
-OLDEST = metadata("holdfast")["Requires-Python"].removeprefix(">=")
+OLDEST = metadata(DISTRIBUTION)["Requires-Python"].removeprefix(">=")
 EXAMPLE = Path(holdfast.suites.__path__[0]).parent / ".ci/examples/github-actions.yml"
 PYTHON = re.compile(r'python-version: "([^"]*)"')
 

@@ -145,7 +145,7 @@ def hdfs() -> Iterator[str]:
     from holdfast.fixtures.services.processes.session import Session
     from holdfast.fixtures.services.site import HDFS
 
-    pytest.importorskip("hdfs_native", reason="install holdfast[hdfs]")
+    pytest.importorskip("hdfs_native", reason="the extra hdfs is not installed")
     if absent := missing(HDFS):
         pytest.skip(absent)
     with closing(Session()) as session:

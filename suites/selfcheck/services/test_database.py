@@ -137,7 +137,7 @@ def test_what_is_missing_is_said_with_what_brings_it(monkeypatch: pytest.MonkeyP
     assert missing_database() == ("PostgreSQL is not installed on this machine: install the Debian package postgresql.")
     monkeypatch.setattr(database, "_binaries", lambda: tmp_path)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    assert missing_database() == "package 'psycopg' is not installed: install holdfast[tables]."
+    assert missing_database() == "package 'psycopg' is not installed: run pip install 'holdfast-chaos[tables]'."
     monkeypatch.setattr(unprivileged, "_ACCOUNTS", ("no-such-account",))
     monkeypatch.setattr(os, "getuid", lambda: 0)
     with pytest.raises(OSError, match="there is no account no-such-account: add one"):

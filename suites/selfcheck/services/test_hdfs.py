@@ -25,7 +25,7 @@ CONTENT = b"content" * 100_000
 
 @pytest.fixture(scope="module")
 def hdfs() -> Iterator[Hdfs]:
-    pytest.importorskip("hdfs_native", reason="install holdfast[hdfs]")
+    pytest.importorskip("hdfs_native", reason="the extra hdfs is not installed")
     if absent := missing(HDFS):
         pytest.skip(absent)
     with closing(Session()) as session:

@@ -30,7 +30,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2])), 3) as stream:
 
 @pytest.fixture(scope="module")
 def server(stack: Stack) -> Queues:
-    pytest.importorskip("pika", reason="install holdfast[queues]")
+    pytest.importorskip("pika", reason="the extra queues is not installed")
     made = stack.queues
     with connected(made.login, LIMIT_S) as connection:
         channel = connection.channel()

@@ -158,7 +158,7 @@ def test_a_sample_of_avro_that_cannot_be_used_is_refused(tmp_path: Path, monkeyp
     with pytest.raises(ValueError, match="cannot be read"):
         declared(tmp_path, text)
     monkeypatch.setitem(sys.modules, "fastavro", None)
-    with pytest.raises(ValueError, match=r"package 'fastavro' is not installed: install holdfast\[avro\]\."):
+    with pytest.raises(ValueError, match=r"'fastavro' is not installed: run pip install 'holdfast-chaos\[avro\]'\."):
         declared(tmp_path, text)
 
 

@@ -85,7 +85,7 @@ def test_a_folder_of_one_machine_is_no_place_among_services(tmp_path: Path) -> N
 def test_a_package_that_is_not_there_is_named(declared: LakeOutput, monkeypatch: pytest.MonkeyPatch) -> None:
     lake_table.require_package(declared)
     monkeypatch.setattr(lake_table, "find_spec", lambda name: None)
-    with pytest.raises(OSError, match=r"package '(deltalake|pyiceberg)' is not installed.*holdfast\[tables\]\.$"):
+    with pytest.raises(OSError, match=r"'(deltalake|pyiceberg)' is not installed.*holdfast-chaos\[tables\]'\.$"):
         lake_table.require_package(declared)
 
 
