@@ -3,6 +3,7 @@
 Rules of this file:
 - A timer is restored with the state of the checkpoint in whose cut it waited, and as often as that is restored.
 - Of another parallelism nobody says who owns a timer then: it waits in a pool of all subtasks of the operator.
+- A timer that was taken or deleted may be set again for the same key and time, and then waits as any other.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class SubtaskTimers:
         pool: those that some subtask of its operator has restored.
         deleted: those that it gave up before their time.
         taken: all that it took, with the first event of each.
-        unknown, again: what it took that was never set, or was taken before, each with the event.
+        unknown, again: what it took that was never set, or was taken before and not set since, each with the event.
         latest: the event that took timers by the latest time.
     """
 
@@ -57,9 +58,11 @@ class SubtaskTimers:
     def take(self, event: TimersFired) -> None:
         """Timers were taken."""
         for timer in event.timers:
-            if timer in self.taken:
+            if timer in self.waiting:
+                pass
+            elif timer in self.taken:
                 self.again.append((timer, event))
-            elif timer not in self.waiting and timer not in self.pool:
+            elif timer not in self.pool:
                 self.unknown.append((timer, event))
             self.taken.setdefault(timer, event)
             self.waiting.discard(timer)
