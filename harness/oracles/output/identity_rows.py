@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from msgspec.structs import replace
 
+from holdfast.harness.model.capability import Guarantee
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.records import CommittedRows, IdentityColumns, IdentityRow, InputLog, Output
@@ -38,8 +39,20 @@ def counted(history: History, *, ordered: bool = False) -> tuple[Delivery, int]:
 
 def due_rows(history: History) -> Counter[Identity]:
     """How many rows of each record a job must show whose operators make other records of the input."""
-    rows = expected_rows(history.plan.job, history.inputs)
-    return without_dropped(history, rows) if history.plan.job.of_kind(VertexKind.THROTTLE) else rows
+    job = history.plan.job
+    rows = expected_rows(job, history.inputs)
+    if job.of_kind(VertexKind.THROTTLE):
+        return without_dropped(history, rows)
+    lossy = Guarantee.NO_LOSS not in history.claims.output
+    return _with_stand_ins(history, rows) if lossy and job.of_kind(VertexKind.DEDUPLICATE) else rows
+
+
+def _with_stand_ins(history: History, rows: Counter[Identity]) -> Counter[Identity]:
+    """Where records may be lost: instead of one that was, a DEDUPLICATE hands on the next of its key that is left. Of
+    the rows that are shown, none is too close behind another."""
+    shown = {(row.partition, row.offset) for row in cast(Iterator[IdentityRow], history.output.rows())}
+    lost = Counter({identity: times for identity, times in rows.items() if identity not in shown})
+    return expected_rows(history.plan.job, history.inputs, shown) + lost
 
 
 def count_rows(inputs: InputLog, output: Output, *, ordered: bool = False) -> Delivery:

@@ -16,7 +16,7 @@ from holdfast.harness.oracles.output.missing import everything_is_due
 
 _CLAUSES: Mapping[str, str] = {
     "record-repeated": "a record has more than one row",
-    "record-unknown": "a row stands for no record of the input",
+    "record-unknown": "a row stands for no record that the job hands on",
 }
 
 
@@ -47,7 +47,7 @@ class NoRepeatOracle:
         rows = sum(len(unit.rows) for unit in history.output.units)
         for clause, count, first, what in (
             ("record-repeated", found.duplicated, found.first_duplicated, "records have more than one row"),
-            ("record-unknown", found.unknown, found.first_unknown, "rows stand for no record of the input"),
+            ("record-unknown", found.unknown, found.first_unknown, "rows stand for no record that the job hands on"),
         ):
             findings.check(clause, rows)
             if count:

@@ -9,7 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -32,6 +32,10 @@ _PLAIN = frozenset(
         VertexKind.SINK,
     }
 )
+
+
+Identity = tuple[int, int]
+"""Partition and offset."""
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):
@@ -95,13 +99,19 @@ def keyed_input(job: Job, inputs: InputLog) -> KeyedInput:
     return KeyedInput([_lane(merged, each) for each in partitions])
 
 
-def expected_rows(job: Job, inputs: InputLog) -> Counter[tuple[int, int]]:
-    """How many rows of each (partition, offset) the sinks must show under contract RECORDS."""
+def expected_rows(job: Job, inputs: InputLog, taken: Collection[Identity] | None = None) -> Counter[Identity]:
+    """How many rows of each record the sinks must show under contract RECORDS.
+
+    Args:
+        job: that makes them.
+        inputs: of it.
+        taken: the only records that a DEDUPLICATE was given, where others may be lost; None: it was given all.
+    """
     return Counter(
         (partition, offset)
         for sink in job.of_kind(VertexKind.SINK)
         for edge in job.inputs_of(sink.name)
-        for partition, lane in _arriving(job, inputs, edge.upstream).items()
+        for partition, lane in _arriving(job, inputs, edge.upstream, taken).items()
         for offset in lane.offsets.tolist()
     )
 
@@ -130,8 +140,8 @@ def _lane(arrivals: _Arrivals, partition: int, **changes: Any) -> Lane:
     return msgspec.structs.replace(lane, **changes)
 
 
-def _arriving(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
-    """What a vertex sends on."""
+def _arriving(job: Job, inputs: InputLog, name: str, taken: Collection[Identity] | None = None) -> dict[int, Lane]:
+    """What a vertex sends on; `taken` as of `expected_rows`."""
     vertex = job.vertex(name)
     if vertex.kind is VertexKind.SOURCE:
         return _read(job, inputs, name)
@@ -139,12 +149,15 @@ def _arriving(job: Job, inputs: InputLog, name: str) -> dict[int, Lane]:
     for edge in job.inputs_of(name):
         if edge.feedback:
             continue  # What comes back has come by another edge.
-        for partition, lane in _arriving(job, inputs, edge.upstream).items():
+        for partition, lane in _arriving(job, inputs, edge.upstream, taken).items():
             if vertex.kind is VertexKind.FLAT_MAP:
                 lane = _copied(lane, vertex.copies)
             elif vertex.kind is VertexKind.FILTER:
                 lane = _chosen(lane, lane.offsets % vertex.modulus == vertex.remainder)
             elif vertex.kind is VertexKind.DEDUPLICATE:
+                if taken is not None:
+                    there = [(partition, offset) in taken for offset in lane.offsets.tolist()]
+                    lane = _chosen(lane, np.array(there, bool))
                 lane = _chosen(lane, _apart(lane, inputs.partitions[partition], vertex.ttl_ms))
             found[partition] = _both(found[partition], lane) if partition in found else lane
     return found
