@@ -29,7 +29,8 @@ def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
     if isinstance(system, Rehearsed) and (own := system.rehearsals(tier)):
         plan = replace(own[0], faults=plan.faults)
     plan = replace(plan, system=system.name)
-    for width in range(plan.topology.parallelism, MOST_WORKERS + 1):
+    widest = max(MOST_WORKERS, plan.topology.parallelism)
+    for width in range(plan.topology.parallelism, widest + 1):
         wide = replace(plan, topology=replace(plan.topology, parallelism=width))
         try:
             check_options(wide, system)
@@ -38,7 +39,7 @@ def fitted(plan: Plan, system: System, tier: Tier) -> Plan:
                 raise
             wide = replace(wide, options={})  # It has none: it persists when it likes.
         except UsageError:
-            if width == MOST_WORKERS:
+            if width == widest:
                 raise
             continue
         break

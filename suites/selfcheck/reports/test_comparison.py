@@ -33,7 +33,7 @@ from holdfast.harness.model.events import (
 from holdfast.harness.model.history import History, RunEnd
 from holdfast.harness.model.jobs import KEYED_SUM
 from holdfast.harness.model.journal import Recovery
-from holdfast.harness.model.plan import Plan, WorkloadSpec
+from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
 from holdfast.harness.model.records import InputLog, Output
 from holdfast.harness.model.verdict import Outcome
 from holdfast.reports.comparison import ComparisonPicture, picture
@@ -156,6 +156,12 @@ def test_the_command_compares_on_the_simulator(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, words)
     assert "reference+A3" in result.stdout, result.output
     assert {path.name for path in next(out.iterdir()).iterdir()} == {"comparison.json", "comparison.svg", "runs"}
+
+
+@pytest.mark.parametrize("width", [1, 3, 4, 7])
+def test_a_plan_keeps_its_width_where_the_system_can_have_it(width: int) -> None:
+    plan = Plan(job=KEYED_SUM, workload=WorkloadSpec("synthetic"), topology=Topology(parallelism=width))
+    assert fitted(plan, registry.system("reference"), Tier.SIM).topology.parallelism == width
 
 
 def test_a_system_is_named_with_the_options_of_a_file_and_runs_where_it_can(tmp_path: Path) -> None:
