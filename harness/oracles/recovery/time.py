@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from holdfast.harness.model.events import Event, RecordsDropped, SnapshotTaken, TimersFired, TimersSet
+from holdfast.harness.model.capability import Guarantee
+from holdfast.harness.model.events import Event, RecordsDropped, SnapshotTaken, SourceEmitted, TimersFired, TimersSet
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import DELAYING, TIMED
 from holdfast.harness.model.plan import ExpectedEnd
@@ -27,7 +28,7 @@ class TimeOracle:
     invariant = "Every timer is taken once, not before its time, and none that is due is left behind."
     clauses: Mapping[str, str] = {
         "timer-lost": "a timer that is due is never taken, though its subtask takes later ones, or the run has ended",
-        "timer-repeated": "a timer is taken twice in one attempt",
+        "timer-repeated": "a timer is taken twice in one attempt, and was not set again in between",
         "timer-unknown": "a timer is taken that was not set, and is not in the restored checkpoint",
         "timer-early": "a timer is taken before its time",
         "dropped-early": "a record is dropped as late from a window that its own split, never idle, had not passed",
@@ -96,7 +97,7 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
     for (attempt, name), subtask in trace.subtasks.items():
         if attempt != newest or name.partition("[")[0] not in delaying:
             continue
-        for timer in sorted((subtask.waiting | subtask.pool) - taken - subtask.deleted):
+        for timer in sorted(subtask.waiting | (subtask.pool - taken - subtask.deleted)):
             if timer[1] + OVERDUE_MS < end.ended_ns // NS_PER_MS:
                 message = f"{name} has not taken timer {named(timer)} when the run ends"
                 findings.violated("timer-lost", message, subtask.started)
@@ -104,14 +105,27 @@ def _judge_end(history: History, trace: TimerTrace, findings: Findings) -> None:
 
 def _judge_dropped(history: History, findings: Findings) -> None:
     """The watermark of an operator is that of the split that is furthest behind, whether it has one yet, but
-    for splits that may have been idle."""
+    for splits that may have been idle. Where effects may be repeated, it may be restored from behind the position that
+    its split is read again from, so that what comes again is late."""
     windows = with_split_watermarks(history)
     if windows is None:
         return
+    repeats = Guarantee.NO_DUPLICATE not in history.claims.state
     for dropped in history.of(RecordsDropped):
         findings.check("dropped-early", len(dropped.records))
+        read = _read_before(history, dropped.attempt) if repeats else {}
         for partition, offset, window, watermark_ms in dropped.records:
-            if not windows.is_late(partition, offset, window):
+            seen = max(offset, read.get(partition, 0))
+            if not windows.is_late(partition, offset, window, seen):
                 record = history.inputs.named(partition, offset)
                 message = f"{dropped.subtask} drops {record} from window {window} at watermark {watermark_ms} ms"
                 findings.violated("dropped-early", message, dropped)
+
+
+def _read_before(history: History, attempt: int) -> dict[int, int]:
+    """By partition, one past the last record that earlier attempts have read."""
+    read: dict[int, int] = {}
+    for emitted in history.of(SourceEmitted):
+        if emitted.attempt < attempt:
+            read[emitted.partition] = max(read.get(emitted.partition, 0), emitted.next_offset)
+    return read

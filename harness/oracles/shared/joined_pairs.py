@@ -12,7 +12,7 @@ from holdfast.harness.model.job import RIGHT_WEIGHT, VertexKind
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.fold_model import MASK
-from holdfast.harness.oracles.shared.split_windows import Record, records_of, source_of
+from holdfast.harness.oracles.shared.split_windows import Record, records_of, source_of, standing_ms
 from holdfast.harness.oracles.shared.windows import Sums, Window
 
 _OFFSETS = 1 << 24
@@ -59,10 +59,10 @@ class JoinedPairs:
         """Pairs that must have a row in the end: all of them."""
         return iter(self.must)
 
-    def is_late(self, split: int, offset: int, window: int) -> bool:
-        """Whether its own split had passed the time of a record before it came."""
-        record = self._splits[split][offset - self._firsts[split]]
-        return record.before_ms > record.event_ms
+    def is_late(self, split: int, offset: int, window: int, seen: int) -> bool:
+        """Whether its own split had passed the time of a record before it came; see SplitWindows."""
+        records, first = self._splits[split], self._firsts[split]
+        return standing_ms(records, seen - first) > records[offset - first].event_ms
 
     def _of(self, plan: Plan, source: str) -> Iterator[tuple[int, Record]]:
         """The records of a source, each with its place in the number of a pair."""

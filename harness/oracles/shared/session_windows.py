@@ -12,7 +12,7 @@ from holdfast.harness.model.job import VertexKind
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.oracles.shared.fold_model import MASK
-from holdfast.harness.oracles.shared.split_windows import Record, passed_ms, records_of
+from holdfast.harness.oracles.shared.split_windows import Record, passed_ms, records_of, standing_ms
 from holdfast.harness.oracles.shared.windows import Sums, Window
 
 
@@ -56,10 +56,10 @@ class SessionWindows:
         """Sessions that must have a row in the end."""
         return (window for window, last_ms in self._last_ms.items() if last_ms + self._gap_ms <= self._passed_ms)
 
-    def is_late(self, split: int, offset: int, window: int) -> bool:
-        """Whether the watermark of its own split had passed a record by the gap before it came."""
-        record = self._splits[split][offset - self._firsts[split]]
-        return record.before_ms >= record.event_ms + self._gap_ms
+    def is_late(self, split: int, offset: int, window: int, seen: int) -> bool:
+        """Whether the watermark of its own split had passed a record by the gap before it came; see SplitWindows."""
+        records, first = self._splits[split], self._firsts[split]
+        return standing_ms(records, seen - first) >= records[offset - first].event_ms + self._gap_ms
 
     def _cut(self, key: str, records: list[Record]) -> None:
         session = key, records[0].event_ms

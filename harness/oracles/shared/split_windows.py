@@ -85,10 +85,15 @@ class SplitWindows:
         """Windows that must have a row in the end."""
         return (window for window, (_, digest) in self.must.items() if digest and self._is_over(window))
 
-    def is_late(self, split: int, offset: int, window: int) -> bool:
-        """Whether the watermark of its own split has passed a window before a record of it comes."""
-        record = self._splits[split][offset - self._firsts[split]]
-        return record.before_ms >= self._closes_ms(window)
+    def is_late(self, split: int, offset: int, window: int, seen: int) -> bool:
+        """Whether the watermark of its own split has passed a window before a record of it comes.
+
+        Args:
+            split, offset: of the record.
+            window: its number.
+            seen: of the record before which the watermark stands: that one, or one that comes later.
+        """
+        return standing_ms(self._splits[split], seen - self._firsts[split]) >= self._closes_ms(window)
 
     def _is_over(self, window: Window) -> bool:
         return self._closes_ms(window[1]) <= self._passed_ms
@@ -111,6 +116,14 @@ class SplitWindows:
 
     def _closes_ms(self, window: int) -> int:
         return window * self._vertex.slide_ms + self._vertex.window_ms + self._vertex.lateness_ms
+
+
+def standing_ms(records: Sequence[Record], place: int) -> float:
+    """The watermark of a split before its record at a place; behind the last one no more than that of a source whose
+    records are in order."""
+    if place < len(records):
+        return records[place].before_ms
+    return max(records[-1].before_ms, records[-1].event_ms)
 
 
 def passed_ms(job: Job, splits: Sequence[Sequence[Record]], *, over: bool) -> float:

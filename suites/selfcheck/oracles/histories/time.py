@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.harness.model.capability import AT_LEAST_ONCE, EXACTLY_ONCE, Guarantee
 from holdfast.harness.model.events import (
     AttemptStarted,
     CheckpointCompleted,
@@ -9,6 +10,7 @@ from holdfast.harness.model.events import (
     JobSubmitted,
     RecordsDropped,
     SnapshotTaken,
+    SourceEmitted,
     TaskStarted,
     TimersFired,
     TimersSet,
@@ -94,6 +96,21 @@ def a_restored_timer_is_taken_twice() -> History:
     return delayed(started(), sets(A), cut(), started(1), takes(20, A), takes(20, A))
 
 
+@bad("timer-repeated")
+def it_is_set_again_once_and_taken_twice() -> History:
+    return delayed(started(), sets(A), takes(20, A), sets(A), takes(20, A), takes(21, A))
+
+
+@near("timer-repeated")
+def it_is_set_again_for_the_same_time() -> History:
+    return delayed(started(), sets(A), takes(20, A), sets(A), takes(20, A))
+
+
+@bad("timer-lost")
+def it_is_set_again_and_never_taken() -> History:
+    return delayed(started(), sets(A, LATER), takes(20, A), sets(A), takes(60, LATER))
+
+
 @near("timer-repeated")
 def it_was_taken_behind_the_restored_cut() -> History:
     return delayed(started(), sets(A), cut(), takes(20, A), started(1), takes(20, A))
@@ -166,3 +183,26 @@ def it_comes_within_the_lateness_that_is_allowed() -> History:
 @near("dropped-early")
 def its_own_split_had_passed_the_window() -> History:
     return straggler(6, -2)
+
+
+def read_again(read: int, claimed: frozenset[Guarantee]) -> History:
+    """An attempt read so many records of the second split. The next one drops its fourth, whose window ends at 40 ms,
+    with a watermark beyond that."""
+    emitted = SourceEmitted(subtask="source[0]", partition=1, first_offset=0, next_offset=read)
+    late = RecordsDropped(subtask="sum[0]", records=((1, 3, 0, 50),))
+    return story(started(), emitted, cut(), started(1), late, job=TUMBLING_SUM, claimed=claimed)
+
+
+@bad("dropped-early")
+def it_was_not_read_beyond_the_window_before() -> History:
+    return read_again(4, AT_LEAST_ONCE)
+
+
+@bad("dropped-early")
+def nothing_is_restored_that_lies_ahead_where_nothing_may_be_repeated() -> History:
+    return read_again(9, EXACTLY_ONCE)
+
+
+@near("dropped-early")
+def the_restored_watermark_lies_ahead_of_what_is_read_again() -> History:
+    return read_again(9, AT_LEAST_ONCE)
