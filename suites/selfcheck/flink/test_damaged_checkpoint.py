@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.fixtures.host.kept_file import KeptFile, keep
+from holdfast.fixtures.systems.flink import damaged_checkpoint
 from holdfast.fixtures.systems.flink.damaged_checkpoint import DamagedCheckpoint
 from holdfast.fixtures.systems.flink.stored import StoredCheckpoints
 from holdfast.harness.model.events import Event, ObjectDamaged, ObjectMended
@@ -79,14 +81,13 @@ def test_a_file_that_flink_deletes_meanwhile_is_not_damaged(
     """The event would excuse what Flink itself has lost."""
     recorded: list[Event] = []
     damaged, path = of(folder, recorded), folder / "job" / f"chk-{NEWEST}" / "a"
-    read = Path.read_bytes
 
-    def read_and_delete(self: Path) -> bytes:
-        content = read(self)
-        self.unlink()
-        return content
+    def keep_and_delete(path: Path) -> KeptFile:
+        kept = keep(path)
+        path.unlink()
+        return kept
 
-    monkeypatch.setattr(Path, "read_bytes", read_and_delete)
+    monkeypatch.setattr(damaged_checkpoint, "keep", keep_and_delete)
     with pytest.raises(FileNotFoundError):
         damaged.damage("state", way)
     assert not recorded

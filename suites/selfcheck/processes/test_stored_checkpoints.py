@@ -55,6 +55,20 @@ def test_the_newest_is_mended(tmp_path: Path, part: str, way: str) -> None:
     assert files(tmp_path) == whole
 
 
+@pytest.mark.parametrize("part", ["metadata", "state"])
+def test_a_longer_file_that_was_there_before_leaves_nothing_behind(tmp_path: Path, part: str) -> None:
+    store(tmp_path, 1)
+    for path in files(tmp_path):
+        (tmp_path / path).write_bytes(b"much longer content than that of what comes later, whatever its name is" * 9)
+    store(tmp_path, 2)
+    whole = files(tmp_path)
+    stored = StoredCheckpoints(tmp_path, RECORDED.extend)
+    stored.damage(part, "stale")
+    assert files(tmp_path) != whole
+    stored.mend()
+    assert files(tmp_path) == whole
+
+
 @pytest.mark.parametrize(("part", "way"), [each for each in DAMAGES if each != ("metadata", "remove")])
 def test_one_that_is_retained_beside_a_newer_one_is_mended(tmp_path: Path, part: str, way: str) -> None:
     """A recovery reads the metadata of all that are retained."""
