@@ -7,6 +7,7 @@ the same digests and trace hashes with both. It is for the reference alone: a wr
 compiled, and compiled code may pass its methods over.
 """
 
+import ast
 import os
 import shutil
 import sys
@@ -38,25 +39,28 @@ COMPILED = (
     "harness/engine/executor/phases.py",
     "harness/engine/executor/progress.py",
 )
-INTERPRETED = (
-    "__init__.py",
-    "messages.py",
-    "checkpoint_metrics.py",
-    "steps.py",
-    "place_steps.py",
-    "errors.py",
-    "stored_identities.py",
-)
-INTERPRETED_FOLDER = "effects"
-"""Structs of msgspec are C already, and compiled they lose what their class line asks for, such as being frozen, and
-what their fields may be. Errors derive from built-in classes, which compiled ones cannot. A compiled class that is a
-Sequence takes every tuple for one of its own."""
+INTERPRETED = ("__init__.py", "errors.py", "stored_identities.py")
+"""Besides modules with structs of msgspec: these are C already, and compiled they lose what their class line asks for,
+such as being frozen, and are decoded as something else. Errors derive from built-in classes, which compiled ones
+cannot. A compiled class that is a Sequence takes every tuple for one of its own."""
 OPTIONS = (
     "--namespace-packages",
     "--explicit-package-bases",
     "--ignore-missing-imports",
     "--disable-error-code=type-abstract",
 )
+
+
+def modules(root: Path) -> list[Path]:
+    """What is compiled of the packages in a folder."""
+    paths = {path for pattern in COMPILED for path in root.glob(pattern)}
+    return sorted(path for path in paths if path.name not in INTERPRETED and not has_structs(path))
+
+
+def has_structs(path: Path) -> bool:
+    """Whether a module defines a struct of msgspec."""
+    classes = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ClassDef)]
+    return any(ast.unparse(base).endswith("Struct") for each in classes for base in each.bases)
 
 
 def compiled() -> list[Extension]:
@@ -70,15 +74,15 @@ def compiled() -> list[Extension]:
     shutil.rmtree(copies, ignore_errors=True)
     for top in TOP:
         shutil.copytree(here / top, copies / "holdfast" / top, ignore=shutil.ignore_patterns("__pycache__"))
-    chosen = sorted(
-        str(path.relative_to(copies))
-        for pattern in COMPILED
-        for path in (copies / "holdfast").glob(pattern)
-        if path.name not in INTERPRETED and path.parent.name != INTERPRETED_FOLDER
-    )
+    chosen = modules(copies / "holdfast")
     os.chdir(copies)
     try:
-        return mypycify([*OPTIONS, *chosen], opt_level="3", multi_file=True, target_dir=str(here / "build" / "mypyc"))
+        return mypycify(
+            [*OPTIONS, *(str(path.relative_to(copies)) for path in chosen)],
+            opt_level="3",
+            multi_file=True,
+            target_dir=str(here / "build" / "mypyc"),
+        )
     finally:
         os.chdir(here)
 
@@ -86,7 +90,8 @@ def compiled() -> list[Extension]:
 # A build asks for metadata first, with other commands: nothing is compiled for that.
 WANTED = os.environ.get("HOLDFAST_COMPILE") == "1" and "bdist_wheel" in sys.argv  # noqa: TID251 - of a build
 
-setup(
-    packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)],
-    ext_modules=compiled() if WANTED else [],
-)
+if __name__ == "__main__":
+    setup(
+        packages=[f"holdfast.{name}" for name in (*TOP, *BELOW)],
+        ext_modules=compiled() if WANTED else [],
+    )

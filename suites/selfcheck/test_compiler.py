@@ -1,14 +1,61 @@
-"""One compiler: the metadata ask for the one that `setup.py` takes."""
+"""The compiled wheel: its compiler is the one that the metadata ask for, and takes the modules that setup.py names."""
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
+import runpy
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def compiled() -> list[Path]:
+    """The modules that are compiled, as paths from the checkout."""
+    if not (ROOT / "setup.py").exists():
+        pytest.skip("no checkout")
+    modules: list[Path] = runpy.run_path(str(ROOT / "setup.py"))["modules"](ROOT)
+    assert modules
+    return [path.relative_to(ROOT) for path in modules]
+
+
+def of_own_body(body: list[ast.stmt]) -> Iterator[str]:
+    """Names that a class binds and reads in its body, outside its methods."""
+    bound: set[str] = set()
+    for statement in body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            yield from (name.id for name in names if isinstance(name.ctx, ast.Load) and name.id in bound)
+            bound.update(name.id for name in names if isinstance(name.ctx, ast.Store))
+
+
+def test_no_class_body_of_a_compiled_module_reads_what_it_binds(compiled: list[Path]) -> None:
+    """Compiled, such a name is looked for in the module, and the import fails."""
+    found = [
+        f"{path}:{node.lineno}: {name}"
+        for path in compiled
+        for node in ast.walk(ast.parse((ROOT / path).read_bytes()))
+        if isinstance(node, ast.ClassDef)
+        for name in of_own_body(node.body)
+    ]
+    assert not found
+
+
+def test_no_compiled_module_has_a_struct(compiled: list[Path]) -> None:
+    """Compiled, a struct loses what its class line asks for."""
+    for path in compiled:
+        module = importlib.import_module(".".join(("holdfast", *path.with_suffix("").parts)))
+        for name, value in vars(module).items():
+            own = inspect.isclass(value) and value.__module__ == module.__name__
+            assert not (own and issubclass(value, msgspec.Struct)), f"{path}: {name}"
 
 
 def test_the_metadata_ask_for_the_compiler_that_setup_takes() -> None:

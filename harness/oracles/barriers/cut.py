@@ -48,6 +48,23 @@ OF_CHANNELS: tuple[type[events.Event], ...] = (
 )  # fmt: skip
 BLOCKED = ("alignment-outlives", "stale-acted", "blocked-in-at-least-once", "waited-with-one-input")
 """Clauses about channels that are blocked."""
+_CLAUSES: Mapping[str, str] = {
+    "channel-order": "a channel delivers something other than what entered it next",
+    "held-records": "a batch behind the barrier of a blocked channel is not the next one processed afterwards",
+    "barrier-once": "a subtask that runs on after snapshot n does not send barrier n once on each output",
+    "emission-after-snapshot": "a batch leaves a subtask on a channel between its snapshot n and its barrier n",
+    "processed-while-blocked": "a batch behind barrier n is processed before barrier n is there on every input",
+    "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
+    "state-missing": "the state of a checkpoint lacks a record before its source positions",
+    "skipped-differs": "after in-flight records were left out on purpose, state lacks others than exactly these",
+    "source-position": "a source records another position than the one it had reached",
+    **CLAUSES,
+    **BLOCKING,
+    **TIMEOUT,
+    "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
+    "waited-with-one-input": "a subtask with a single input channel blocks it",
+    "source-stalled": "sources with input to read never emit between their barrier and its completion",
+}
 
 
 class CutOracle:
@@ -56,27 +73,11 @@ class CutOracle:
     name = "CUT"
     title = "consistent cut"
     invariant = "Every checkpoint holds the effect of exactly the records before its barriers, once each."
-    clauses: Mapping[str, str] = {
-        "channel-order": "a channel delivers something other than what entered it next",
-        "held-records": "a batch behind the barrier of a blocked channel is not the next one processed afterwards",
-        "barrier-once": "a subtask that runs on after snapshot n does not send barrier n once on each output",
-        "emission-after-snapshot": "a batch leaves a subtask on a channel between its snapshot n and its barrier n",
-        "processed-while-blocked": "a batch behind barrier n is processed before barrier n is there on every input",
-        "state-extra": "the state of a checkpoint holds a record behind its source positions, or one of them twice",
-        "state-missing": "the state of a checkpoint lacks a record before its source positions",
-        "skipped-differs": "after in-flight records were left out on purpose, state lacks others than exactly these",
-        "source-position": "a source records another position than the one it had reached",
-        **CLAUSES,
-        **BLOCKING,
-        **TIMEOUT,
-        "blocked-in-at-least-once": "a channel is blocked in at-least-once mode",
-        "waited-with-one-input": "a subtask with a single input channel blocks it",
-        "source-stalled": "sources with input to read never emit between their barrier and its completion",
-    }
+    clauses = _CLAUSES
     evidence: tuple[type[events.Event], ...] = (events.SnapshotTaken,)
     clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
         "begins-aligned": (events.CheckpointTriggered,),
-        **dict.fromkeys(clauses.keys() - {"begins-aligned", *BLOCKED}, OF_CHANNELS),
+        **dict.fromkeys(_CLAUSES.keys() - {"begins-aligned", *BLOCKED}, OF_CHANNELS),
         **dict.fromkeys(BLOCKED, (*OF_CHANNELS, events.ChannelBlocked)),
     }
 

@@ -145,7 +145,7 @@ class _Trace:
         self._findings.check("not-required")
         if event.parallelism in self._required:
             del self._required[: self._required.index(event.parallelism) + 1]
-        elif self._required or event.parallelism not in (job.parallelism, *job.requested):
+        elif self._required or (event.parallelism != job.parallelism and event.parallelism not in job.requested):
             message = f"parallelism {event.parallelism} is taken up, which nobody has required"
             self._findings.violated("not-required", message, event)
         job.requested[event.parallelism] = event
