@@ -1,0 +1,82 @@
+"""The table of steps. A whole night takes two hours on two cores: the limits and the preparation add up to less."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+TESTS = "pytest -n 2 --quiet --require-tier=process --require-tier=spark --require-tier=containers"
+BEHAVIOUR = "holdfast.suites.selfcheck.behaviour --seeds 1..300"
+
+
+class Step(NamedTuple):
+    """One step.
+
+    Attributes:
+        name: by which it is run alone.
+        minutes: its limit; a step that is over it is ended, with everything that it has started.
+        needs: what `.ci/nightly` prepares for it, a function `need_...` each.
+        command: of bash, in the checkout. NIGHT is the folder of the night, DAY the number of its day.
+    """
+
+    name: str
+    minutes: float
+    needs: tuple[str, ...]
+    command: str
+
+
+def part(parts: int) -> str:
+    """K/N in the shell: every night another part of N, in turn."""
+    return f'"$((DAY % {parts}))/{parts}"'
+
+
+IN_CONTAINERS = ("java", "engine", "images")
+STEPS = (
+    # README's two commands where the interpreter is a newer one.
+    Step("python-3.12", 12, ("java",), ".ci/python 3.12"),
+    Step("python-3.13", 12, ("java",), ".ci/python 3.13"),
+    # Every rule, each variant of it, on every tier that there is.
+    Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --out "$NIGHT/reference"'),
+    # The cases of suites/conformance are those of the certificate above.
+    Step(
+        "tests",
+        22,
+        (*IN_CONTAINERS, "psql", "services", "flink", "go"),
+        f"{TESTS} suites/ --ignore=suites/conformance -m nightly",
+    ),
+    # The newest PySpark, which a user may have instead.
+    Step(
+        "newest-pyspark",
+        8,
+        ("java",),
+        'newest="$PWD/build/newest-venv"; [ -x "$newest/bin/python" ] || python -m venv "$newest"\n'
+        '"$newest/bin/pip" install --quiet --upgrade --editable '
+        "'.[spark-newest,avro,containers,tables,rocksdb,test]'\n"
+        'PATH="$newest/bin:$PATH" pytest -n 2 --quiet --require-tier=spark suites/selfcheck/spark '
+        'suites/selfcheck/structured_streaming -m "nightly or not nightly"',
+    ),
+    # Whatever day it is tried on, a mutant of the protocol is in one part.
+    Step("mutants", 8, (), f'python -m holdfast.suites.selfcheck.mutation --part {part(50)} --out "$NIGHT/mutants"'),
+    # With another seed each time.
+    Step("kits", 6, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
+    # Every rule that it is held against, and wrong jobs; a few of these once more in containers.
+    Step("flink", 6, ("java", "flink"), 'holdfast certify flink --tier process --out "$NIGHT/flink"'),
+    Step(
+        "flink-in-containers",
+        4,
+        (*IN_CONTAINERS, "flink"),
+        'holdfast certify flink --tier containers --out "$NIGHT/flink-in-containers"',
+    ),
+    # The compiled wheel does what the sources say: the same outcomes, output and trace hashes.
+    Step("interpreted", 1, (), f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"'),
+    Step(
+        "compiled",
+        10,
+        (),
+        f"python -m holdfast.suites.bench.compiled -- {BEHAVIOUR} "
+        '--out "$NIGHT/compiled.jsonl" --against "$NIGHT/interpreted.jsonl"',
+    ),
+    # New plans every night; the reports of all nights can be compared (holdfast diff).
+    Step("drawn-plans", 7, (), "holdfast nightly --config .ci/holdfast.toml --out build/nights"),
+    Step("chaos", 7, IN_CONTAINERS, f'{TESTS} suites/chaos -m "nightly or not nightly"'),
+)
+MOST_MINUTES = 115
