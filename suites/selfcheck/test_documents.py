@@ -14,10 +14,17 @@ import holdfast.suites
 from holdfast.harness import engine
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
+README = ROOT / "README.md"
+FIRST_COMMANDS = (
+    "$ pip install -e '.[spark]' && holdfast certify reference",
+    "$ pip install -e '.[all]' && pytest suites/",
+)
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 TERM = re.compile(r"^- \*\*(.+?)\*\*:", re.MULTILINE)
 MOST_WORDS = 25
 DOCUMENTS = (
     "README.md",
+    "CHANGELOG.md",
     "GLOSSARY.md",
     "CONTRIBUTING.md",
     "faults/README.md",
@@ -58,6 +65,36 @@ def test_its_sentences_are_short(name: str) -> None:
     found = sentences((ROOT / name).read_text())
     assert len(found) > 5
     assert [each for each in found if len(each.split()) > MOST_WORDS] == []
+
+
+@pytest.mark.parametrize(("name", "lines", "words"), [("README.md", 120, 900), ("CHANGELOG.md", 60, 600)])
+def test_it_is_read_in_some_minutes(name: str, lines: int, words: int) -> None:
+    text = (ROOT / name).read_text()
+    assert len(text.splitlines()) <= lines
+    assert len(text.split()) <= words
+
+
+def test_the_two_commands_stand_in_one_line_each() -> None:
+    """`.ci/run` finds them by how they begin, and runs them as they stand."""
+    lines = README.read_text().splitlines()
+    assert tuple(line for line in lines if line.startswith("$ pip install -e")) == FIRST_COMMANDS
+
+
+def lost_links(document: str, folder: Path) -> list[str]:
+    """Where links of a document lead within the project, and nothing is there."""
+    return [to for to in LINK.findall(document) if "://" not in to and not (folder / to).exists()]
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.md").touch()
+    text = "[a](a.md), [part](a.md#part), [b](b.md), ![c](c.png), [site](https://a.example/d)"
+    assert lost_links(text, tmp_path) == ["b.md", "c.png"]
+
+
+@pytest.mark.parametrize("name", [each for each in DOCUMENTS if not each.startswith("docs/")])
+def test_its_links_lead_to_files(name: str) -> None:
+    """Those of docs/ are checked when the site is built, which has pages that are no files."""
+    assert lost_links((ROOT / name).read_text(), (ROOT / name).parent) == []
 
 
 QUOTED = re.compile(r"`([^`\s]+)`")

@@ -20,6 +20,7 @@ from holdfast.harness.cli import app
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 GUIDES = sorted(path for path in (ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *GUIDES]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 ENDS_WITH = re.compile(r"^(.*?)\s+# ends with (\d+)$")
 QUOTED = re.compile(r"`(holdfast [^`]+)`")
@@ -123,9 +124,9 @@ def test_a_command_that_does_not_exist_is_noticed() -> None:
     assert unknown_in("holdfast job stop --savepoint-way X") == "--savepoint-way"
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
-def test_the_commands_of_a_page_exist(guide: Path) -> None:
-    document = guide.read_text()
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_the_commands_of_a_page_exist(page: Path) -> None:
+    document = page.read_text()
     lines = QUOTED.findall(document) + [each.line for each in steps(document) if isinstance(each, Command)]
     named = [line for line in lines if line.startswith("holdfast ")]
     assert [line for line in named if unknown_in(line)] == []
