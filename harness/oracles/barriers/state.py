@@ -28,6 +28,7 @@ from holdfast.harness.oracles.barriers.held_state import judge_held, judge_place
 from holdfast.harness.oracles.barriers.open_windows import CLAUSES, judge_open_windows
 from holdfast.harness.oracles.findings import Findings
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
+from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.layout import Layouts
 from holdfast.harness.oracles.shared.lineage import is_plain
@@ -95,10 +96,10 @@ def _judge_reading(
 ) -> None:
     if Guarantee.NO_LOSS not in history.claims.state:
         return
-    exempt, claimed = exemptions(history), claimed_snapshots(history)
+    exempt, claimed, dropped = exemptions(history), claimed_snapshots(history), dropped_checkpoints(history)
     for audit in history.of(CheckpointAudited):
         done = completed.get((submissions.of(audit), audit.checkpoint))
-        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit)
+        spoilt = exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit) or dropped.before(audit)
         if done is not None and not spoilt:
             findings.check("state-unreadable")
             if audit.problem:

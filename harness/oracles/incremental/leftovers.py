@@ -28,13 +28,13 @@ def judge_leftovers(history: History, uses: FileUses, findings: Findings) -> Non
     completed = history.of(events.CheckpointCompleted)
     listed = {file.path for file in listings[-1].files if not uses.exempt.ever_held(file.path)}
     for path, since in uses.last_use.items():
-        if not uses.users[path] and _settled(history, completed, since):
+        if not uses.users[path] and settled(history, completed, since):
             findings.check("left-behind")
             if path in listed:
                 message = f"{path} stays in the storage, and no checkpoint reaches it"
                 findings.violated("left-behind", message, since)
     for ack, received in uses.late:
-        if received.outcome is events.AckOutcome.DUPLICATE or not _settled(history, completed, received):
+        if received.outcome is events.AckOutcome.DUPLICATE or not settled(history, completed, received):
             continue
         for path in sorted({file.path for file in ack.files} & uses.files.paths):
             if path not in uses.users and path not in uses.last_use:
@@ -44,7 +44,7 @@ def judge_leftovers(history: History, uses: FileUses, findings: Findings) -> Non
                     findings.violated("late-state-left", message, ack, received)
 
 
-def _settled(history: History, completed: list[events.CheckpointCompleted], since: events.Event) -> bool:
+def settled(history: History, completed: list[events.CheckpointCompleted], since: events.Event) -> bool:
     """Whether the same coordinator has completed enough checkpoints behind an event."""
     position = history.position(since)
     later = [each for each in completed if each.node == since.node and history.position(each) > position]

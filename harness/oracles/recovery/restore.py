@@ -19,6 +19,7 @@ from holdfast.harness.oracles.recovery.rescaled_restore import CLAUSES, Rescaled
 from holdfast.harness.oracles.recovery.summaries import differ
 from holdfast.harness.oracles.shared.attempts import members
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
+from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.options import gives_again
 from holdfast.harness.oracles.shared.recorded import Recorded
@@ -213,8 +214,9 @@ def _judge_audits(history: History, snapshots: Recorded[events.SnapshotTaken], f
     """Checkpoints restored once more by the harness, when they had completed and after the run."""
     exempt = exemptions(history)
     claimed = claimed_snapshots(history)
+    dropped = dropped_checkpoints(history)
     for audit in history.of(events.CheckpointAudited):
-        if exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit):
+        if exempt.hold(audit, *exempt.objects_of(audit)) or claimed.broke(history, audit) or dropped.before(audit):
             continue
         findings.check("audit-failed")
         if audit.problem:

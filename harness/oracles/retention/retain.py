@@ -13,6 +13,8 @@ from holdfast.harness.model import events, profile
 from holdfast.harness.model.history import History
 from holdfast.harness.model.verdict import Verdict
 from holdfast.harness.oracles.findings import Findings, replay
+from holdfast.harness.oracles.retention.left_behind import CLAUSES as LEFT
+from holdfast.harness.oracles.retention.left_behind import judge_dropped_left
 from holdfast.harness.oracles.retention.observed_deletions import CLAUSES as DELETED
 from holdfast.harness.oracles.retention.observed_deletions import judge_deleted
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
@@ -43,6 +45,7 @@ class RetainOracle:
         "deleted-in-use": "a checkpoint is dropped, or a file of it deleted, while an attempt restores it",
         "failed-deletion-fails": "a deletion that fails fails a checkpoint or the job",
         **DELETED,
+        **LEFT,
         "kept-wrongly": "a job is over, and a checkpoint stays that its policy discards",
         "discarded-wrongly": "a job is over, and a checkpoint is gone that its policy leaves to the user",
         "deleted-after-end": "a file of a checkpoint that was left to the user is deleted, or gone at the end",
@@ -55,9 +58,10 @@ class RetainOracle:
     )  # fmt: skip
     clause_evidence: Mapping[str, tuple[type[events.Event], ...]] = {
         **dict.fromkeys(("kept-wrongly", "discarded-wrongly", "deleted-after-end"), (events.CheckpointRetained,)),
+        **dict.fromkeys(LEFT, (events.StorageListed,)),
         **dict.fromkeys(("restored-elsewhere", "start-not-reported"), (events.JobSubmitted,)),
     }
-    observed = frozenset({*DELETED, "deleted-after-end"})
+    observed = frozenset({*DELETED, *LEFT, "deleted-after-end"})
 
     def applies(self, history: History) -> bool:
         return True
@@ -69,6 +73,7 @@ class RetainOracle:
         _judge_files(history, jobs, findings)
         _judge_failed_deletions(history, jobs.exempt, findings)
         judge_deleted(history, jobs.exempt, findings)
+        judge_dropped_left(history, jobs.exempt, findings)
         return findings.verdict(history)
 
 

@@ -11,6 +11,7 @@ from holdfast.harness.model.events import (
     ChannelStateTaken,
     CheckpointAudited,
     CheckpointCompleted,
+    CheckpointDropped,
     Event,
     FailureCounted,
     InputRead,
@@ -226,6 +227,18 @@ def audit_gives_what_was_recorded() -> History:
 @bad("audit-failed")
 def audit_cannot_restore() -> History:
     return _audited(HELD, 4, "t", problem="chk-1/sum-0 is missing")
+
+
+@near("audit-failed")
+def what_cannot_be_restored_was_dropped_before() -> History:
+    read = CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing")
+    return restarted(CheckpointDropped(checkpoint=1), read, CheckpointAudited(checkpoint=2, problem=""))
+
+
+@bad("audit-failed")
+def it_is_dropped_only_afterwards() -> History:
+    read = CheckpointAudited(checkpoint=1, problem="chk-1/sum-0 is missing")
+    return restarted(read, CheckpointDropped(checkpoint=1))
 
 
 @near("audit-failed")
