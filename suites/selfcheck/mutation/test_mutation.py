@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import msgspec
@@ -13,10 +14,12 @@ pytest.importorskip("cosmic_ray", reason="mutants are made with cosmic-ray, of t
 
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
+from rich.console import Console
 
 import holdfast.faults
 from holdfast.harness.engine.site import registry
-from holdfast.suites.selfcheck.mutation.explained import KINDS, permitted
+from holdfast.suites.selfcheck.mutation.__main__ import report
+from holdfast.suites.selfcheck.mutation.explained import KINDS, Permission, permitted
 from holdfast.suites.selfcheck.mutation.source_mutants import OPERATORS, SourceMutant, mutants_of, sample
 from holdfast.suites.selfcheck.mutation.trial import Fate, Tried
 
@@ -87,6 +90,16 @@ def test_permissions_name_mutants_that_exist_and_rules_that_are() -> None:
         assert permission.kind in KINDS
         assert permission.why
         assert not permission.rule or permission.rule in rules
+
+
+def test_the_aim_is_a_share_of_the_mutants_that_differ(tmp_path: Path) -> None:
+    mutants = _mutants(tmp_path, SOURCE)
+    fates = (Fate.REFUTED, Fate.REFUTED, Fate.SURVIVOR, Fate.SURVIVOR, Fate.EQUIVALENT)
+    done = [Tried(mutant, fate) for mutant, fate in zip(mutants, fates, strict=False)]
+    explained = {mutants[2].identity: Permission(kind=KINDS[0], why="It is on time all the same.")}
+    console = Console(file=StringIO())
+    assert report(done, explained, console) == 0.75
+    assert report(done[4:], {}, console) == 1
 
 
 def _tested(folder: Path, *arguments: str) -> tuple[int, str, dict[str, Tried]]:
