@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from holdfast.harness.model.edited_job import edited
 from holdfast.harness.model.job import Job
+from holdfast.harness.model.latest_plan import kept_for_the_latest_plan
 from holdfast.harness.model.plan import Plan, Topology
 
 _MOST = 32_768
@@ -37,6 +38,7 @@ def _topologies(first: Topology, asked: tuple[tuple[int, int], ...]) -> tuple[To
     return (first, *(Topology(*each) for each in asked))
 
 
+@kept_for_the_latest_plan
 def topologies(plan: Plan) -> tuple[Topology, ...]:
     """By job, how wide it is. A job that is submitted without a word is as wide as the one before it."""
     asked: list[tuple[int, int]] = []
@@ -48,6 +50,7 @@ def topologies(plan: Plan) -> tuple[Topology, ...]:
     return _topologies(plan.topology, tuple(asked))
 
 
+@kept_for_the_latest_plan
 def widths(plan: Plan) -> tuple[int, ...]:
     """Parallelisms that running jobs are to go on at; none that is above the max parallelism, which is refused."""
     most = max(topology.max_parallelism or _MOST for topology in topologies(plan))
@@ -66,6 +69,7 @@ def edited_edges(plan: Plan) -> tuple[str, ...]:
     return ("", *(str(fault.parameters.get(EDIT, "")) for fault in plan.faults if fault.kind == SUBMIT))
 
 
+@kept_for_the_latest_plan
 def programs(plan: Plan) -> tuple[Job, ...]:
     """By job, its program; one that cannot be edited so is as the plan says."""
     return _programs(plan.job, edited_edges(plan))
@@ -82,6 +86,7 @@ def _programs(first: Job, edits: tuple[str, ...]) -> tuple[Job, ...]:
     return tuple(found)
 
 
+@kept_for_the_latest_plan
 def most_workers(plan: Plan) -> int:
     """As many as the widest of its jobs needs, which may be rescaled while it runs."""
     return max((*(topology.parallelism for topology in topologies(plan)), *widths(plan)))

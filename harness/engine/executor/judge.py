@@ -45,12 +45,7 @@ def on_its_word(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> 
         oracles: all that judge.
         evidence: by event kind, how the system supplies it.
     """
-    return frozenset(
-        f"{oracle.name}/{clause}"
-        for oracle in oracles
-        if not oracle.evidence or any(evidence.get(KIND_NAMES[kind]) is Evidence.NATIVE for kind in oracle.evidence)
-        for clause in oracle.clauses.keys() - getattr(oracle, "observed", frozenset())
-    )
+    return _sight(oracles, evidence).on_its_word
 
 
 def unclaimed(oracles: Iterable[Oracle], claims: Claims) -> frozenset[str]:
@@ -62,6 +57,49 @@ def unclaimed(oracles: Iterable[Oracle], claims: Claims) -> frozenset[str]:
         for clause in oracle.clauses
         if not claimed(clause, claims)
     )
+
+
+class _Sight:
+    """What oracles see of a system; every run of the two has the same.
+
+    Args:
+        oracles: all that judge.
+        evidence: by event kind, how the system supplies it.
+
+    Attributes:
+        unseen: by oracle, its clauses that the system shows nothing of; None: it shows nothing of any.
+        on_its_word: see the function.
+    """
+
+    def __init__(self, oracles: tuple[Oracle, ...], evidence: Mapping[str, Evidence]) -> None:
+        self._oracles, self._evidence = oracles, dict(evidence)
+        self.unseen = tuple(_unseen(oracle, evidence) if observed(oracle, evidence) else None for oracle in oracles)
+        self.on_its_word = frozenset(
+            f"{oracle.name}/{clause}"
+            for oracle in oracles
+            if not oracle.evidence or any(evidence.get(KIND_NAMES[kind]) is Evidence.NATIVE for kind in oracle.evidence)
+            for clause in oracle.clauses.keys() - getattr(oracle, "observed", frozenset())
+        )
+
+    def is_of(self, oracles: tuple[Oracle, ...], evidence: Mapping[str, Evidence]) -> bool:
+        """Whether it is that of these oracles and this system."""
+        return self._oracles is oracles and self._evidence == evidence
+
+
+_latest = _Sight((), {})
+
+
+def _sight(oracles: Iterable[Oracle], evidence: Mapping[str, Evidence]) -> _Sight:
+    """The latest one, if it fits: it takes as long as some oracles."""
+    global _latest
+    oracles, sight = tuple(oracles), _latest
+    if not sight.is_of(oracles, evidence):
+        sight = _latest = _Sight(oracles, evidence)
+    return sight
+
+
+def _unseen(oracle: Oracle, evidence: Mapping[str, Evidence]) -> frozenset[str]:
+    return frozenset(clause for clause in _clause_evidence(oracle) if missing_evidence(oracle, evidence, clause))
 
 
 def judge(
@@ -80,15 +118,17 @@ def judge(
         return ()
     verdicts = []
     seen = of_the_job(history)
-    for oracle in oracles:
-        if evidence is not None and not observed(oracle, evidence):
+    oracles = tuple(oracles)
+    hidden = (frozenset[str](),) * len(oracles) if evidence is None else _sight(oracles, evidence).unseen
+    for oracle, unseen in zip(oracles, hidden, strict=True):
+        if unseen is None:
             continue
         judged = history if getattr(oracle, "sees_superseded", False) else seen
         try:
             with foreign(f"oracle {oracle.name}"):
                 if oracle.applies(judged):
                     verdict = oracle.judge(judged)
-                    verdicts.append(verdict if evidence is None else _seen_part(verdict, oracle, evidence))
+                    verdicts.append(_seen_part(verdict, unseen) if unseen else verdict)
         except Exception as error:  # Whatever an oracle raises, the other oracles still judge.
             verdicts.append(
                 Verdict(oracle.name, Outcome.INCONCLUSIVE, reason=f"{CRASHED} {type(error).__name__}: {error}")
@@ -96,9 +136,8 @@ def judge(
     return tuple(verdicts)
 
 
-def _seen_part(verdict: Verdict, oracle: Oracle, evidence: Mapping[str, Evidence]) -> Verdict:
+def _seen_part(verdict: Verdict, unseen: frozenset[str]) -> Verdict:
     """A verdict without the clauses that the system shows nothing of."""
-    unseen = {clause for clause in _clause_evidence(oracle) if missing_evidence(oracle, evidence, clause)}
     decided = {*verdict.checked, *(anomaly.clause for anomaly in verdict.anomalies)}
     return without_clauses(verdict, unseen) if unseen & decided else verdict
 

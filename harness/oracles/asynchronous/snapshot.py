@@ -241,7 +241,7 @@ def _judge_files(history: History, exempt: Exemptions, findings: Findings) -> No
 
 def vertex_of(history: History, taken: SnapshotTaken) -> Vertex:
     """The vertex of a subtask, which a job that was submitted later may name otherwise."""
-    name, place = taken.subtask.partition("[")[0], Submissions(history).of(taken) - 1
+    name, place = taken.subtask.partition("[")[0], history.derived(Submissions).of(taken) - 1
     jobs = programs(history.plan)
     job = jobs[place] if 0 <= place < len(jobs) else history.plan.job
     return job.vertex(name)

@@ -23,7 +23,6 @@ from holdfast.harness.model.events import (
     TaskStopped,
 )
 from holdfast.harness.model.history import History
-from holdfast.harness.model.plan import Plan
 from holdfast.harness.oracles.shared.exemptions import Exemptions
 from holdfast.harness.oracles.shared.layout import widest_layout
 
@@ -101,7 +100,7 @@ class SnapshotTrace:
         self.parts: dict[Key, Part] = {
             (event.attempt, event.subtask, event.checkpoint): Part(event) for event in history.of(SnapshotTaken)
         }
-        self._heads = _heads(history.plan)
+        self._heads = _heads(history)
         self._stopped = history.of(TaskStopped)
         self._declined = history.of(DeclineSent)
         self._history = history
@@ -265,9 +264,9 @@ class SnapshotTrace:
         return False
 
 
-def _heads(plan: Plan) -> dict[str, str]:
+def _heads(history: History) -> dict[str, str]:
     """By subtask, the first of its chain."""
-    layout = widest_layout(plan)
+    layout = widest_layout(history)
     heads = {subtask: subtask for subtask in layout.subtasks}
     for chain in layout.chains:
         heads.update(dict.fromkeys(chain, chain[0]))

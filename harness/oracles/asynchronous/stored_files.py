@@ -25,7 +25,7 @@ def leaked_files(history: History, exempt: Exemptions) -> list[str] | None:
     settled = history.position(completed[-SETTLED])
     aborted = history.of(events.CheckpointAborted)
     triggered = history.of(events.CheckpointTriggered)
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     ended = {(job_of(event), event.checkpoint) for event in completed}
     ended |= {(job_of(event), event.checkpoint) for event in aborted}
     ended |= {(job_of(event), event.checkpoint) for event in history.of(events.SavepointCompleted)}

@@ -83,7 +83,7 @@ class _Timeout:
             for fault in exempt.planned(Consequence.HOLDS_UP_RECORDS)
             if fault.target.role is Role.CHANNEL
         }
-        layout = widest_layout(plan)
+        layout = widest_layout(history)
         self.aside = layout.pointwise | disturbed
         self.aligning = _with_chains({channel_ends(channel)[1] for channel in layout.pointwise}, layout)
         self.sources = _with_chains(set(layout.sources), layout)

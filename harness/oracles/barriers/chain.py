@@ -37,16 +37,16 @@ class ChainOracle:
 
     def applies(self, history: History) -> bool:
         """Not where all that is seen is of tasks: no state is counted, and no operator behind a head has a snapshot."""
-        behind = {operator for chain in widest_layout(history.plan).chains for operator in chain[1:]}
+        behind = {operator for chain in widest_layout(history).chains for operator in chain[1:]}
         taken = {event.subtask for event in history.of(events.SnapshotTaken)}
         return not (behind and taken) or not behind.isdisjoint(taken) or _counts(history)
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        layouts = Layouts(history)
-        _Trace(history, widest_layout(history.plan), findings)
+        layouts = history.derived(Layouts)
+        _Trace(history, widest_layout(history), findings)
         completed = {event.checkpoint for event in history.of(events.CheckpointCompleted)}
-        job_of = Submissions(history).of
+        job_of = history.derived(Submissions).of
         triggered = {(job_of(event), event.checkpoint): event for event in history.of(events.CheckpointTriggered)}
         for published in history.of(events.MetadataPublished) if _counts(history) else ():
             if published.checkpoint in completed:

@@ -170,7 +170,7 @@ class ChannelTrace:
     """
 
     def __init__(self, history: History) -> None:
-        self.attempts = Attempts(Layouts(history))
+        self.attempts = Attempts(history.derived(Layouts))
         self.alignments: list[Alignment] = []
         self.begun: list[int] = []
         self.misplaced: list[tuple[events.SnapshotTaken, dict[int, int]]] = []

@@ -192,7 +192,7 @@ def _judge_alignment(history: History, alignment: Alignment, findings: Findings)
 
 def _judge_blocking(history: History, trace: ChannelTrace, findings: Findings, aligned_mode: bool) -> None:
     """Who never waits: anybody in at-least-once mode, and a subtask with one input in either."""
-    inputs = widest_layout(history.plan).inputs
+    inputs = widest_layout(history).inputs
     if not aligned_mode:
         findings.check("blocked-in-at-least-once", len(trace.begun))
     lone = [
@@ -273,7 +273,7 @@ def _judge_states(history: History, trace: ChannelTrace, findings: Findings) -> 
         return  # Sums of sums are not a fold of the input, and what is forgotten is in no sum
     fold: StateFold | None = None
     switches = alignment_timeout_ms(history.plan) > 0
-    skipped = skipped_in(history, trace, layout_of(history.plan))
+    skipped = skipped_in(history, trace, layout_of(history))
     for number, attempt in trace.attempts.items():
         layout = attempt.layout
         needed = layout.sources + layout.buffers + layout.sums

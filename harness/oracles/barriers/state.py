@@ -66,14 +66,14 @@ class StateOracle:
 
     def judge(self, history: History) -> Verdict:
         findings = Findings(self.name, self.clauses)
-        submissions = Submissions(history)
+        submissions = history.derived(Submissions)
         completed = {(submissions.of(event), event.checkpoint): event for event in history.of(CheckpointCompleted)}
         _judge_reading(history, submissions, completed, findings)
         if any(event.skipped for event in history.of(ChannelStateRestored)):
             return findings.verdict(history)  # Something was left out on purpose
         unaligned = {event.checkpoint for event in history.of(SnapshotTaken) if event.unaligned}
         audited: dict[tuple[_Checkpoint, str, type[Event]], list[SubtaskAudited | SubtaskMoved]] = {}
-        layouts = Layouts(history)
+        layouts = history.derived(Layouts)
         audits: list[SubtaskAudited | SubtaskMoved] = [*history.of(SubtaskAudited), *history.of(SubtaskMoved)]
         for subtask in audits:
             if subtask.subtask in layouts.of(subtask).sums and subtask.checkpoint not in unaligned:

@@ -182,7 +182,7 @@ class _Starts:
 def _judge_subtasks(history: History, findings: Findings) -> None:
     """Subtasks whose restored checkpoint held state. Where parallelism changed it may be another's now: RESTORE decides
     that of all of them together."""
-    layouts = Layouts(history)
+    layouts = history.derived(Layouts)
     recorded: Recorded[events.SnapshotTaken] | None = None
     for started in history.of(events.TaskStarted):
         if started.restored_checkpoint is None or started.state is None:

@@ -70,8 +70,8 @@ class CoordinatorModel:
     def __init__(self, history: History) -> None:
         self.limit = number(history.plan, profile.MAX_CONCURRENT, 1)
         self.goes_on = checkpoints_after_finish(history.plan)
-        self._layouts = Layouts(history)
-        self._job_of = Submissions(history).of
+        self._layouts = history.derived(Layouts)
+        self._job_of = history.derived(Submissions).of
         self.finished: set[str] = set()
         self.ending = False
         self.checkpoints: dict[tuple[int, int], Checkpoint] = {}

@@ -93,13 +93,13 @@ def _known_ns(history: History, received: events.SplitsReceived) -> int | None:
 def judge_splits(history: History, findings: Findings) -> None:
     """Readers' and enumerators' parts of each completed checkpoint, where there are enumerators."""
     _judge_listings(history, findings)
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     left: dict[Key, list[events.SplitsLeft]] = {}
     for part in history.of(events.SplitsLeft):
         left.setdefault((job_of(part), part.checkpoint), []).append(part)
     if not left:
         return
-    layouts = Layouts(history)
+    layouts = history.derived(Layouts)
     taken: dict[Key, list[events.SnapshotTaken]] = {}
     for snapshot in history.of(events.SnapshotTaken):
         checkpoint = job_of(snapshot), snapshot.checkpoint

@@ -13,7 +13,7 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 
 def judge_edited_graph(history: History, findings: Findings, clause: str) -> None:
     """A new operator in front of one that has finished in the restored checkpoint: no attempt may start."""
-    plan, number = history.plan, Submissions(history).of
+    plan, number = history.plan, history.derived(Submissions).of
     edges = edited_edges(plan)
     triggered = {(number(event), event.checkpoint): event for event in history.of(CheckpointTriggered)}
     attempts = history.of(AttemptStarted)

@@ -41,13 +41,13 @@ class _Judge:
     """Holds each event against what was seen before it."""
 
     def __init__(self, history: History, findings: Findings) -> None:
-        layouts = Layouts(history)
+        layouts = history.derived(Layouts)
         self.findings = findings
         self.trace = FinishTrace(layouts)
         self.layout_of = layouts.of
         self.goes_on = checkpoints_after_finish(history.plan)
         self.lengths = history.inputs.lengths()
-        layout = widest_layout(history.plan)
+        layout = widest_layout(history)
         self.sources, self.sinks = frozenset(layout.sources), frozenset(layout.sinks)
         job, width = history.plan.job, range(history.plan.topology.parallelism)
         reducing = {vertex.name for vertex in job.of_kind(VertexKind.REDUCE)}

@@ -108,7 +108,7 @@ class _Loop:
     """One pass over a history. A subtask takes a batch and sends it on before it takes another one."""
 
     def __init__(self, history: History) -> None:
-        layout = widest_layout(history.plan)
+        layout = widest_layout(history)
         self._heads = {member: chain[0] for chain in layout.chains for member in chain}
         self._feedback = frozenset(layout.feedback)
         self._in_hand: dict[tuple[int, str], _Batch] = {}

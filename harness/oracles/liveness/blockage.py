@@ -30,7 +30,7 @@ def waiting_for(history: History) -> list[Waiting]:
 
 def _transactions(history: History) -> Iterator[Waiting]:
     """Those that a completed checkpoint of the same job promises, and nobody committed."""
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     completed = {(job_of(event), event.checkpoint) for event in history.of(events.CheckpointCompleted)}
     committed = {event.transaction for event in history.of(events.TransactionCommitted)}
     aborted = {event.transaction: event for event in history.of(events.TransactionAborted)}

@@ -58,7 +58,7 @@ class LastState:
         self.coordinator = living[0] if len(living) == 1 else ""
         switched = [event for event in history.of(JobSwitched) if event.node == self.coordinator]
         self.switched = switched[-1] if switched else None
-        self._layouts = Layouts(history)
+        self._layouts = history.derived(Layouts)
         self.attempts: dict[str, AttemptStarted] = {}
         self.failures: dict[str, FailureCounted] = {}
         for event in history.of_kinds((AttemptStarted, FailureCounted)):

@@ -157,7 +157,7 @@ def _judge_channels(history: History, findings: Findings) -> None:
     if not blocked or not attempts:
         return
     present = newest_attempts(history, attempts)
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     last = job_of(attempts[-1])
     unblocked = {
         (event.channel, event.checkpoint)

@@ -120,7 +120,7 @@ class _Trace:
 
     def __init__(self, history: History) -> None:
         self.history = history
-        self.job_of = Submissions(history).of
+        self.job_of = history.derived(Submissions).of
         self.written: dict[tuple[str, Copy], events.LocalCopyWritten] = {}
         self.latest: dict[tuple[str, str], events.LocalCopyWritten] = {}
         self.spoilt: dict[tuple[str, str], events.LocalCopySpoilt] = {}
@@ -226,7 +226,7 @@ def _judge_places(history: History, findings: Findings) -> None:
     """Subtasks return to where their copies are, as far as there is a worker."""
     if not _said(history, profile.LOCAL_RECOVERY):
         return
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     attempts: dict[int, dict[str, events.TaskStarted]] = {}
     for event in history.of(events.TaskStarted):
         attempts.setdefault(event.attempt, {})[event.subtask] = event

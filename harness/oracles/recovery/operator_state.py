@@ -30,7 +30,7 @@ Given = dict[str, tuple[int, ...]]
 
 def judge_operator_state(history: History, snapshots: Recorded[SnapshotTaken], findings: Findings) -> None:
     """Every attempt all of whose subtasks came to run, state by state."""
-    layouts = Layouts(history)
+    layouts = history.derived(Layouts)
     starts: dict[int, dict[str, TaskStarted]] = {}
     for started in history.of(TaskStarted):
         starts.setdefault(started.attempt, {})[started.subtask] = started

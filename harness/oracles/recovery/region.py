@@ -98,8 +98,8 @@ class _Walk:
     def __init__(self, history: History, findings: Findings) -> None:
         self.findings = findings
         self.plan = history.plan
-        self.layouts = Layouts(history)
-        self._begin(layout_of(history.plan))
+        self.layouts = history.derived(Layouts)
+        self._begin(layout_of(history))
         self.hosted: dict[str, set[str]] = {}
         self.shaken_by: Event | None = None
         self.coordinator = ""

@@ -92,7 +92,7 @@ class _Trace:
     def __init__(self, history: History, findings: Findings) -> None:
         self._history, self._findings = history, findings
         self._exempt: Exemptions = exemptions(history)
-        self._layouts = Layouts(history)
+        self._layouts = history.derived(Layouts)
         self._topologies = topologies(history.plan)
         self._orders = self._exempt.acted(Consequence.RESCALES_JOB)
         self._required: list[int] = []

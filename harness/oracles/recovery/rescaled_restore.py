@@ -59,8 +59,8 @@ class RescaledRestores:
         self, history: History, snapshots: Recorded[SnapshotTaken], in_flight: Recorded[ChannelStateTaken]
     ) -> None:
         self._history = history
-        self._layouts = Layouts(history)
-        self._submissions = Submissions(history)
+        self._layouts = history.derived(Layouts)
+        self._submissions = history.derived(Submissions)
         self._snapshots, self._in_flight = snapshots, in_flight
 
     def is_rescaled(self, started: TaskStarted, taken: SnapshotTaken | ChannelStateTaken) -> bool:

@@ -248,7 +248,7 @@ def _judge_repetition(history: History, findings: Findings) -> None:
     running: dict[int, int] = {}
     for started in history.of(events.TaskStarted):
         running[started.attempt] = running.get(started.attempt, 0) + 1
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     for attempt, following in pairwise(attempts):
         if job_of(attempt) != job_of(following):
             continue

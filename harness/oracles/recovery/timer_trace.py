@@ -82,7 +82,7 @@ class TimerTrace:
         self.subtasks: dict[Place, SubtaskTimers] = {}
         self.fired: list[TimersFired] = []
         self._origins = Origins(history)
-        self._layouts = Layouts(history)
+        self._layouts = history.derived(Layouts)
         self._recorded: dict[tuple[int, int], dict[str, Recorded]] = {}
         told = history.of_kinds((TaskStarted, TimersSet, TimersFired, SnapshotTaken))
         for event in sorted(told, key=_attempt):  # What an attempt restores was taken in one before, wherever it ran.

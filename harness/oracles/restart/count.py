@@ -283,7 +283,7 @@ def _over(history: History, death: events.NodeDied) -> bool:
 def _rescaled(history: History, task: events.TaskStarted) -> bool:
     """Whether what followed the attempt of a task was a rescale: that had cancelled its tasks already, or was to."""
     following = next((event for event in history.of(events.AttemptStarted) if event.attempt > task.attempt), None)
-    layouts, job_of = Layouts(history), Submissions(history).of
+    layouts, job_of = history.derived(Layouts), history.derived(Submissions).of
     if following is None or job_of(following) != job_of(task):
         return False
     return layouts.of(following) is not layouts.of(task)

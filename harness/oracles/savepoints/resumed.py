@@ -21,7 +21,7 @@ CLAUSES: Mapping[str, str] = {
 
 def judge(history: History, findings: Findings) -> None:
     """Decide on each job that was given a savepoint by path."""
-    plan, number = history.plan, Submissions(history).of
+    plan, number = history.plan, history.derived(Submissions).of
     edits, jobs = edited_edges(plan), programs(plan)
     allowed = texts(plan).get(profile.IGNORE_UNCLAIMED, "").lower() == "true"
     saved = {event.checkpoint for event in history.of(events.SavepointCompleted)}
@@ -57,7 +57,7 @@ def judge(history: History, findings: Findings) -> None:
 
 def _left_out(history: History, checkpoint: int, job: int, names: set[str]) -> list[str]:
     """Operators with state in a savepoint that a job with these operators has not."""
-    number = Submissions(history).of
+    number = history.derived(Submissions).of
     return sorted(
         {
             snapshot.subtask.partition("[")[0]

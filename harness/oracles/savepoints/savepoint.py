@@ -105,7 +105,7 @@ def _judge_targets(history: History, findings: Findings) -> None:
 
 def _judge_in_flight(history: History, findings: Findings) -> None:
     """A savepoint is aligned, however the checkpoints of the job are."""
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     savepoints = {(job_of(each), each.checkpoint): each for each in history.of(events.SavepointTriggered)}
     findings.check("carries-in-flight", len(savepoints))
     for taken in history.of(events.ChannelStateTaken):

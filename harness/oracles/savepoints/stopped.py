@@ -27,7 +27,7 @@ CLAUSES: Mapping[str, str] = {
 
 def judge(history: History, findings: Findings) -> None:
     """Decide on each savepoint by what happened around it."""
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     for triggered in history.of(events.SavepointTriggered):
         if triggered.stop.synchronous:
             _judge_parts(history, triggered, findings)
@@ -71,7 +71,7 @@ def _judge_parts(history: History, triggered: events.SavepointTriggered, finding
 
 def _judge_end(history: History, triggered: events.SavepointTriggered, job: int, findings: Findings) -> None:
     """The job finishes with the savepoint, or is cancelled with it, and not without it."""
-    number = Submissions(history).of
+    number = history.derived(Submissions).of
     ends = [event for event in history.of(events.JobSwitched) if number(event) == job]
     cancels = triggered.stop is StopMode.CANCEL
     over = (events.JobStatus.CANCELLING, events.JobStatus.CANCELED) if cancels else (events.JobStatus.FINISHED,)
@@ -109,7 +109,7 @@ def _judge_recovery_points(history: History, findings: Findings) -> None:
     """In later versions than 1.14 a savepoint that no job stops with is none."""
     if texts(history.plan).get(profile.PROFILE, profile.FLINK_2) == profile.FLINK_1_14:
         return
-    number = Submissions(history).of
+    number = history.derived(Submissions).of
     stops = {
         (number(event), event.checkpoint) for event in history.of(events.SavepointTriggered) if event.stop.synchronous
     }

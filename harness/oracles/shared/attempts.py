@@ -11,7 +11,7 @@ from holdfast.harness.oracles.shared.layout import Layouts
 
 def members(history: History, event: AttemptStarted | FailureCounted) -> tuple[str, ...]:
     """The subtasks that an attempt is one of, or that go down with a failure."""
-    return event.subtasks or Layouts(history).of(event).subtasks
+    return event.subtasks or history.derived(Layouts).of(event).subtasks
 
 
 def newest_attempts(history: History, attempts: Iterable[AttemptStarted]) -> dict[str, int]:

@@ -48,7 +48,7 @@ class ClaimedSnapshots:
     """
 
     def __init__(self, history: History) -> None:
-        self.job_of = Submissions(history).of
+        self.job_of = history.derived(Submissions).of
         self.by_job: dict[int, Claim] = {}
         self._files: dict[Identity, frozenset[str]] = {}
         self._taken: dict[str, list[_Taken]] = {}

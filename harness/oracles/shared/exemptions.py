@@ -56,7 +56,7 @@ class Exemptions:
         self.gated = any(fault.schedule.gate for fault in history.plan.faults)
         self.superseded = bool(superseded(history))
         self.stalls = Stalls(history)
-        self.job_of = Submissions(history).of
+        self.job_of = history.derived(Submissions).of
         self._damaged: dict[str, list[int]] = {}
         self._mended: dict[str, list[int]] = {}
         for damaged in history.of(events.ObjectDamaged):

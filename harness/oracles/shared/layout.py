@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from holdfast.harness.model.events import Event
 from holdfast.harness.model.history import History
 from holdfast.harness.model.job import STATEFUL, Job, Partitioning, VertexKind
-from holdfast.harness.model.plan import Plan, Topology
+from holdfast.harness.model.plan import Topology
 from holdfast.harness.model.submitted_jobs import most_workers, programs, topologies, widths
 from holdfast.harness.oracles.shared.options import chained
 from holdfast.harness.oracles.shared.rescales import Rescales
@@ -106,13 +106,23 @@ def _layout(job: Job, topology: Topology, *, chaining: bool) -> Layout:
     return Layout(job, topology, chaining=chaining)
 
 
-def layout_of(plan: Plan) -> Layout:
-    """The layout of a plan's first job; never modified, so that it can be shared."""
+def layout_of(history: History) -> Layout:
+    """The layout of the first job of a run; never modified, so that it can be shared."""
+    return history.derived(_first)
+
+
+def widest_layout(history: History) -> Layout:
+    """That of the jobs of a run at the highest parallelism that any of them has: it has the names of all of them."""
+    return history.derived(_widest)
+
+
+def _first(history: History) -> Layout:
+    plan = history.plan
     return _layout(plan.job, plan.topology, chaining=chained(plan))
 
 
-def widest_layout(plan: Plan) -> Layout:
-    """That of a plan's jobs at the highest parallelism that any of them has: it has the names of all of them."""
+def _widest(history: History) -> Layout:
+    plan = history.plan
     return _layout(plan.job, replace(plan.topology, parallelism=most_workers(plan)), chaining=chained(plan))
 
 
@@ -129,8 +139,8 @@ class Layouts:
         jobs = tuple(zip(programs(plan), topologies(plan), strict=True))
         self._plan, self._jobs = plan, jobs
         self._all = [_layout(job, topology, chaining=chained(plan)) for job, topology in jobs]
-        self._submissions = Submissions(history) if len(set(jobs)) > 1 else None
-        self._rescaled = Rescales(history) if widths(plan) else None
+        self._submissions = history.derived(Submissions) if len(set(jobs)) > 1 else None
+        self._rescaled = history.derived(Rescales) if widths(plan) else None
 
     def of(self, event: Event) -> Layout:
         """The layout of the job of an event."""

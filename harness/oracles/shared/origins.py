@@ -22,7 +22,7 @@ class Origins:
     """
 
     def __init__(self, history: History) -> None:
-        self.job_of = Submissions(history).of
+        self.job_of = history.derived(Submissions).of
         self._submitted = {self.job_of(event): event for event in history.of(JobSubmitted)}
         self._publishers: dict[str, int] = {}
         self._completed: dict[int, set[int]] = {}

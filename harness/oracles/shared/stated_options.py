@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from holdfast.harness.model import profile
 from holdfast.harness.model.configuration import Call, ConfigurationFile, Origin
+from holdfast.harness.model.latest_plan import kept_for_the_latest_plan
 from holdfast.harness.model.plan import Plan
 
 _FROM_1_14 = {*profile.OLDER, profile.FAIL_ON_ERRORS}
@@ -72,6 +73,7 @@ def stated(plan: Plan) -> Mapping[str, Stated]:
     return _stated(tuple(plan.options.items()), plan.calls, plan.configuration_file)
 
 
+@kept_for_the_latest_plan
 def texts(plan: Plan) -> Mapping[str, str]:
     """The same without who stated it, and with the number of failures that the flag of old stands for."""
     options = plan.options

@@ -126,9 +126,9 @@ class TransactionTrace:
         self.swallowed: list[tuple[events.CommitFailed, events.TransactionCommitted]] = []
         self.transactions: dict[str, Transaction] = {}
         self.sinks: dict[tuple[int, str], Sink] = {}
-        self.layouts = Layouts(history)
-        self.sink_names = frozenset(widest_layout(history.plan).sinks)
-        self._job_of = Submissions(history).of
+        self.layouts = history.derived(Layouts)
+        self.sink_names = frozenset(widest_layout(history).sinks)
+        self._job_of = history.derived(Submissions).of
         self.durable: set[Checkpoint] = set()
         self.completed = {self.checkpoint(event) for event in history.of(events.CheckpointCompleted)}
         self.aborted = {self.checkpoint(event) for event in history.of(events.CheckpointAborted)}
@@ -303,6 +303,6 @@ def _goes_back(history: History, submitted: events.JobSubmitted) -> bool:
     """Whether a job begins in front of the last checkpoint of those before it."""
     if submitted.checkpoint is None:
         return True
-    job_of = Submissions(history).of
+    job_of = history.derived(Submissions).of
     before = (event for event in history.of(events.CheckpointCompleted) if job_of(event) == job_of(submitted) - 1)
     return any(event.checkpoint > submitted.checkpoint for event in before)

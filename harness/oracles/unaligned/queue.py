@@ -90,7 +90,7 @@ class _Queues:
         self.findings = findings
         self.exempt = exemptions(history)
         self.clocks = Clocks(history, self.exempt)
-        self.inputs = widest_layout(plan).inputs
+        self.inputs = widest_layout(history).inputs
         self.target_ms = milliseconds(plan, profile.DEBLOAT_TARGET, 1_000)
         weight = 2 / (number(plan, profile.DEBLOAT_SAMPLES, 20) + 1)
         periods = ceil(log(max(configured, 2)) / -log(1 - weight)) if weight < 1 else 1

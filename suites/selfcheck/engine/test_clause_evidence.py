@@ -64,6 +64,17 @@ def test_an_oracle_without_its_own_evidence_does_not_judge() -> None:
     assert judge(HISTORY, [TwoClauses()], {"notification_sent": Evidence.DERIVED}) == ()
 
 
+def test_what_oracles_see_of_one_system_they_do_not_see_of_the_next() -> None:
+    oracles = (TwoClauses("loss"),)
+    for evidence, checked in ((ALL, {"order", "loss"}), (WITHOUT_NOTICES, {"order"}), (ALL, {"order", "loss"})):
+        [verdict] = judge(HISTORY, oracles, evidence)
+        assert set(verdict.checked) == checked
+    changing = dict(ALL)
+    assert judge(HISTORY, oracles, changing)
+    del changing["snapshot_taken"]
+    assert judge(HISTORY, oracles, changing) == ()
+
+
 def test_a_rule_is_unobserved_if_one_of_its_clauses_is() -> None:
     found = case_result(case(), Tier.SIM, 1, tally(result()), [TwoClauses()], WITHOUT_NOTICES)
     assert found.rules == {"BAR-01": Status.UNOBSERVED}
