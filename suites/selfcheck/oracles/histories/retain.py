@@ -296,7 +296,7 @@ def starts_empty() -> History:
 
 def dropped_and_left(*then: Line, there: tuple[int, ...]) -> History:
     """The first of two checkpoints is dropped, and so is each that follows but the last. At the end these are there."""
-    more = [whole(3), dropped(2), deleted(2), whole(4), dropped(3), deleted(3), whole(5), dropped(4)]
+    more: list[Line] = [whole(3), dropped(2), deleted(2), whole(4), dropped(3), deleted(3), whole(5), dropped(4)]
     return story(whole(1), whole(2), dropped(1), *then, *more, listed(*there))
 
 
@@ -313,6 +313,16 @@ def the_last_one_is_not_due_yet() -> History:
 @near("dropped-left")
 def its_coordinator_was_gone_before_it_could_be_deleted() -> History:
     died = events.NodeDied(dead_node="coordinator.0", cause="kill")
-    more = [*whole(3), dropped(2), deleted(2), *whole(4), dropped(3), deleted(3), *whole(5), dropped(4), deleted(4)]
-    later = [at("coordinator.1", each) for each in more]
+    more: list[events.Event] = [
+        *whole(3),
+        dropped(2),
+        deleted(2),
+        *whole(4),
+        dropped(3),
+        deleted(3),
+        *whole(5),
+        dropped(4),
+        deleted(4),
+    ]
+    later: list[Line] = [at("coordinator.1", each) for each in more]
     return story(whole(1), whole(2), dropped(1), died, *later, listed(1, 5))
