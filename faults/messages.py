@@ -22,6 +22,7 @@ from holdfast.harness.model.events import (
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.message_contract import Disturbance, MessageContract, MessageKind, Way
+from holdfast.harness.model.nearest import known_names
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
@@ -296,7 +297,7 @@ def _kind(parameter: str, word: str) -> MessageKind:
         return MessageKind(word)
     except ValueError:
         raise ValueError(
-            f"{parameter} is {word!r}; allowed are {', '.join(sorted(MessageKind))}: use one of these."
+            f"{parameter} is {word!r}; {known_names(word, sorted(MessageKind), 'allowed are')}: use one of these."
         ) from None
 
 

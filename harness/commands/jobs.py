@@ -9,6 +9,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.job_cluster.client import ClusterClient
 from holdfast.harness.engine.job_cluster.jobs import OVER
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model import profile
 from holdfast.harness.model.jobs import ENDLESS_JOBS
 from holdfast.harness.model.plan import Plan, Topology, WorkloadSpec
@@ -152,7 +153,7 @@ def _plan(
 ) -> Plan:
     """The first job of a cluster, and what it is fed."""
     if program not in ENDLESS_JOBS:
-        raise UsageError(f"program {program!r} is unknown; there are {', '.join(sorted(ENDLESS_JOBS))}.")
+        raise registry.unknown("program", program, ENDLESS_JOBS)
     recovery = {
         **({profile.RECOVERY_PATH: path} if path else {}),
         **({profile.IGNORE_UNCLAIMED: "true"} if allow_left_out else {}),

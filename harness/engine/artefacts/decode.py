@@ -9,6 +9,7 @@ import msgspec
 import msgspec.inspect
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.nearest import known_names
 
 Value = TypeVar("Value")
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at `(?:key in )?\$(?P<path>[^`]*)`)?")
@@ -70,8 +71,8 @@ def _explained(raw: bytes, kind: type, message: str) -> str:
     shape = _shape_at(msgspec.inspect.type_info(kind), steps)
     unknown = _UNKNOWN.fullmatch(what)
     if unknown and isinstance(shape, msgspec.inspect.StructType):
-        allowed = ", ".join(field.encode_name for field in shape.fields)
-        return f"unknown field {unknown['field']!r} at {place}; allowed are {allowed}: remove or rename it"
+        allowed = known_names(unknown["field"], (field.encode_name for field in shape.fields), "allowed are")
+        return f"unknown field {unknown['field']!r} at {place}; {allowed}: remove or rename it"
     if "missing required" in what:
         return f"{place}: {what[:1].lower()}{what[1:]}: add it"
     try:
@@ -79,8 +80,8 @@ def _explained(raw: bytes, kind: type, message: str) -> str:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return f"{place}: {what[:1].lower()}{what[1:]}, and behind it is no whole JSON ({error}): write it again"
     if isinstance(shape, msgspec.inspect.EnumType):
-        allowed = ", ".join(str(member.value) for member in shape.cls)
-        return f"{place} is {value}; allowed are {allowed}: use one of these"
+        allowed = known_names(value.strip('"'), (str(member.value) for member in shape.cls), "allowed are")
+        return f"{place} is {value}; {allowed}: use one of these"
     return f"{place} is {value}: {what[:1].lower()}{what[1:]}"
 
 

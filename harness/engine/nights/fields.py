@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.model.nearest import known_names
 
 _SHOWN = 80
 
@@ -35,8 +36,8 @@ class Fields:
         """
         for name in self._table:
             if name not in names:
-                allowed = f"{', '.join(names)}{note}"
-                raise UsageError(f"{self._source}: unknown field {name!r}; allowed are {allowed}: remove or rename it.")
+                allowed = f"{known_names(name, names, 'allowed are')}{note}"
+                raise UsageError(f"{self._source}: unknown field {name!r}; {allowed}: remove or rename it.")
 
     def text(self, name: str) -> str:
         """A text; empty where it is not given."""

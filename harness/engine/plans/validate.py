@@ -15,6 +15,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.demands import demands
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.message_contract import ORDERED_CONNECTION
+from holdfast.harness.model.nearest import known_names
 from holdfast.harness.model.plan import ExpectedEnd, FaultSpec, Gate, Plan, Schedule
 from holdfast.harness.model.submitted_jobs import STOP, topologies
 from holdfast.harness.model.target import Role, Target
@@ -203,7 +204,8 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
             )
     _require(
         not schedule.at_event or schedule.at_event in WATCHED,
-        f"{place}.at_event is {schedule.at_event!r}; allowed are {_listed(WATCHED)}: use one of these.",
+        f"{place}.at_event is {schedule.at_event!r}; "
+        f"{known_names(schedule.at_event, sorted(WATCHED), 'allowed are')}: use one of these.",
     )
     if schedule.at_event and system.evidence().get(schedule.at_event, Evidence.NONE) is Evidence.NONE:
         raise NotApplicable(f"{place}.at_event is {schedule.at_event!r}, which system {system.name!r} does not report.")
@@ -245,7 +247,10 @@ def _check_target(place: str, target: Target, plan: Plan) -> None:
 
 def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Mapping[str, type]) -> None:
     for name, value in parameters.items():
-        _require(name in kinds, f"{place} has {name!r}; allowed are {_listed(kinds) or 'none'}: remove or rename it.")
+        _require(
+            name in kinds,
+            f"{place} has {name!r}; {known_names(name, sorted(kinds), 'allowed are')}: remove or rename it.",
+        )
         _require(
             type(value) is kinds[name],
             f"{place}.{name} is {value!r}: give {'a whole number' if kinds[name] is int else 'a text'}.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -20,6 +19,7 @@ import msgspec
 
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site.foreign import loading
+from holdfast.harness.model.nearest import LISTED, known_names
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"[\w-]+(\+([\w-]+|\d+(\.\d+)*))*")
 """Such a name leads to no path and to no module."""
-LISTED = 20
-"""How many names a sentence can hold."""
 LISTED_BY = {"rule": "holdfast rules", "area": "holdfast rules", "step": "holdfast mutants --table"}
-"""By noun, the command that lists all names."""
+"""By noun, the command that lists all names of which there are many."""
 Thing = TypeVar("Thing")
 _SYSTEM_MEMBERS = ("name", "subject", "capabilities", "gates", "profile", "supplied_by_author",
                    "strict", "claims", "evidence", "account", "deploy")  # fmt: skip
@@ -321,14 +319,11 @@ def deviations() -> tuple[DeviationTable, ...]:
 def unknown(noun: str, name: str, known: Iterable[str]) -> UsageError:
     """The one sentence for a name that does not exist; of many names it lists the nearest."""
     names = sorted(known)
-    if len(names) <= LISTED:
-        return UsageError(f"unknown {noun} {name!r}; known: {', '.join(names) or 'none is installed'}.")
-    near = get_close_matches(name, names, n=5)
-    if near:
-        return UsageError(f"unknown {noun} {name!r}; of {len(names)} known the nearest are {', '.join(near)}.")
     command = LISTED_BY.get(noun)
-    where = f"; `{command}` lists them" if command else f", such as {', '.join(names[:5])}"
-    return UsageError(f"unknown {noun} {name!r}; {len(names)} are known, and none is near{where}.")
+    where = f"; `{command}` lists all" if command and len(names) > LISTED else ""
+    return UsageError(
+        f"unknown {noun} {name!r}; {known_names(name, names) if names else 'known: none is installed'}{where}."
+    )
 
 
 @cache

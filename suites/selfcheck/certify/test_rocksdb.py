@@ -239,7 +239,10 @@ def test_full_snapshots_are_one_exclusive_file(tmp_path: Path) -> None:
         ({options.COMPACTION: "FIFO"}, "compaction.style is 'FIFO'; allowed are LEVEL, UNIVERSAL."),
         ({options.WRITE_BUFFERS: "1"}, "writebuffer.count is '1'; allowed is a whole number from 2."),
         ({options.BLOOM_BITS: "few"}, "bits-per-key is 'few'; allowed is a number from 1."),
-        ({"state.backend.unknown": "1"}, "option 'state.backend.unknown' is unknown; rocksdb has "),
+        (
+            {"state.backend.unknown": "1"},
+            "option 'state.backend.unknown' is unknown; the nearest of 20 are ",
+        ),
     ],
 )
 def test_a_bad_option_is_one_sentence(given: Mapping[str, str], sentence: str, tmp_path: Path) -> None:

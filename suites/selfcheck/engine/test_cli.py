@@ -40,7 +40,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["certify", "reference", "--seed", "x"], "Invalid value for '--seed'"),
         (["certify", "nonesuch"], "unknown system 'nonesuch'; known: "),
         (["certify", "reference+Z9"], "system 'reference+Z9': "),
-        (["certify", "reference", "--rule", "BAR-99"], "unknown rule 'BAR-99'; of 158 known the nearest are BAR-"),
+        (["certify", "reference", "--rule", "BAR-99"], "unknown rule 'BAR-99'; the nearest of 158 are BAR-"),
         (["certify", "reference", "--area", "BARS"], "unknown area 'BARS'"),
         (["certify", "reference", "--budget", "soon"], "--budget: 'soon' is not a duration"),
         (["certify", "reference", "--budget", "60"], "--budget is '60', a number without a unit; write 60s or 60min."),

@@ -9,8 +9,10 @@ import sys
 
 import pytest
 
+from holdfast.fixtures.mutants import VARIANTS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.model import nearest
 from holdfast.suites import chaos, conformance
 from holdfast.suites.selfcheck.engine.scripted import ScriptedSystem
 
@@ -66,7 +68,26 @@ def test_unknown_names_list_what_exists() -> None:
     )
     assert "none is installed" in str(registry.unknown("case", "x", []))
     many = [f"BAR-{number:02d}" for number in range(99)]
-    assert "of 99 known the nearest are BAR-" in str(registry.unknown("rule", "BAR-99", many))
+    assert "the nearest of 99 are BAR-" in str(registry.unknown("rule", "BAR-99", many))
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("notifies-befor-durable", "notifies-before-durable"), ("Rescale-Numbers-Anew", "rescale-numbers-anew")],
+)
+def test_an_unknown_variant_shows_the_nearest_of_hundreds(name: str, first: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry.system(f"reference+{name}")
+    sentence, _, names = str(caught.value).partition(" are ")
+    assert sentence.endswith(f"variant {name!r} of the reference runtime is unknown; the nearest of {len(VARIANTS)}")
+    assert names.split(", ")[0] == first
+    assert len(names.split(", ")) <= nearest.SHOWN
+
+
+def test_a_part_of_a_name_is_near_to_it() -> None:
+    many = [f"{area}/{number}" for area in ("barriers", "restarts") for number in range(20)]
+    assert set(nearest.nearest("barriers", many)) < {each for each in many if each.startswith("barriers")}
+    assert nearest.known_names("zzz", many) == f"none of 40 is near, some are {', '.join(many[:5])}"
 
 
 def test_asking_for_names_imports_nothing_heavy() -> None:

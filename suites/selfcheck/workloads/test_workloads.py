@@ -67,7 +67,7 @@ def test_every_documented_default_is_accepted(workload: Workload) -> None:
 @pytest.mark.parametrize(
     ("workload", "given", "sentence"),
     [
-        (SYNTHETIC, {"record": 5}, "workload 'synthetic' has no parameter 'record': allowed are records, keys, "),
+        (SYNTHETIC, {"record": 5}, "workload 'synthetic' has no parameter 'record': the nearest of 12 are records, "),
         (SYNTHETIC, {"records": 0}, "parameter 'records' of workload 'synthetic' is 0: expected `int` >= 1."),
         (SYNTHETIC, {"keys": "many"}, "parameter 'keys' of workload 'synthetic' is 'many': expected `int`, got `str`."),
         (
