@@ -1,5 +1,8 @@
 """Nothing that an installed user needs: options, marks and fixtures come from the plugin, `holdfast.harness.plugin`.
 
+A folder of tests runs on all processors where pytest-xdist is installed; `-n 0` keeps it in one process. `--tier`
+chooses tests by what they need. What is left to `-m nightly` is counted in one line at the end.
+
 A test file that imports what only an extra brings is skipped where the extra is not installed, by name and with what to
 install. Where `--require-tier` names the extra (`spark`, `containers`), as in `.ci/run`, that is an error.
 """
@@ -10,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +33,11 @@ REAL_TIERS = frozenset({"process", "spark", "containers"})
 REAL_LIMIT_S = 1_500
 """For a test of such a tier, where a run that missed is replaced; a hang still ends. Others have that of pyproject."""
 _SKIPPED = pytest.StashKey[dict[str, list[str]]]()
+_NIGHTLY = pytest.StashKey[int]()
+_LEFT = "left_to_nightly"
+"""In what a worker of xdist hands to its controller."""
+_DAY = "not nightly"
+"""The selection of pyproject.toml."""
 
 
 class TestFile(pytest.Module):
@@ -48,13 +57,33 @@ class TestFile(pytest.Module):
             pytest.skip(f"{missing} is not installed: pip install -e '.[{extra}]'", allow_module_level=True)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("holdfast").addoption(
+        "--tier", action="append", default=[], metavar="TIER", help="Only tests that need this tier; may be repeated."
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Before pytest-xdist reads its options; its workers come here, too, and spread nothing further."""
+    option = config.option
+    if hasattr(config, "workerinput") or option.collectonly or not config.pluginmanager.hasplugin("xdist"):
+        return
+    asked = option.numprocesses is not None or option.dist != "no" or option.tx
+    if not asked and any(Path(each).is_dir() for each in config.args):
+        option.numprocesses = "logical"
+
+
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
     return TestFile.from_parent(parent, path=module_path)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Before pytest leaves out what is nightly."""
+    if wanted := set(config.getoption("--tier")):
+        config.hook.pytest_deselected(items=[item for item in items if not wanted & _tiers_of(item)])
+        items[:] = [item for item in items if wanted & _tiers_of(item)]
     counted: Counter[str] = Counter()
     for item in items:
         share = item.get_closest_marker("share")
@@ -63,9 +92,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if counted[test] % share.args[0]:
                 item.add_marker(pytest.mark.nightly)
             counted[test] += 1
-        real = any(mark.args[0] in REAL_TIERS for mark in item.iter_markers("tier"))
-        if real and not item.get_closest_marker("timeout"):
+        if REAL_TIERS & _tiers_of(item) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(REAL_LIMIT_S))
+    if config.option.markexpr == _DAY:
+        config.stash[_NIGHTLY] = sum(1 for item in items if item.get_closest_marker("nightly") and _can_run(item))
+
+
+def _tiers_of(item: pytest.Item) -> set[str]:
+    return {str(mark.args[0]) for mark in item.iter_markers("tier")}
+
+
+def _can_run(item: pytest.Item) -> bool:
+    """Whether this machine has the tiers of a test; if not, the plugin leaves it out, nightly or not."""
+    from holdfast.harness.engine.site.machine import lacking
+    from holdfast.harness.model.case import Tier
+
+    return all(name in list(Tier) and not lacking(Tier(name)) for name in _tiers_of(item))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist, which collects all tests, tells its controller, which collects none."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[_LEFT] = session.config.stash.get(_NIGHTLY, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[_NIGHTLY] = max(
+        node.config.stash.get(_NIGHTLY, 0), getattr(node, "workeroutput", {}).get(_LEFT, 0)
+    )
 
 
 def pytest_report_header() -> list[str]:
@@ -80,3 +136,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             f"{', '.join(files)}",
             yellow=True,
         )
+    if left := config.stash.get(_NIGHTLY, 0):
+        terminalreporter.write_line(f"{left} {'test is' if left == 1 else 'tests are'} left to -m nightly.")

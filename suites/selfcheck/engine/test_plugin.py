@@ -101,6 +101,7 @@ def test_what_needs_a_missing_tier_is_left_out_with_its_reason(tmp_path: Path, m
     assert "skipped" not in text
     assert "holdfast: left out 1 test of what does not apply (1 because tier nonesuch is no tier)." in text
     assert "holdfast: sim, " in text
+    assert ("workers" in text) is bool(mode), "a folder of a user is spread only when asked"
 
 
 @pytest.mark.parametrize(
