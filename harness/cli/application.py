@@ -1,45 +1,99 @@
-"""All commands, in the order in which help lists them."""
+"""All commands, grouped by what one wants to do, in the order in which help lists them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from holdfast.harness.cli import catalogue, certification, checkpoints, configuration, installation, jobs, runs
 
 
+def _write_panels(formatter: Any, rows: list[tuple[str, tuple[str, str]]], untitled: str) -> None:
+    """Rows below the titles of their panels; those without one below `untitled`."""
+    for panel in dict.fromkeys(panel for panel, _ in rows):
+        with formatter.section(panel or untitled):
+            formatter.write_dl([row for each, row in rows if each == panel])
+
+
+def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Arguments, then options by their panels. (Typer itself shows panels with rich markup alone.)"""
+    found: dict[str, list[tuple[str, tuple[str, str]]]] = {"argument": [], "option": []}
+    for each in command.get_params(ctx):
+        if (row := each.get_help_record(ctx)) is not None:
+            found[each.param_type_name].append((getattr(each, "rich_help_panel", None) or "", row))
+    _write_panels(formatter, found["argument"], "Arguments")
+    _write_panels(formatter, found["option"], "Options")
+
+
+class Alone(TyperCommand):
+    """One command."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        _write_parameters(self, ctx, formatter)
+
+
 class Commands(TyperGroup):
-    """A list of commands shows the first paragraph of each in full."""
+    """A list of commands: the first paragraph of each in full, below the title of its panel."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        self.format_commands(ctx, formatter)
+        _write_parameters(self, ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for command in self.commands.values():
-            command.short_help = " ".join((command.help or "").split("\n\n")[0].split())
-        super().format_commands(ctx, formatter)
+        width = max(map(len, self.commands), default=0)
+        rows = [
+            (
+                getattr(command, "rich_help_panel", None) or "",
+                (f"{name:<{width}}", " ".join((command.help or "").split("\n\n")[0].split())),
+            )
+            for name, command in self.commands.items()
+        ]
+        _write_panels(formatter, rows, "Commands")
 
 
-ALONE = (
-    certification.certify, certification.campaign, certification.nightly, certification.trend, certification.diff,
-    runs.run, runs.compare, runs.replay, runs.rerun, runs.judge,
-    catalogue.rules, catalogue.pictures, catalogue.mutants, catalogue.new, catalogue.schema,
-    installation.doctor, installation.sweep,
-)  # fmt: skip
-"""Each is called as its function."""
-GROUPS: dict[str, tuple[str, dict[str, Callable[..., int]]]] = {
-    "images": (
-        "Images of the services that the containers tier starts.",
-        {"build": installation.build_images, "check": installation.check_images},
+JUDGE, LOOK, LATER, KNOW, BEGIN, MACHINE, CLUSTER = (
+    "Find out what a system guarantees",
+    "Look into one run",
+    "Compare results over time",
+    "Look something up",
+    "Start something of your own",
+    "Prepare this machine",
+    "Run jobs on the reference runtime",
+)
+"""Panels."""
+ALONE: dict[str, tuple[Callable[..., int], ...]] = {
+    JUDGE: (certification.certify, certification.nightly, certification.campaign, runs.compare, catalogue.mutants),
+    LOOK: (runs.run, runs.replay, runs.rerun, runs.judge, catalogue.pictures),
+    LATER: (certification.diff, certification.trend),
+    KNOW: (catalogue.rules, catalogue.schema),
+    BEGIN: (catalogue.new,),
+    MACHINE: (installation.doctor, installation.sweep),
+}
+"""By panel: each is called as its function."""
+GROUPS: dict[str, tuple[str, str, dict[str, Callable[..., int]]]] = {
+    "checkpoint": (
+        LOOK,
+        "Show what a stored checkpoint or savepoint holds.",
+        {"inspect": checkpoints.checkpoint_inspect},
     ),
+    "config": (KNOW, "Check the configuration files of a Flink cluster.", {"check": configuration.config_check}),
     "services": (
-        "Broker and object store as plain processes, without Docker.",
+        MACHINE,
+        "Install a broker and an object store that run as plain processes, without Docker.",
         {"install": installation.install_services, "check": installation.check_services},
     ),
-    "flink": ("Apache Flink, as a system under test.", {"install": installation.install_flink}),
-    "config": ("Configuration files of a cluster.", {"check": configuration.config_check}),
+    "images": (
+        MACHINE,
+        "Build the Docker images of the services that tier containers starts.",
+        {"build": installation.build_images, "check": installation.check_images},
+    ),
+    "flink": (MACHINE, "Install Apache Flink as a system under test.", {"install": installation.install_flink}),
     "job": (
-        "Jobs of the reference runtime, in the background; arguments as those of Flink's command line.",
+        CLUSTER,
+        "Run, list, stop and cancel jobs in the background; arguments as those of Flink's command line.",
         {
             "run": jobs.job_run,
             "list": jobs.job_list,
@@ -49,9 +103,20 @@ GROUPS: dict[str, tuple[str, dict[str, Callable[..., int]]]] = {
             "end-cluster": jobs.job_end_cluster,
         },
     ),
-    "checkpoint": ("Stored checkpoints and savepoints.", {"inspect": checkpoints.checkpoint_inspect}),
 }
-"""By name: help, and the commands."""
+"""By name: panel, help, and the commands."""
+WORDS = "Chaos and conformance testing for checkpointing stream processors."
+"""What the program is, in a line."""
+WHOLE_LINES = "\b\n"
+"""In front of a paragraph of help it keeps its lines apart."""
+BEGINNING = f"""{WHOLE_LINES}Begin with:
+  holdfast doctor                       what this machine can run
+  holdfast certify reference            judge the small stream processor that ships with Holdfast
+  holdfast certify reference+H7         the same with a known defect, which is found
+  holdfast new pipeline orders          a Spark pipeline to start from; also sink, source, system, ...
+
+All commands: holdfast --help. One of them: holdfast COMMAND --help."""
+"""Stands below the help, and is all that `holdfast` alone shows."""
 
 
 def _group(name: str, words: str) -> typer.Typer:
@@ -60,7 +125,7 @@ def _group(name: str, words: str) -> typer.Typer:
         name=name,
         help=words,
         cls=Commands,
-        context_settings={"max_content_width": 120},
+        context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -68,15 +133,34 @@ def _group(name: str, words: str) -> typer.Typer:
     )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from holdfast.harness.engine.site.versions import versions
+
+        typer.echo(f"holdfast {versions()['holdfast']}")
+        raise typer.Exit
+
+
 def _application() -> typer.Typer:
-    made = _group("holdfast", "Chaos and conformance testing for checkpointing stream processors.")
-    for alone in ALONE:
-        made.command()(alone)
-    for name, (words, commands) in GROUPS.items():
-        group = _group(name, words)
-        for each, command in commands.items():
-            group.command(each)(command)
-        made.add_typer(group)
+    made = _group("holdfast", WORDS)
+
+    @made.callback(epilog=BEGINNING)
+    def holdfast(
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
+        ] = False,
+    ) -> None:
+        pass
+
+    for panel in (JUDGE, LOOK, LATER, KNOW, BEGIN, MACHINE, CLUSTER):
+        for alone in ALONE.get(panel, ()):
+            made.command(cls=Alone, rich_help_panel=panel)(alone)
+        for name, (of_panel, words, commands) in GROUPS.items():
+            if of_panel == panel:
+                group = _group(name, words)
+                for each, command in commands.items():
+                    group.command(each, cls=Alone)(command)
+                made.add_typer(group, rich_help_panel=panel)
     return made
 
 

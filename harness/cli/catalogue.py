@@ -24,7 +24,7 @@ def rules(
     status: Annotated[list[Status] | None, typer.Option(case_sensitive=False, help="Only these; repeatable.")] = None,
     out: Out = OUTPUT,
 ) -> int:
-    """List the rules with their last statuses, cases and mutants."""
+    """List the rules, with the status of each in the last certificate; or one rule in full."""
     from holdfast.harness.commands.rules import show_rules
 
     return show_rules(name, out, area or (), status or ())
@@ -38,7 +38,7 @@ def pictures(
     trust: Trust = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = OUTPUT / "pictures",
 ) -> int:
-    """Draw a stored run; or the state machines of a system, and how it takes checkpoints and recovers."""
+    """Draw a stored run; without one, how a system takes checkpoints and recovers."""
     from holdfast.harness.commands.pictures import draw_run, draw_system
 
     return draw_run(stored, out, trust=trust) if stored is not None else draw_system(system, out)
@@ -51,7 +51,10 @@ def mutants(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="With --table: print JSON and nothing else.")] = False,
 ) -> int:
-    """Try to kill known-bad systems; exit with 0 only if each is killed by an oracle named for it."""
+    """Test the judge: each known-bad variant must be found by the oracle that is there for it.
+
+    Exit code 0 only if each is.
+    """
     if table:
         from holdfast.harness.commands.deviations import show_table
 
@@ -76,7 +79,7 @@ def new(
         Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else NAME, here.", show_default=False)
     ] = None,
 ) -> int:
-    """Write a small folder that runs: a right implementation, its wrong twin, a test file and a CI file."""
+    """Write a small folder that runs: a right implementation, a wrong twin, tests and a CI file."""
     from holdfast.harness.commands.new import write_new
 
     return write_new(kind, name, lang, out)

@@ -196,7 +196,9 @@ def nightly(
     reruns: Annotated[int | None, typer.Option(min=0, metavar="K", help="How often a failing plan runs again.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print night.json and nothing else.")] = False,
 ) -> int:
-    """Certify every system of the settings, then run random plans until the time is used; the seed is the date.
+    """Certify every system of the settings, and spend the time that is left on random plans.
+
+    The seed is the date, if none is given.
 
     An interrupted night resumes. Exit codes: 0 nothing refuted that is not waived, 1 refuted, 2 inconclusive, 3 wrong
     usage, 4 harness error, 128 + n after signal n.
@@ -234,7 +236,7 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
     json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> int:
-    """Say what changed between two nights or certificates; exit with 1 if something is newly refuted."""
+    """Show what changed between two nights or certificates; exit code 1 if something is newly refuted."""
     from holdfast.harness.commands.difference import show_difference
 
     return show_difference(old, new, json=json)

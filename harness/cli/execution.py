@@ -8,14 +8,16 @@ from contextlib import suppress
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from traceback import print_exc
+from typing import Any
 
 import typer
 
-from holdfast.harness.cli.application import app
+from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.spi.errors import UnusableSystem
 
+PROGRAM = "holdfast"
 WRONG_USAGE = 3
 HARNESS_ERROR = 4
 INTERRUPTED = 130
@@ -47,9 +49,12 @@ def main() -> None:
 
 def execute(arguments: list[str]) -> int:
     """Run one command line; its exit code. The only place that catches what users and plug-ins do wrong."""
+    if not arguments:
+        typer.echo(f"holdfast: {WORDS}\n\n{BEGINNING.removeprefix(WHOLE_LINES)}", err=True)
+        return WRONG_USAGE
     try:
         with foreign("the system under test or a plug-in"):
-            return int(app(arguments, standalone_mode=False) or 0)
+            return int(app(arguments, prog_name=PROGRAM, standalone_mode=False) or 0)
     except (UsageError, NotApplicable, UnusableSystem) as error:
         return _refuse(str(error))
     except ForeignError as error:
@@ -67,7 +72,7 @@ def execute(arguments: list[str]) -> int:
             typer.echo(complaint(), err=True)
             return WRONG_USAGE
         if complaint is not None:
-            return _refuse(f"{complaint().rstrip('.')}. See holdfast --help.")
+            return _refuse(_of_the_command_line(complaint(), getattr(error, "ctx", None)))
         print_exc()
         return HARNESS_ERROR
     finally:
@@ -79,6 +84,13 @@ def _close_services() -> None:
     site = sys.modules.get("holdfast.harness.engine.site.services")
     if site is not None:
         site.close_services()
+
+
+def _of_the_command_line(complaint: str, context: Any) -> str:
+    """The library's complaint as a sentence, and where the help of the command is."""
+    sentence = complaint.replace("Value error, ", "").rstrip(".?")
+    ending = "?" if "Did you mean" in sentence else "."
+    return f"{sentence}{ending} See {context.command_path if context is not None else PROGRAM} --help."
 
 
 def _refuse(sentence: str) -> int:

@@ -20,10 +20,10 @@ def doctor(
         typer.Argument(metavar="[SYSTEM]", help="A registered system, or module:name; +VARIANT.", show_default=False),
     ] = "",
 ) -> int:
-    """Say which tiers this machine can run, and what is missing; or whether a system can be judged at all.
+    """Show which tiers this machine can run, and what is missing; or try one system for some seconds.
 
-    With a system, in some seconds: it loads, it runs without a fault, it persists something, it goes on behind a kill.
-    Exit codes then are those of certify.
+    A system is tried in steps: it loads, it runs without a fault, it persists something, it continues after a kill.
+    The exit code is then that of certify.
     """
     if system:
         from holdfast.harness.commands.doctor_system import examine_system
@@ -38,7 +38,7 @@ def sweep(
     out: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where reports and runs go.")] = OUTPUT,
     trust: Trust = False,
 ) -> int:
-    """Undo, end and remove what a killed harness left."""
+    """Undo the faults of a harness that was killed, and end and remove what it left behind."""
     from holdfast.harness.commands.sweep import sweep_folder
 
     return sweep_folder(out, trust=trust)

@@ -38,7 +38,7 @@ def run(
     allow_faults_on: FaultsOn = None,
     env: Env = None,
 ) -> int:
-    """Execute a plan from a file, judge it and keep the run.
+    """Run a plan from a file, judge the run and keep it.
 
     A system that only the file names must be registered, or needs --trust; one of --system needs neither.
     """
@@ -70,7 +70,7 @@ def compare(
     image: Images = None,
     allow_faults_on: FaultsOn = None,
 ) -> int:
-    """Run the same plans on several systems: verdicts and recovery times in one table and one picture."""
+    """Run the same plans on several systems, and show verdicts and recovery times side by side."""
     from holdfast.harness.commands.compare import compare as compare_systems
     from holdfast.harness.commands.folders import free_folder
 
@@ -79,7 +79,7 @@ def compare(
 
 
 def replay(stored: StoredRun, trust: Trust = False) -> int:
-    """Repeat a simulated run and compare trace hashes."""
+    """Repeat a run of the simulator, and check that every event is the same."""
     from holdfast.harness.commands.plans import replay as replay_run
 
     return replay_run(stored, trust=trust)
@@ -92,7 +92,7 @@ def rerun(
     env: Env = None,
     out: Out = OUTPUT,
 ) -> int:
-    """Repeat a run on its tier and say how often it shows the same."""
+    """Repeat a run several times, and count how often it ends the same way."""
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import rerun as rerun_run
 
@@ -109,7 +109,10 @@ def judge(
     s3_endpoint: S3Endpoint = "",
     spark_master: SparkMaster = "",
 ) -> int:
-    """Decide a run again from its stored history; on Spark if its output is large or in an object store."""
+    """Judge a stored run again, from its history.
+
+    On Spark if its output is large or in an object store.
+    """
     from holdfast.harness.commands.plans import judge_stored
 
     settle("", s3_endpoint, spark_master, None, None)

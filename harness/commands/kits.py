@@ -24,6 +24,13 @@ from holdfast.harness.spi.kit import KitCheck, Plugs
 
 STORING = {"checkpoint-storage", "file-system", "sink", "source"}
 """Contracts of parts that take --location and --option."""
+_NOTHING_NAMED = """name what to certify:
+  holdfast certify SYSTEM                            reference, spark, flink, or module:name of your own
+  holdfast certify --state-backend module:factory    a part of a system, by its kit; the other kinds of parts:
+                                                     --checkpoint-storage, --file-system, --sink, --source,
+                                                     --restart-strategy
+All options: holdfast certify --help"""
+"""What `holdfast certify` alone leads to."""
 _WIDTH = 16
 """Columns of a status."""
 
@@ -42,8 +49,12 @@ def named_part(system: str, parts: Mapping[str, str], *, stores: bool) -> tuple[
     chosen = {contract.replace("_", "-"): factory for contract, factory in parts.items() if factory}
     given = [*(["SYSTEM"] if system else []), *(f"--{contract}" for contract in chosen)]
     if len(given) != 1:
-        what = f"Both {' and '.join(given)} are given" if given else "Missing argument 'SYSTEM'"
-        raise UsageError(f"{what}: name a system, or a part of one such as --state-backend module:factory.")
+        if not given:
+            raise UsageError(_NOTHING_NAMED)
+        raise UsageError(
+            f"Both {' and '.join(given)} are given: name a system, or a part of one such as "
+            "--state-backend module:factory."
+        )
     if stores and not chosen.keys() & STORING:
         raise UsageError(
             "--location and --option are for --checkpoint-storage, --file-system, --sink and --source: "

@@ -35,9 +35,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["certfy"], "No such command 'certfy'"),
-        (["certify"], "Missing argument 'SYSTEM'"),
+        (["certfy"], "No such command 'certfy'. Did you mean 'certify'? See holdfast --help."),
+        (["job", "lst"], "No such command 'lst'. Did you mean 'list'? See holdfast job --help."),
+        (["certify", "--sinks", "m:S"], "--json, --runs, --sink). See holdfast certify --help."),
         (["certify", "reference", "--seed", "x"], "Invalid value for '--seed'"),
+        (["certify", "reference", "--tier", "smi"], "Invalid value for '--tier': 'smi' is not one of 'sim', 'process'"),
         (["certify", "nonesuch"], "unknown system 'nonesuch'; known: "),
         (["certify", "reference+Z9"], "system 'reference+Z9': "),
         (["certify", "reference", "--rule", "BAR-99"], "unknown rule 'BAR-99'; the nearest of 158 are BAR-"),
@@ -62,7 +64,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["config", "check", __file__, "--set", "interval"], "--set is 'interval': write KEY=VALUE"),
         (["config", "check", __file__, "--system", "persists-first"], "system 'persists-first' reads no configuration"),
     ],
-    ids=range(26),
+    ids=range(28),
 )
 def test_wrong_usage_is_one_sentence_and_exit_code_3(
     arguments: list[str], sentence: str, here: Path, capsys: pytest.CaptureFixture[str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from holdfast.harness import cli
+from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 
 
@@ -46,6 +48,59 @@ def test_a_group_without_a_command_shows_its_help(capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     assert cli.execute(["job"]) == cli.WRONG_USAGE
     assert capsys.readouterr().err == shown
+
+
+def test_the_program_alone_says_what_to_begin_with(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute([]) == cli.WRONG_USAGE
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "holdfast certify reference " in shown.err
+    assert "All commands: holdfast --help" in shown.err
+    assert len(shown.err.splitlines()) < 12
+
+
+def test_certify_alone_names_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["certify"]) == cli.WRONG_USAGE
+    shown = capsys.readouterr().err
+    assert shown.startswith("holdfast: name what to certify:\n")
+    options = {each for parameter in COMMANDS["certify",].params for each in parameter.opts}
+    parts = {word.strip(",") for word in shown.split() if word.startswith("--")} - {"--help"}
+    assert {"--state-backend", "--sink", "--source", "--restart-strategy"} < parts <= options
+    assert len(shown.splitlines()) < 8
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_has_a_short_option(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute([*words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert cli.execute([*words, "-h"]) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["--version"]) == 0
+    assert capsys.readouterr().out == f"holdfast {version(DISTRIBUTION)}\n"
+
+
+def test_every_command_is_listed_once_below_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["--help"]) == 0
+    titles, listed = [], []
+    for line in capsys.readouterr().out.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            titles.append(line)
+        elif line.startswith("  ") and line[2:3].isalpha() and titles[-1:] != ["Options:"]:
+            listed.append(line.split()[0])
+    commands = get_command(cli.app)
+    assert isinstance(commands, TyperGroup)
+    assert sorted(each for each in listed if each in commands.commands) == sorted(commands.commands)
+    assert "Commands:" not in titles
+    assert len(titles) > 5
+
+
+@pytest.mark.parametrize("name", [words[0] for words in COMMANDS if len(words) == 1])
+def test_a_command_is_described_in_two_lines(name: str) -> None:
+    words = " ".join((COMMANDS[name,].help or "").split("\n\n")[0].split())
+    assert len(words) <= 2 * 64
 
 
 def test_every_language_of_a_program_is_named() -> None:
