@@ -7,10 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
 import holdfast.suites
+from holdfast.harness.cli import app
 from holdfast.harness.engine.site import registry
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
@@ -53,3 +57,23 @@ def test_each_rule_fault_and_oracle_has_an_anchor(site: Path) -> None:
     faults, oracles = ((site / f"{name}.html").read_text() for name in ("faults", "oracles"))
     assert [kind for kind in tools.faults if f'id="{kind}"' not in faults] == []
     assert [each.name for each in tools.oracles if f'id="{each.name.lower()}"' not in oracles] == []
+
+
+def names(command: Any, name: str) -> list[str]:
+    """A command of the terminal, or those of its group."""
+    if not isinstance(command, TyperGroup):
+        return [name]
+    return [found for each, part in command.commands.items() for found in names(part, f"{name}-{each}")]
+
+
+def test_each_command_has_an_anchor(site: Path) -> None:
+    page = (site / "commands.html").read_text()
+    known = names(get_command(app), "holdfast")
+    assert "holdfast-services-install" in known
+    assert [each for each in known if f'id="{each}"' not in page] == []
+
+
+def test_each_term_of_the_glossary_is_on_its_page(site: Path) -> None:
+    page = (site / "glossary.html").read_text()
+    terms = re.findall(r"^- \*\*(.+?)\*\*:", (ROOT / "GLOSSARY.md").read_text(), re.MULTILINE)
+    assert [term for term in terms if f"<strong>{term}</strong>" not in page] == []
