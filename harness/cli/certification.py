@@ -73,6 +73,9 @@ def certify(
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Every case that applies, not only the cheapest that decide every rule.")
+    ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(min=1, help="Cases that compute at a time, by default one for each core; 1: one after the other."),
@@ -122,7 +125,9 @@ def certify(
         # With its system its kit runs all the same; on the simulator alone nothing but the kit does.
         system = plugged_into(contract, factory, location, options) if Tier.PROCESS in tiers else ""
         if not system:
-            refuse_for_kits({"--budget": budget, "--runs": runs, "--jobs": jobs, "--waivers": waivers})
+            refuse_for_kits(
+                {"--budget": budget, "--runs": runs, "--thorough": thorough, "--jobs": jobs, "--waivers": waivers}
+            )
             return certify_part(
                 contract,
                 factory,
@@ -148,6 +153,7 @@ def certify(
         required=frozenset(require_tier or ()),
         runs=runs,
         budget_s=seconds("--budget", budget),
+        thorough=thorough,
         jobs=jobs or processors(),
     )
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)

@@ -148,6 +148,7 @@ class _NightRun:
             runs=1,  # Of drawn plans as many as there is time for; the certificate says how many that were.
             budget_s=budget_s,
             drawn_everywhere=True,
+            thorough=True,
             jobs=settings.workers or processors(),
         )
         if not folder.exists():

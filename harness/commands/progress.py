@@ -69,7 +69,7 @@ class CaseProgress:
         self._progress.stop()
 
     def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
-        self._total = len(cases)
+        self._total += len(cases)
         for case, tier in cases:
             self._areas.setdefault(_area(case.id), _Area()).open += 1
             self._demanded[case.id, tier] = case.runs

@@ -5,8 +5,6 @@ Reporters show; they never compute a verdict. Everything that a report says is a
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import msgspec
 
 from holdfast.harness.model.case import Tier
@@ -17,23 +15,12 @@ from holdfast.harness.model.place import Place
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
+from holdfast.harness.model.title import LeftOut, Scope
+from holdfast.harness.model.title import Title as Title
 from holdfast.harness.model.verdict import Outcome, Verdict
 
-RESULTS_VERSION = 4
-"""3: without findings, and with checkpoint histories and pictures in the runs, which now lie beside each run."""
-
-
-class Title(StrEnum):
-    """A certificate in one word, from best to worst."""
-
-    CERTIFIED = "CERTIFIED"
-    """Every MUST rule of the subject passed or does not apply."""
-    PARTIAL = "PARTIAL"
-    """Nothing that ran is refuted or open, and not everything ran."""
-    INCONCLUSIVE = "INCONCLUSIVE"
-    """Nothing is refuted, and something that ran is open, or the certification was interrupted."""
-    REFUSED = "REFUSED"
-    """Something is refuted."""
+RESULTS_VERSION = 5
+"""4: a certificate does not say which of the cases it ran, nor a case how long they took."""
 
 
 class Lane(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -220,6 +207,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         runs_demanded, runs_passed, runs_failed, runs_inconclusive: counts.
         inconclusive_causes: by cause.
         figures: what was measured, sentences.
+        wall_ms: what all runs took, one after the other.
     """
 
     case: str
@@ -237,6 +225,7 @@ class CaseResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs_inconclusive: int
     inconclusive_causes: dict[str, int]
     figures: tuple[str, ...] = ()
+    wall_ms: float = 0.0
 
 
 class RuleResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -294,6 +283,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         versions: of what the system under test is made on each tier that ran, and where tiers differ; sentences.
         decided: how many rules of its subject runs have decided.
         on_its_word: how many of these rest on the word of the system under test alone.
+        scope: which of the cases that apply it ran.
+        left_out: of a quick certificate, what a thorough one would run besides, by tier.
     """
 
     title: Title
@@ -307,6 +298,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: tuple[str, ...] = ()
     decided: int = 0
     on_its_word: int = 0
+    scope: Scope = Scope.THOROUGH
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -28,6 +28,8 @@ class _Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: list[dict[str, Any]]
 
 
+COSTS = "costs.toml"
+"""Beside the areas: what cases cost (costs.py)."""
 _INHERITED = ("area", "title")
 _FORMAT = (
     "a file has area, title and [[rule]] tables; a rule has id (like BAR-03), "
@@ -39,7 +41,9 @@ _FORMAT = (
 @cache
 def load_rules() -> tuple[Rule, ...]:
     """All rules of this catalogue, in order of their ids."""
-    files = (entry for entry in resources.files(__name__).iterdir() if entry.name.endswith(".toml"))
+    files = (
+        entry for entry in resources.files(__name__).iterdir() if entry.name.endswith(".toml") and entry.name != COSTS
+    )
     return parse_rules((entry.name, entry.read_text(encoding="utf-8")) for entry in files)
 
 

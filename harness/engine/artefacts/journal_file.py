@@ -10,9 +10,6 @@ from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.files import read_content, write_readable
 from holdfast.harness.model.journal import RESULTS_VERSION, Journal
 
-_LEFT_OUT = ("checkpoint_history", "pictures", "timeline")
-"""Fields of a run in version 3 that now lie elsewhere or say something else."""
-
 
 def write_journal(path: Path, journal: Journal) -> None:
     """The journal as `results.json`."""
@@ -31,14 +28,11 @@ def read_journal(path: Path) -> Journal:
 
 
 def _as_of_now(raw: bytes) -> bytes:
-    """A journal of the previous version as one of this version: what its runs carried in full is left out."""
+    """A journal of the previous version as one of this version: what it does not say has a default."""
     try:
         content = msgspec.json.decode(raw)
         if content["version"] != RESULTS_VERSION - 1:
             return raw
-        for run in content["runs"]:
-            for name in _LEFT_OUT:
-                run.pop(name, None)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, LookupError, TypeError, AttributeError):
         return raw  # What is wrong with it is named when it is decoded.
     return msgspec.json.encode({**content, "version": RESULTS_VERSION})

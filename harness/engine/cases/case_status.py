@@ -89,6 +89,7 @@ def _result(
         runs_failed=tally.failed,
         runs_inconclusive=tally.inconclusive,
         inconclusive_causes=dict(tally.causes.most_common()),
+        wall_ms=tally.wall_ms,
     )
 
 

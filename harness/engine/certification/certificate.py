@@ -21,6 +21,7 @@ from holdfast.harness.model.journal import (
 )
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.rule import Level, Rule
+from holdfast.harness.model.title import LeftOut, Scope
 
 RULE_OF_THREE = 3
 """After n runs without a failure the failure probability is below 3/n with 95 % confidence."""
@@ -82,6 +83,8 @@ def certificate(
     *,
     versions: tuple[str, ...] = (),
     interrupted: bool = False,
+    scope: Scope = Scope.THOROUGH,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> Certificate:
     """The card.
 
@@ -92,6 +95,8 @@ def certificate(
         supplied_by_author: parts of the judgement that its author supplied.
         versions: of what it is made, sentences.
         interrupted: a signal ended the certification early.
+        scope: which of the cases that apply ran.
+        left_out: what a thorough certificate would run besides.
     """
     tallies = tuple(tallies)
     aimed: Counter[str] = Counter()
@@ -118,6 +123,8 @@ def certificate(
         versions=versions,
         decided=len(decided),
         on_its_word=sum(each.on_its_word for each in decided),
+        scope=scope,
+        left_out=left_out,
     )
 
 

@@ -14,7 +14,7 @@ from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.rehearsal_case import why_blocked
 from holdfast.harness.engine.cases.results import broken_result
-from holdfast.harness.engine.cases.swarm_case import cases_for
+from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
 from holdfast.harness.engine.cases.tally import Tally
 from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
@@ -23,6 +23,7 @@ from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, RunStore
+from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, left_out, select
 from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import on_its_word
@@ -36,6 +37,7 @@ from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
 from holdfast.harness.model.place import Place
+from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.oracle import titles_of
 from holdfast.harness.spi.system import SideBySide
 
@@ -98,26 +100,54 @@ class Certification:
         drawn_on = (request.tiers or Tier) if request.drawn_everywhere else ()
         self._cases = chosen(cases_for(self._system, drawn_on), request.rules, request.areas)
         self._entries: list[Entry] = []
+        self._left_out: list[Pair] = []
 
     def run(self) -> Journal:
-        """Run every case on every tier; the journal of what was done, also after an interruption."""
-        self._entries = [Entry(case, tier) for case, tier in self._agenda()]
-        self._restore()
-        waiting = [entry for entry in self._entries if entry.result is None]
-        self._observer.expect(
-            [
-                (each.case, each.tier)
-                for each in waiting
-                if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
-            ]
-        )
-        for entry, message in self._all_messages(waiting):
-            self._count(entry, message)
+        """Run the chosen cases on every tier; the journal of what was done, also after an interruption."""
+        chosen = self._select(self._agenda())
+        while chosen:
+            entries = [Entry(case, tier) for case, tier in chosen]
+            self._entries += entries
+            self._restore(entries)
+            waiting = [entry for entry in entries if entry.result is None]
+            self._observer.expect(
+                [
+                    (each.case, each.tier)
+                    for each in waiting
+                    if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
+                ]
+            )
+            for entry, message in self._all_messages(waiting):
+                self._count(entry, message)
+            chosen = self._take_undecided()
         return self._journal()
 
-    def _restore(self) -> None:
+    def _select(self, agenda: list[Pair]) -> list[Pair]:
+        """Those that run, and those that cannot, which have a reason. Others are left out."""
+        if self._request.scope is not Scope.QUICK:
+            return agenda
+        able = [pair for pair in agenda if not self._why_no_tier(pair[1]) and self._applies(*pair)]
+        chosen = {(case.id, tier) for case, tier in select(able, registry.case_costs(), self._first_seed)}
+        self._left_out = [(case, tier) for case, tier in able if (case.id, tier) not in chosen]
+        rest = {(case.id, tier) for case, tier in self._left_out}
+        return [(case, tier) for case, tier in agenda if (case.id, tier) not in rest]
+
+    def _take_undecided(self) -> list[Pair]:
+        """Cases that were left out and decide a rule that none of the chosen ones decides: these did not apply after
+        all, such as one whose fault finds nothing to strike."""
+        undecided = (Status.UNTESTED, Status.NOT_APPLICABLE)
+        decided = {rule for each in self._results() for rule, status in each.rules.items() if status not in undecided}
+        wanted = [
+            (case, tier)
+            for case, tier in self._left_out
+            if not self._why_skipped(tier) and any(each.rule not in decided for each in case.decides)
+        ]
+        self._left_out = [pair for pair in self._left_out if pair not in wanted]
+        return wanted
+
+    def _restore(self, entries: Iterable[Entry]) -> None:
         """Count what an invocation found that was interrupted."""
-        for entry in self._entries if self._log is not None else ():
+        for entry in entries if self._log is not None else ():
             logged = self._log.entries.get((entry.case.id, entry.tier), ()) if self._log is not None else ()
             if logged and isinstance(started := self._case_run_of(entry), CaseRun):
                 entry.restore(logged)
@@ -267,8 +297,7 @@ class Certification:
             return case_not_run(case, tier, Status.ERROR, f"system {self._request.system!r} raised {in_words(error)}")
         if reason:
             return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
-        runs = self._request.runs
-        entry.demanded = runs if runs is not None and self._is_drawn(case) else case.runs
+        entry.demanded = self._demanded(case, tier)
         folder = self._request.folder / RUNS
         interrupted, first_serial = self._interruption.reason, entry.tally.runs - entry.first_number
         numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._is_drawn(case) else ()
@@ -284,6 +313,13 @@ class Certification:
             numbers,
             entry.first_number,
         )
+
+    def _demanded(self, case: Case, tier: Tier) -> int:
+        """How many runs must count."""
+        if self._request.runs is not None and self._is_drawn(case):
+            return self._request.runs
+        few = self._request.scope is Scope.QUICK and case.id == SWARM_ID and tier is Tier.SIM
+        return min(case.runs, DRAWN_PLANS) if few else case.runs
 
     def _count(self, entry: Entry, message: Message) -> None:
         assert entry.case_run is not None
@@ -368,7 +404,7 @@ class Certification:
             tallies,
             subject,
             strict=system.strict,
-            left_out=self._left_out(),
+            left_out=self._not_chosen(),
             on_its_word=on_its_word(self._tools.oracles, system.evidence()),
         )
         rules = tuple(msgspec.structs.replace(each, places=_places(each.rule.id)) for each in rules)
@@ -402,6 +438,8 @@ class Certification:
                 system.supplied_by_author,
                 versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
                 interrupted=bool(self._interruption.signal),
+                scope=request.scope,
+                left_out=left_out(self._left_out, registry.case_costs()),
             ),
             findings=found,
             oracle_titles=titles_of(self._tools.oracles),
@@ -418,8 +456,8 @@ class Certification:
         started = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
         return {(entry.case.id, entry.tier): entry.tally for entry in started}
 
-    def _left_out(self) -> frozenset[str]:
-        """Cases that were not chosen, though they apply on a tier that ran."""
+    def _not_chosen(self) -> frozenset[str]:
+        """Cases that the user did not choose, though they apply on a tier that ran."""
         results = self._results()
         ran = tiers_that_ran(results)
         here = {case.id for case in self._cases}

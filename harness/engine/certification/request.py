@@ -10,6 +10,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.model.case import Tier
+from holdfast.harness.model.title import Scope
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +27,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         runs: how many drawn plans must count; None: as many as a case demands.
         budget_s: when to stop beginning anything; None: when everything is done. Drawn plans go on until then.
         drawn_everywhere: plans are drawn on each tier that is chosen, and not only on the first of the system.
+        thorough: every case that applies runs, and not the cheapest that decide every rule; one that decides a rule or
+            area that is named runs in any case.
         jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
             other in this process.
     """
@@ -41,7 +44,15 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     runs: int | None = None
     budget_s: float | None = None
     drawn_everywhere: bool = False
+    thorough: bool = False
     jobs: int = 1
+
+    @property
+    def scope(self) -> Scope:
+        """Which of the cases that apply run."""
+        if self.rules or self.areas:
+            return Scope.NARROWED
+        return Scope.THOROUGH if self.thorough else Scope.QUICK
 
 
 def check_request(request: Request) -> None:

@@ -23,7 +23,7 @@ from holdfast.harness.model.nearest import LISTED, known_names
 from holdfast.harness.spi.service import NeedsServices
 
 if TYPE_CHECKING:
-    from holdfast.harness.model.case import Case
+    from holdfast.harness.model.case import Case, Tier
     from holdfast.harness.model.deviation import DeviationTable
     from holdfast.harness.model.history import History
     from holdfast.harness.model.picture import Picture
@@ -291,6 +291,12 @@ def rules() -> tuple[Rule, ...]:
 def cases() -> tuple[Case, ...]:
     """Every registered case, in the order of their ids."""
     return _distinct("case", tuple(sorted(_collected("cases"), key=lambda case: case.id)), lambda case: case.id)
+
+
+@cache
+def case_costs() -> Mapping[tuple[str, Tier], float]:
+    """By case and tier, the recorded seconds of all its runs one after the other, alone on an idle machine."""
+    return {key: seconds for table in _group("case_costs").values() for key, seconds in table().items()}
 
 
 @cache

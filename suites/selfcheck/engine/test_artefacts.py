@@ -44,6 +44,7 @@ from holdfast.harness.model.records import (
     Output,
     Partition,
 )
+from holdfast.harness.model.title import Scope
 from holdfast.suites.selfcheck.engine.scripted import Checkpoints, ScriptedSystem, plan, toolbox
 from holdfast.suites.selfcheck.reports import journals
 
@@ -233,17 +234,16 @@ def test_results_of_the_version_before_are_read_and_newer_ones_are_refused(tmp_p
     path = tmp_path / "results.json"
     write_journal(path, journals.partial())
     raw = msgspec.json.decode(path.read_bytes())
-    old = {**raw, "version": RESULTS_VERSION - 1, "runs": [{**run} for run in raw["runs"]]}
-    del old["findings"]
-    for run in old["runs"]:
-        run |= {"checkpoint_history": {"checkpoints": [], "left_out": 0, "counts": {}}, "pictures": []}
-        for name in ("details", "finding", "shrunk_from"):
-            del run[name]
+    old = {**raw, "version": RESULTS_VERSION - 1}
+    for name in ("scope", "left_out"):
+        del old["certificate"][name]
+    for each in old["cases"]:
+        del each["wall_ms"]
     path.write_bytes(msgspec.json.encode(old))
     read = read_journal(path)
+    assert (read.version, read.certificate.scope, read.certificate.left_out) == (RESULTS_VERSION, Scope.THOROUGH, ())
     assert read.runs
-    assert all((run.details, run.finding) == ("", None) for run in read.runs)
-    assert (read.version, read.findings) == (RESULTS_VERSION, ())
+    assert {each.wall_ms for each in read.cases} == {0.0}
     path.write_bytes(msgspec.json.encode({**raw, "version": RESULTS_VERSION + 1}))
     with pytest.raises(UsageError, match=rf"version {RESULTS_VERSION + 1} of a result is newer than {RESULTS_VERSION}"):
         read_journal(path)

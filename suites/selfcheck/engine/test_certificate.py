@@ -28,6 +28,7 @@ from holdfast.harness.model.journal import (
 )
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
 from holdfast.harness.model.verdict import Outcome
+from holdfast.suites.selfcheck.engine.observers import Silent
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 
@@ -221,7 +222,7 @@ def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_pat
     request = Request(
         command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), rules=frozenset({alone})
     )
-    journal = Certification(request, _Silent(), Interruption()).run()
+    journal = Certification(request, Silent(), Interruption()).run()
     found = {each.rule.id: each for each in journal.rules}
     assert found[alone].status is Status.PASS
     assert found[shared].status is Status.UNTESTED
@@ -303,22 +304,6 @@ def journal(card: Certificate, rules: tuple[RuleResult, ...], results: tuple[Cas
     return made
 
 
-class _Silent:
-    """An observer who does not look."""
-
-    def expect(self, cases: object) -> None: ...
-
-    def begin(self, case: str, tier: Tier, demanded: int) -> None: ...
-
-    def ran(self, result: object, kept: object) -> None: ...
-
-    def shrinking(self, result: object) -> None: ...
-
-    def shrunk(self, result: object, small: object) -> None: ...
-
-    def end(self, result: CaseResult) -> None: ...
-
-
 def test_what_a_negative_control_did_is_not_counted_for_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,7 +319,7 @@ def test_what_a_negative_control_did_is_not_counted_for_the_system(
     )
     monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda *_: (asked, wrong))
     request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
-    journal = Certification(request, _Silent(), Interruption()).run()
+    journal = Certification(request, Silent(), Interruption()).run()
     statuses = {each.case: each.status for each in journal.cases if each.tier is Tier.SIM}
     assert statuses == {asked.id: Status.PASS, wrong.id: Status.PASS}
     assert sum(tier.runs for tier in journal.tiers) == asked.runs

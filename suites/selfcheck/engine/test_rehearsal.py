@@ -30,6 +30,7 @@ from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import CommittedRows, IdentityRow, InputLog, Output, Partition
 from holdfast.harness.model.verdict import Outcome
 from holdfast.harness.spi.system import System
+from holdfast.suites.selfcheck.engine.observers import Silent
 from holdfast.suites.selfcheck.engine.scripted import (
     Checkpoints,
     ScriptedOracle,
@@ -38,7 +39,6 @@ from holdfast.suites.selfcheck.engine.scripted import (
     plan,
     toolbox,
 )
-from holdfast.suites.selfcheck.engine.test_certificate import _Silent
 
 
 class Rehearsing(ScriptedSystem):
@@ -129,7 +129,7 @@ def certified(system: str, rehearsal: Plan, folder: Path, monkeypatch: pytest.Mo
     first = replace(asked, id="rehearsal/sum", decides=(), windows=(), plan=rehearsal, runs=1, rehearsal=True)
     monkeypatch.setattr(certify, "cases_for", lambda *_: (replace(asked, runs=2), first))
     request = Request(command="test", system=system, folder=folder, tiers=frozenset({Tier.SIM}))
-    return Certification(request, _Silent(), Interruption()).run()
+    return Certification(request, Silent(), Interruption()).run()
 
 
 def calm() -> Plan:
@@ -183,7 +183,7 @@ def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(
     ]
     monkeypatch.setattr(certify, "cases_for", lambda *_: tuple(cases))
     request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
-    agenda = Certification(request, _Silent(), Interruption())._agenda()
+    agenda = Certification(request, Silent(), Interruption())._agenda()
     assert [case.id for case, tier in agenda if tier is Tier.SIM] == [
         "e/rehearsal", "d/short", "c/long", "b/control", "a/drawn",
     ]  # fmt: skip
@@ -216,5 +216,5 @@ def test_no_time_is_left_to_a_tier_that_was_not_chosen(
         monkeypatch.setattr(module, "lacking", lambda tier: "")
     monkeypatch.setattr(Watched, "halves", [])
     request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset(chosen), jobs=2, budget_s=0.0)
-    Certification(request, _Silent(), Interruption()).run()
+    Certification(request, Silent(), Interruption()).run()
     assert any(Watched.halves) is (Tier.CONTAINERS in chosen)

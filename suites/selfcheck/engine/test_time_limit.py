@@ -18,7 +18,7 @@ from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal, Status
 from holdfast.harness.spi.system import declared
-from holdfast.suites.selfcheck.engine.test_certificate import _Silent
+from holdfast.suites.selfcheck.engine.observers import Silent
 
 CONTROL, DRAWN = "sockets/loss-control", "swarm/drawn-plans"
 
@@ -63,7 +63,7 @@ def test_a_control_does_not_take_the_time_of_drawn_plans(
     monkeypatch.setattr(certify, "TimeLimit", Counted)
     monkeypatch.setattr(Counted, "first_s", first_s)
     request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), budget_s=10.0)
-    journal = Certification(request, _Silent(), Interruption()).run()
+    journal = Certification(request, Silent(), Interruption()).run()
     control = next(each for each in journal.cases if each.case == CONTROL)
     assert (control.status, control.reason) == (status, reason)
     assert journal.certificate.drawn_plans
@@ -75,5 +75,5 @@ def test_where_no_plan_is_drawn_a_control_has_all_of_the_time(tmp_path: Path, mo
     monkeypatch.setattr(certify, "TimeLimit", Counted)
     monkeypatch.setattr(Counted, "first_s", 6.0)
     request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}), budget_s=10.0)
-    journal = Certification(request, _Silent(), Interruption()).run()
+    journal = Certification(request, Silent(), Interruption()).run()
     assert [each.status for each in journal.cases if each.tier is Tier.SIM] == [Status.PASS]

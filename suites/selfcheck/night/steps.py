@@ -35,7 +35,7 @@ STEPS = (
     Step("python-3.12", 12, ("java",), ".ci/python 3.12"),
     Step("python-3.13", 12, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
-    Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --out "$NIGHT/reference"'),
+    Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
     # The cases of suites/conformance are those of the certificate above.
     Step(
         "tests",
@@ -59,12 +59,12 @@ STEPS = (
     # With another seed each time.
     Step("kits", 6, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
     # Every rule that it is held against, and wrong jobs; a few of these once more in containers.
-    Step("flink", 6, ("java", "flink"), 'holdfast certify flink --tier process --out "$NIGHT/flink"'),
+    Step("flink", 6, ("java", "flink"), 'holdfast certify flink --thorough --tier process --out "$NIGHT/flink"'),
     Step(
         "flink-in-containers",
         4,
         (*IN_CONTAINERS, "flink"),
-        'holdfast certify flink --tier containers --out "$NIGHT/flink-in-containers"',
+        'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
     # The compiled wheel does what the sources say: the same outcomes, output and trace hashes.
     Step("interpreted", 1, (), f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"'),

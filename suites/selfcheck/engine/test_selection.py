@@ -1,0 +1,213 @@
+"""A quick certificate runs the cheapest cases that decide every rule; a thorough one runs all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from holdfast.harness.engine.cases.case import not_applicable
+from holdfast.harness.engine.cases.case_status import case_not_run, case_result
+from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
+from holdfast.harness.engine.certification.case_runner import CaseEnded
+from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.selection import DRAWN_PLANS, LEAST_S, Pair, cost_s, left_out, select
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.model.case import Case, Decision, Tier
+from holdfast.harness.model.journal import Journal, Status
+from holdfast.harness.model.title import LeftOut, Scope
+from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.model.window import Window
+from holdfast.suites.selfcheck.engine.observers import Silent
+from holdfast.suites.selfcheck.engine.results import case
+from holdfast.suites.spec.costs import load_costs
+
+SIM, PROCESS = Tier.SIM, Tier.PROCESS
+
+
+def named(name: str, *decides: Decision, **changes: object) -> Case:
+    return msgspec.structs.replace(case(), id=name, decides=decides, **{"windows": (), **changes})
+
+
+def deciding(rule: str, clause: str = "order", mutant: str = "A3") -> Decision:
+    return Decision(rule, "CUT", (clause,), mutant)
+
+
+def chosen(pairs: Iterable[Pair], costs: dict[tuple[str, Tier], float] | None = None) -> list[tuple[str, Tier]]:
+    return [(each.id, tier) for each, tier in select(list(pairs), costs or {})]
+
+
+def test_of_two_cases_that_decide_the_same_the_cheaper_runs() -> None:
+    pairs = [(named("a/dear", deciding("BAR-01")), SIM), (named("a/cheap", deciding("BAR-01")), SIM)]
+    assert chosen(pairs, {("a/dear", SIM): 9.0, ("a/cheap", SIM): 0.5}) == [("a/cheap", SIM)]
+    assert chosen(pairs, {("a/dear", SIM): 0.5, ("a/cheap", SIM): 9.0}) == [("a/dear", SIM)]
+
+
+@pytest.mark.parametrize(
+    "only",
+    [
+        named("a/only", deciding("BAR-02")),
+        named("a/only", deciding("BAR-01", clause="loss")),
+        named("a/only", deciding("BAR-01", mutant="A4")),
+        named("a/only", deciding("BAR-01"), windows=(Window.READ_AGAIN,)),
+    ],
+    ids=["rule", "clause", "variant", "window"],
+)
+def test_what_only_an_expensive_case_decides_keeps_it(only: Case) -> None:
+    pairs = [(named("a/cheap", deciding("BAR-01")), SIM), (only, SIM)]
+    assert ("a/only", SIM) in chosen(pairs, {("a/cheap", SIM): 0.01, ("a/only", SIM): 500.0})
+
+
+@pytest.mark.parametrize(
+    "idle",
+    [
+        named("a/idle", deciding("BAR-01", mutant="A4"), mutant_plan=case().plan),
+        named("a/idle", deciding("BAR-01", mutant="history:loss")),
+    ],
+    ids=["plan-of-its-own", "hand-made"],
+)
+def test_a_wrong_variant_that_no_run_of_the_case_refutes_is_no_reason_to_run_it(idle: Case) -> None:
+    pairs = [(named("a/cheap", deciding("BAR-01")), SIM), (idle, SIM)]
+    assert chosen(pairs, {("a/cheap", SIM): 0.01, ("a/idle", SIM): 5.0}) == [("a/cheap", SIM)]
+
+
+def test_a_further_tier_runs_what_only_it_decides_and_each_area_and_kind_of_fault_once() -> None:
+    both = [named(f"a/both-{n}", deciding(f"BAR-0{n}")) for n in (1, 2)]
+    only = named("a/only", deciding("STO-01"))
+    found = chosen([*((each, SIM) for each in both), *((each, PROCESS) for each in both), (only, PROCESS)])
+    assert {name for name, tier in found if tier is SIM} == {"a/both-1", "a/both-2"}
+    on_process = [name for name, tier in found if tier is PROCESS]
+    assert "a/only" in on_process
+    assert len(on_process) == 2
+    # Where there is no simulator the first tier decides everything.
+    assert len(chosen([(each, PROCESS) for each in both])) == 2
+
+
+def test_cases_that_decide_no_rule_run_on_their_first_tier_and_one_control_on_each() -> None:
+    controls = [named(f"a/control-{n}", expected=Outcome.FAIL) for n in (1, 2)]
+    free = named("a/free")
+    rehearsal = named("a/rehearsal", rehearsal=True)
+    cases = (*controls, free, rehearsal)
+    found = chosen([(each, tier) for tier in (SIM, PROCESS) for each in cases])
+    assert found == [
+        ("a/control-1", SIM), ("a/free", SIM), ("a/rehearsal", SIM), ("a/control-1", PROCESS), ("a/rehearsal", PROCESS)
+    ]  # fmt: skip
+
+
+def test_a_new_case_has_the_cost_of_as_many_average_runs() -> None:
+    new = named("a/new", deciding("BAR-01"), runs=4)
+    assert cost_s({("a/old", PROCESS): 12.0}, new, PROCESS) > cost_s({}, new, SIM) >= LEAST_S
+    assert cost_s({("a/new", SIM): 7.0}, new, SIM) == 7.0
+    assert left_out([(new, SIM), (new, PROCESS)], {("a/new", SIM): 7.0, ("a/new", PROCESS): 1.5}) == (
+        LeftOut(SIM, 1, 7.0),
+        LeftOut(PROCESS, 1, 1.5),
+    )
+
+
+@pytest.mark.parametrize("system", ["reference", "spark", "flink", "acknowledges-first"])
+def test_the_chosen_cases_decide_whatever_all_decide(system: str) -> None:
+    under_test = registry.system(system)
+    everything = [
+        (each, tier)
+        for each in cases_for(under_test)
+        for tier in each.tiers
+        if not not_applicable(each, under_test, tier)
+    ]
+    for tiers in ({SIM}, {PROCESS}, {SIM, PROCESS}, set(Tier)):
+        pairs = [(each, tier) for each, tier in everything if tier in tiers]
+        few = select(pairs, registry.case_costs())
+        assert _decided(few) == _decided(pairs)
+        assert {each.id for each, _ in few} >= {
+            each.id for each, _ in pairs if not each.decides and each.plan_for(1).draw_seed
+        }
+        assert len(few) <= len(pairs)
+
+
+def _decided(pairs: Iterable[Pair]) -> set[tuple[str, str, str]]:
+    return {(each.rule, each.oracle, clause) for case, _ in pairs for each in case.decides for clause in each.clauses}
+
+
+def journal_of(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *cases: Case, costs: dict[tuple[str, Tier], float], **changes: object
+) -> tuple[dict[str, Status], Journal]:
+    """Statuses of what a certificate of the reference ran on the simulator, where there are these cases alone."""
+    monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda *_: cases)
+    monkeypatch.setattr(registry, "cases", lambda: cases)
+    monkeypatch.setattr(registry, "case_costs", lambda: costs)
+    request = Request(command="t", system="reference", folder=folder, tiers=frozenset({SIM}), **changes)  # type: ignore[arg-type]
+    journal = Certification(request, Silent(), Interruption()).run()
+    statuses = {each.case: each.status for each in journal.cases if each.tier is SIM}
+    assert all(each.wall_ms > 0 for each in journal.cases if each.status is Status.PASS)
+    return statuses, journal
+
+
+def registered(name: str) -> Case:
+    return next(each for each in registry.cases() if each.id == name)
+
+
+def test_a_quick_certificate_says_what_it_left_out_and_its_rules_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cheap = registered("transactions/order")
+    dear = msgspec.structs.replace(cheap, id="transactions/dear")
+    costs = {(cheap.id, SIM): 0.2, (dear.id, SIM): 60.0}
+    quick, journal = journal_of(tmp_path / "quick", monkeypatch, cheap, dear, costs=costs)
+    assert quick == {cheap.id: Status.PASS}
+    assert (journal.certificate.scope, journal.certificate.left_out) == (Scope.QUICK, (LeftOut(SIM, 1, 60.0),))
+    rules = {each.rule.id: each.status for each in journal.rules}
+    assert {rules[each.rule] for each in cheap.decides} == {Status.PASS}
+
+    thorough, journal = journal_of(tmp_path / "thorough", monkeypatch, cheap, dear, costs=costs, thorough=True)
+    assert thorough == {cheap.id: Status.PASS, dear.id: Status.PASS}
+    assert (journal.certificate.scope, journal.certificate.left_out) == (Scope.THOROUGH, ())
+
+    area = frozenset({cheap.decides[0].rule.partition("-")[0]})
+    narrowed, journal = journal_of(tmp_path / "narrowed", monkeypatch, cheap, dear, costs=costs, areas=area)
+    assert narrowed == thorough
+    assert (journal.certificate.scope, journal.certificate.left_out) == (Scope.NARROWED, ())
+
+
+def test_what_was_left_out_runs_if_the_chosen_case_does_not_apply_after_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan whose fault finds nothing to strike shows so only when it runs."""
+    dear = registered("transactions/order")
+    cheap = msgspec.structs.replace(dear, id="transactions/cheap")
+    monkeypatch.setattr(
+        "holdfast.harness.engine.certification.certify.case_result",
+        lambda case, *given: (
+            case_not_run(case, given[0], Status.NOT_APPLICABLE, "it has none")
+            if case is cheap
+            else case_result(case, *given)
+        ),
+    )
+    statuses, journal = journal_of(
+        tmp_path, monkeypatch, cheap, dear, costs={(cheap.id, SIM): 0.2, (dear.id, SIM): 60.0}
+    )
+    assert statuses == {cheap.id: Status.NOT_APPLICABLE, dear.id: Status.PASS}
+    assert journal.certificate.left_out == ()
+
+
+@pytest.mark.parametrize(("thorough", "demanded"), [(False, DRAWN_PLANS), (True, 300)])
+def test_a_quick_certificate_draws_a_hundred_plans(
+    thorough: bool, demanded: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swarm = next(each for each in cases_for(registry.system("reference")) if each.id == SWARM_ID)
+    monkeypatch.setattr(
+        "holdfast.harness.engine.certification.certify.execute", lambda *_: iter([CaseEnded(histories="")])
+    )
+    monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda *_: (swarm,))
+    request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset({SIM}), thorough=thorough)
+    journal = Certification(request, Silent(), Interruption()).run()
+    assert [each.runs_demanded for each in journal.cases] == [demanded]
+
+
+def test_recorded_costs_are_of_cases_that_exist_on_their_tier() -> None:
+    known = {(each.id, tier) for each in cases_for(registry.system("reference"), Tier) for tier in each.tiers}
+    assert load_costs().keys() <= known
+    assert registry.case_costs() == load_costs()
+    assert all(seconds >= 0 for seconds in load_costs().values())
