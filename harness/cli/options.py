@@ -21,7 +21,7 @@ def stored_run(run: str | Path | None) -> str | Path | None:
 
 StoredRun = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a stored run.", callback=stored_run)]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Run the code of its system, though no installed package registers that.")
+    bool, typer.Option("--trust", help="Run the code that it names, though no installed package registers that.")
 ]
 KafkaBootstrap = Annotated[str, typer.Option(metavar="HOST:PORT", help="Brokers that exist, instead of our own.")]
 S3Endpoint = Annotated[

@@ -40,7 +40,8 @@ def run(
 ) -> int:
     """Run a plan from a file, judge the run and keep it.
 
-    A system that only the file names must be registered, or needs --trust; one of --system needs neither.
+    A system that only the file names must be registered, or needs --trust; one of --system needs neither. Other code
+    that the plan names, such as a state backend, must be registered or ship with Holdfast, or needs --trust.
     """
     from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.commands.plans import run_file
@@ -63,6 +64,7 @@ def compare(
         Tier | None, typer.Option(help="Where all of them run; else as processes, or where a system can.")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Of each plan on each system.")] = 1,
+    trust: Trust = False,
     out: Out = OUTPUT,
     kafka_bootstrap: KafkaBootstrap = "",
     s3_endpoint: S3Endpoint = "",
@@ -75,7 +77,7 @@ def compare(
     from holdfast.harness.commands.folders import free_folder
 
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
-    return compare_systems(systems, plans, tier, runs, free_folder(out))
+    return compare_systems(systems, plans, tier, runs, free_folder(out), trust=trust)
 
 
 def replay(stored: StoredRun, trust: Trust = False) -> int:

@@ -18,6 +18,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.machine import processors
+from holdfast.harness.engine.site.plan_code import require_trusted_code
 from holdfast.harness.engine.site.services import close_services, require_reachable
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.compared_systems import ComparedRun, ComparedSystems
@@ -28,9 +29,13 @@ COMPARISON = "comparison.json"
 COLUMNS: Sequence[str] = ("plan", "system", "verdict", "running again", "new output", "read again", "checkpoint")
 
 
-def compare(names: Sequence[str], places: Sequence[Path], tier: Tier | None, runs: int, folder: Path) -> int:
+def compare(
+    names: Sequence[str], places: Sequence[Path], tier: Tier | None, runs: int, folder: Path, *, trust: bool
+) -> int:
     """Run each plan on each system, and write table, JSON and picture; 1 if one is refuted, 2 if one says nothing."""
     plans = plans_of(places)
+    for name, plan in plans.items():
+        require_trusted_code(plan, f"plan {name}", trust=trust)
     setups = [setup_of(name, tier) for name in names]
     if len({each.name for each in setups}) < len(setups):
         raise UsageError("two systems have the same name: give the files of their options different ones.")

@@ -21,6 +21,7 @@ from holdfast.harness.engine.plans.words import plan_in_words
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, listening
 from holdfast.harness.engine.site.machine import lacking
+from holdfast.harness.engine.site.plan_code import code_named_by, require_trusted_code
 from holdfast.harness.engine.site.services import require_reachable, settled
 from holdfast.harness.engine.views.finding import finding_of
 from holdfast.harness.model.case import Tier
@@ -40,6 +41,7 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path, *, trust:
         plan = msgspec.structs.replace(plan, system=system)
     else:
         registry.planned_system(plan.system, path, trust=trust)
+    require_trusted_code(plan, path, trust=trust)
     consoles.offer_sweep(consoles.progress(), folder.parent)
     require_reachable()
     with listening() as interruption:
@@ -47,7 +49,8 @@ def run_file(path: Path, system: str, tier: Tier | None, folder: Path, *, trust:
     console = consoles.results()
     console.print(plan_in_words(plan))
     _say(run)
-    console.print(f"stored in {stored}; again: {replay_command(stored, run.tier, plan.system)}")
+    again = replay_command(stored, run.tier, plan.system, trust=bool(code_named_by(plan)))
+    console.print(f"stored in {stored}; again: {again}")
     return interruption.exit_code if interruption.signal else consoles.EXIT_CODES[run.outcome]
 
 
@@ -60,6 +63,7 @@ def replay(folder: Path, *, trust: bool) -> int:
         )
     plan = history.plan
     system, tools = registry.stored_system(plan.system, folder, trust=trust, repeats=True), registry.toolbox()
+    require_trusted_code(plan, folder, trust=trust)
     check_plan(plan, system, Tier.SIM, tools)
     run = run_plan(plan, system, tools)
     console = consoles.results()
@@ -78,6 +82,7 @@ def rerun(folder: Path, times: int, target: Path, *, trust: bool) -> int:
     """Repeat plan and gates of a stored run on its tier, and count how often what it showed is shown again."""
     history, stored = read_run(folder)
     evidence = registry.stored_system(history.plan.system, folder, trust=trust, repeats=True).evidence()
+    require_trusted_code(history.plan, folder, trust=trust)
     words = on_its_word(registry.toolbox().oracles, evidence)
     wanted = _shown(stored.verdicts)
     console, progress = consoles.results(), consoles.progress()

@@ -165,12 +165,12 @@ def command_of(folder: str, result: RunResult) -> Command:
     return _command(f"{folder}/{RUNS}/{result.id}", result.tier, result.system)
 
 
-def replay_command(folder: Path, tier: Tier, system: str) -> str:
-    """One line that repeats a run that is stored in a folder."""
-    return _command(str(folder), tier, system).line()
+def replay_command(folder: Path, tier: Tier, system: str, *, trust: bool = False) -> str:
+    """One line that repeats a run that is stored in a folder; `trust`: its plan names code beside the system."""
+    return _command(str(folder), tier, system, trust=trust).line()
 
 
-def _command(path: str, tier: Tier, system: str) -> Command:
+def _command(path: str, tier: Tier, system: str, *, trust: bool = False) -> Command:
     """Whoever recorded a run may run the code of its system."""
-    trust = ("--trust",) if registry.needs_trust(system, repeats=True) else ()
-    return Command("replay", path, trust) if tier is Tier.SIM else Command("rerun", path, ("--times", "5", *trust))
+    trusted = ("--trust",) if trust or registry.needs_trust(system, repeats=True) else ()
+    return Command("replay", path, trusted) if tier is Tier.SIM else Command("rerun", path, ("--times", "5", *trusted))

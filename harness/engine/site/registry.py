@@ -306,6 +306,12 @@ def mutants() -> tuple[Mutant, ...]:
 
 
 @cache
+def registered_code() -> frozenset[str]:
+    """The parts of systems that installed packages register, as `module:name`."""
+    return frozenset(entry.value for entry in _entries("parts").values())
+
+
+@cache
 def modules(group: str) -> dict[str, tuple[Any, ...]]:
     """By module that is registered in a group, the things that it brings; a package stands for all below it."""
     made = ((entry.value.partition(":")[0], _made(_loaded(entry))) for entry in _entries(group).values())

@@ -8,18 +8,26 @@ import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from holdfast import suites
 from holdfast.harness.cli import execute
 from holdfast.harness.engine.artefacts.files import write_atomically
 from holdfast.harness.engine.artefacts.history_files import MANIFEST, OUTPUTS, RUN
 from holdfast.harness.engine.artefacts.owner import OURS, Owner
+from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import open_run_folder, store_run
 from holdfast.harness.engine.executor.run import run_plan
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.plan_code import code_named_by
+from holdfast.harness.model.configuration import Call, ConfigurationFile
 from holdfast.harness.model.history import Manifest
+from holdfast.harness.model.plan import FaultSpec, Schedule
+from holdfast.harness.model.target import COORDINATOR
 from holdfast.suites.conformance.plans import plan
 from holdfast.suites.selfcheck.abuse.test_leaving import one_sentence
 from holdfast.suites.selfcheck.sweeping import sweeps
@@ -36,10 +44,11 @@ def renamed(variant=""):
 """
 
 
-def stored(folder: Path, system: str = "reference") -> Path:
-    """A run on the simulator."""
-    wanted = msgspec.structs.replace(plan(), system=system)
-    return store_run(folder, run_plan(wanted, registry.system("reference"), registry.toolbox()))
+def stored(folder: Path, system: str = "reference", **changes: Any) -> Path:
+    """A run on the simulator, whose plan is said to be another one."""
+    run = run_plan(plan(), registry.system("reference"), registry.toolbox())
+    run.history.plan = replace(run.history.plan, system=system, **changes)
+    return store_run(folder, run)
 
 
 @pytest.fixture
@@ -108,12 +117,57 @@ def test_with_permission_it_is_run(planted: Path, tmp_path: Path, capsys: pytest
     assert "PASS" in capsys.readouterr().out
 
 
+CODE = "planted:renamed"
+IN_A_PLAN: dict[str, dict[str, Any]] = {
+    "option": {"options": {"state.backend.type": CODE}},
+    "older-option": {"options": {"state.backend": CODE}},
+    "call": {"calls": (Call("set_state_backend", (CODE,)),)},
+    "configure": {"calls": (Call("configure", ("state.backend.type", CODE)),)},
+    "flat-file": {"configuration_file": ConfigurationFile("flink-conf.yaml", f"state.backend.type: {CODE}")},
+    "nested-file": {"configuration_file": ConfigurationFile("config.yaml", f"state:\n  backend:\n    type: '{CODE}'")},
+    "narrow-file": {"configuration_file": ConfigurationFile("config.yaml", f"state.backend.type:{CODE}")},
+    "parameter": {
+        "faults": (FaultSpec("submit", COORDINATOR, Schedule(after_checkpoint=1), 0, {"state_backend": CODE}),)
+    },
+}
+"""Where a plan may name a state backend."""
+
+
+@pytest.mark.parametrize("command", ["run", "replay", "rerun", "compare"])
+@pytest.mark.parametrize("place", IN_A_PLAN)
+def test_code_that_stands_anywhere_in_a_plan_is_run_with_permission_only(
+    command: str, place: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = stored(tmp_path / "run", "reference", **IN_A_PLAN[place])
+    words = {
+        "run": [str(run / "plan.json"), "--system", "reference", "--out", "out"],
+        "replay": [str(run)],
+        "rerun": [str(run), "--out", "out"],
+        "compare": ["reference", "--tier", "sim", "--plans", str(run / "plan.json"), "--out", "out"],
+    }
+    assert execute([command, *words[command]]) == 3
+    sentence = one_sentence(capsys)
+    assert CODE in sentence
+    assert "look at that code, then add --trust" in sentence
+    assert not planted.exists()
+    execute([command, *words[command], "--trust"])
+    assert planted.exists() or place == "narrow-file"
+
+
+def test_what_ships_with_holdfast_needs_no_permission() -> None:
+    plans = [case.plan_for(1) for case in registry.cases()]
+    plans += [read_plan_file(file) for file in (Path(suites.__file__).parent / "selfcheck/alarms").glob("*.json")]
+    assert len(plans) > 50
+    assert not [named for each in plans if (named := code_named_by(each))]
+    assert not code_named_by(plan(options={"execution.checkpointing.dir": "s3://host:9000/path", "at": "host:9092"}))
+
+
 @sweeps
 @pytest.mark.parametrize("system", ["planted:renamed", "spark+planted.py"])
 def test_a_sweep_runs_and_removes_nothing_without_permission(
     system: str, planted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = msgspec.structs.replace(plan(), system=system)
+    wanted = replace(plan(), system=system)
     part = open_run_folder(tmp_path / "out" / "run", wanted)
     other = open_run_folder(tmp_path / "out" / "other", plan())
     for folder in (part, other):
@@ -221,8 +275,8 @@ def test_a_manifest_names_nothing_elsewhere(name: str, tmp_path: Path, capsys: p
     run = stored(tmp_path / "run")
     path = run / "history" / MANIFEST
     manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
-    added = msgspec.structs.replace(manifest.files[0], name=name)
-    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, files=(*manifest.files, added))))
+    added = replace(manifest.files[0], name=name)
+    path.write_bytes(msgspec.json.encode(replace(manifest, files=(*manifest.files, added))))
     assert execute(["judge", str(run)]) == 3
     sentence = one_sentence(capsys)
     assert "record the run again" in sentence or "name the folder of a whole run" in sentence
@@ -232,7 +286,7 @@ def test_a_manifest_names_nothing_twice(tmp_path: Path, capsys: pytest.CaptureFi
     run = stored(tmp_path / "run")
     path = run / "history" / MANIFEST
     manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
-    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, files=manifest.files * 2)))
+    path.write_bytes(msgspec.json.encode(replace(manifest, files=manifest.files * 2)))
     assert execute(["judge", str(run)]) == 3
     assert "2 times" in one_sentence(capsys)
 

@@ -1,0 +1,71 @@
+"""Code that a plan names beside its system: a file with a plan may be somebody else's.
+
+Whatever text of a plan reads `module:name` may be imported by its system, wherever it stands: in an option, a call, the
+file of a cluster, a parameter. So it needs the user's word, unless it ships with Holdfast or is registered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.site import registry
+from holdfast.harness.model import profile
+from holdfast.harness.model.plan import Plan
+from holdfast.harness.model.submitted_jobs import state_backends_of
+from holdfast.harness.oracles.shared.stated_options import stated
+
+SHIPPED = "holdfast."
+_WORD = r"[^\W\d]\w*(?:\.\w+)*"
+_NAMED = re.compile(rf"(?=(?<![\w./])({_WORD}:[^\W\d]\w*))")
+"""Each module with a name, also where several stand side by side."""
+_ADDRESS = re.compile(r"[\w.-]*:\d+")
+
+
+def code_named_by(plan: Plan) -> tuple[str, ...]:
+    """What of a plan may stand for code that neither ships with Holdfast nor is registered; its system aside."""
+    values = msgspec.to_builtins(plan)
+    values.pop("system")
+    found = {name: None for text in _texts(values) for name in _NAMED.findall(text)}
+    backend = stated(plan).get(profile.BACKEND)
+    backends = [*state_backends_of(plan), *([backend.text] if backend is not None else [])]
+    found |= {text: None for text in backends if ":" in text and not _ADDRESS.fullmatch(text)}
+    known = registry.registered_code()
+    return tuple(name for name in found if not name.startswith(SHIPPED) and name not in known)
+
+
+def require_trusted_code(plan: Plan, source: str | Path, *, trust: bool) -> None:
+    """Refuse a plan from a file that may let its system import what nobody has registered.
+
+    Args:
+        plan: of the file.
+        source: that file, or the run that holds it.
+        trust: the user allows whatever it names.
+
+    Raises:
+        UsageError: it names code, and is not trusted.
+    """
+    named = () if trust else code_named_by(plan)
+    if named:
+        raise UsageError(
+            f"{source}: the plan names {', '.join(map(repr, named))}, whose code would be run; what ships with "
+            "Holdfast or is registered needs no permission: look at that code, then add --trust."
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _texts(key)
+            yield from _texts(each)
+    elif isinstance(value, Sequence):
+        for each in value:
+            yield from _texts(each)
