@@ -12,8 +12,17 @@ from holdfast.harness.cli import app
 
 
 def pages() -> dict[str, str]:
-    """`commands.md`."""
-    return {"commands.md": "\n".join(("# Commands", *_commands(get_command(app), "holdfast")))}
+    """`commands.md`: in the groups and in the order of `holdfast --help`."""
+    group: Any = get_command(app)
+    commands = group.commands
+    panels = dict.fromkeys(command.rich_help_panel for command in commands.values())
+    lines = ["# Commands"]
+    for panel in panels:
+        lines.append(f"\n## {panel}")
+        for name, command in commands.items():
+            if command.rich_help_panel == panel:
+                lines += _commands(command, f"holdfast {name}")
+    return {"commands.md": "\n".join(lines)}
 
 
 def _commands(command: Any, name: str) -> Iterator[str]:
@@ -21,7 +30,7 @@ def _commands(command: Any, name: str) -> Iterator[str]:
         for each, part in command.commands.items():
             yield from _commands(part, f"{name} {each}")
         return
-    yield f"\n## {name}\n"
+    yield f"\n### {name}\n"
     yield " ".join((command.help or "").split("\n\n")[0].split())
     if parameters := [each for each in command.params if each.name != "help"]:
         yield "\n| argument | default | meaning |\n|---|---|---|"
