@@ -7,10 +7,10 @@ from collections import Counter
 from holdfast.harness.model import events
 from holdfast.harness.model.history import History
 from holdfast.harness.oracles.findings import Findings
-from holdfast.harness.oracles.incremental.leftovers import settled
 from holdfast.harness.oracles.shared.claimed_snapshots import claimed_snapshots
 from holdfast.harness.oracles.shared.dropped_checkpoints import dropped_checkpoints
 from holdfast.harness.oracles.shared.exemptions import Exemptions
+from holdfast.harness.oracles.shared.leftovers import settled, undisturbed_listing
 from holdfast.harness.oracles.shared.shared_files import shared_files
 
 CLAUSES = {"dropped-left": "a file of a dropped checkpoint stays in the storage, though nothing hindered its deletion"}
@@ -19,28 +19,23 @@ CLAUSES = {"dropped-left": "a file of a dropped checkpoint stays in the storage,
 def judge_dropped_left(history: History, exempt: Exemptions, findings: Findings) -> None:
     """A deletion that failed, or whose coordinator was gone before it was due, may leave something. Shared files are
     judged by who uses them."""
-    listings = history.of(events.StorageListed)
-    hindered: list[events.StorageFailed | events.StorageSlowed] = [
-        *history.of(events.StorageFailed),
-        *history.of(events.StorageSlowed),
-    ]
-    if not listings or any("delete" in event.operation for event in hindered):
+    listing = undisturbed_listing(history)
+    if listing is None:
         return
-    there = {file.path for file in listings[-1].files}
+    there = {file.path for file in listing.files}
     identity, first = claimed_snapshots(history).identity, dropped_checkpoints(history).first
-    completed = history.of(events.CheckpointCompleted)
     published = {event.path: event for event in history.of(events.MetadataPublished)}
     named = Counter(path for event in published.values() for path in _paths(event))
     for metadata in published.values():
         dropped = first.get(identity(metadata, metadata.checkpoint))
-        if dropped is None or not settled(history, completed, dropped):
+        if dropped is None or not settled(history, dropped):
             continue
         own = [path for path in _paths(metadata) if named[path] == 1 and not exempt.ever_held(path)]
         left = sorted(there.intersection(own) - shared_files(history).paths)
         findings.check("dropped-left")
         if left:
             message = f"{left[0]} of checkpoint {metadata.checkpoint}, which is dropped, stays in the storage"
-            findings.violated("dropped-left", message, dropped, listings[-1])
+            findings.violated("dropped-left", message, dropped, listing)
 
 
 def _paths(metadata: events.MetadataPublished) -> set[str]:
