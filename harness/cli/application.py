@@ -29,7 +29,14 @@ def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
 
 
 class Alone(TyperCommand):
-    """One command."""
+    """One command. With --json its result alone reaches standard output, whatever the system under test prints."""
+
+    def invoke(self, ctx: Any) -> Any:
+        if ctx.params.get("json"):
+            from holdfast.harness.commands.reserved_output import reserve
+
+            reserve()
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         _write_parameters(self, ctx, formatter)

@@ -25,6 +25,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """The entry point."""
+    from holdfast.harness.commands.reserved_output import lost_for_room
     from holdfast.harness.commands.stream import steady_streams
     from holdfast.harness.engine.site import hanging
     from holdfast.harness.engine.site.memory import lacking_memory
@@ -34,10 +35,10 @@ def main() -> None:
         sys.path.append(str(Path.cwd()))
     streams = steady_streams()
     lacking = lacking_memory()
-    code = _give_up(lacking) if lacking else execute(sys.argv[1:])
+    code = _give_up(lacking) if lacking else _execute(sys.argv[1:])
     for stream in streams:
         stream.flush()
-    if streams[0].full:
+    if streams[0].full or lost_for_room():
         typer.echo(
             "holdfast: there is no room where standard output goes, and not all was written: make some.", err=True
         )
@@ -48,7 +49,17 @@ def main() -> None:
 
 
 def execute(arguments: list[str]) -> int:
-    """Run one command line; its exit code. The only place that catches what users and plug-ins do wrong."""
+    """Run one command line, in a process that goes on afterwards; its exit code."""
+    from holdfast.harness.commands.reserved_output import restore
+
+    try:
+        return _execute(arguments)
+    finally:
+        restore()
+
+
+def _execute(arguments: list[str]) -> int:
+    """The only place that catches what users and plug-ins do wrong."""
     if not arguments:
         typer.echo(f"holdfast: {WORDS}\n\n{BEGINNING.removeprefix(WHOLE_LINES)}", err=True)
         return WRONG_USAGE

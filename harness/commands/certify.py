@@ -49,7 +49,7 @@ def certify(
         broken = write_reports(journal, request.folder, progress)
         point_latest(request.folder)
     if json:
-        consoles.results().out((request.folder / RESULTS).read_text(), highlight=False, end="")
+        consoles.print_json((request.folder / RESULTS).read_text())
     else:
         _show(journal, request.folder, verbose=verbose)
     if interruption.signal:

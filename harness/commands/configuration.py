@@ -47,11 +47,10 @@ def check_file(path: Path, system: str, assignments: Sequence[str], *, json: boo
         configuration = under_test.effective_configuration(plan)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
-    console = consoles.results()
     if json:
-        console.print(Text(msgspec.json.encode(configuration).decode()))
+        consoles.print_json(msgspec.json.encode(configuration).decode())
     else:
-        _print(console, configuration)
+        _print(consoles.results(), configuration)
     return 0
 
 

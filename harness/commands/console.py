@@ -11,6 +11,7 @@ from typing import IO, cast
 from rich.console import Console
 from rich.text import Text
 
+from holdfast.harness.commands.reserved_output import result_stream
 from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.sweep import unfinished
 from holdfast.harness.engine.site.services import abandoned_services
@@ -24,7 +25,12 @@ EXIT_CODES = {Outcome.PASS: 0, Outcome.FAIL: 1, Outcome.INCONCLUSIVE: 2}
 
 def results(*, soft_wrap: bool = True) -> Console:
     """Standard output."""
-    return plain(_text(LastingStream(sys.stdout)), soft_wrap=soft_wrap)
+    return plain(_text(result_stream()), soft_wrap=soft_wrap)
+
+
+def print_json(text: str) -> None:
+    """A result for a program, as it is."""
+    results().out(text, highlight=False, end="" if text.endswith("\n") else "\n")
 
 
 def progress() -> Console:

@@ -48,7 +48,7 @@ def show_table(names: list[str], *, json: bool) -> int:
     console = consoles.results()
     for table in (_narrowed(table, names) for table in tables):
         if json:
-            console.out(msgspec.json.encode({"table": table, "counts": _counts(table)}).decode(), highlight=False)
+            consoles.print_json(msgspec.json.encode({"table": table, "counts": _counts(table)}).decode())
         elif names:
             _print_cells(table.cells, console)
         else:

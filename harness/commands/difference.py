@@ -24,12 +24,11 @@ def show_difference(old: Path, new: Path, *, json: bool) -> int:
             f"{old} and {new} have no system in common: {', '.join(comparison.only_before) or 'none'} and "
             f"{', '.join(comparison.only_after) or 'none'}; name two nights of the same systems."
         )
-    console = consoles.results()
     if json:
         content = {"worse": comparison.worse, **msgspec.to_builtins(comparison)}
-        console.out(msgspec.json.format(msgspec.json.encode(content)).decode(), highlight=False)
+        consoles.print_json(msgspec.json.format(msgspec.json.encode(content)).decode())
     else:
-        _show(comparison, console)
+        _show(comparison, consoles.results())
     return WORSE if comparison.worse else 0
 
 

@@ -35,7 +35,7 @@ def inspect_checkpoint(path: Path, system: str, picture: Path | None, *, json: b
     if picture is not None:
         picture.write_text(picture_of(found), encoding="utf-8")
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())  # noqa: T201
+        consoles.print_json(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
     else:
         _print(found)
     return 0

@@ -107,7 +107,7 @@ def certify_part(
     broken = write_reports(journal, folder, consoles.progress())
     point_latest(folder)
     if json:
-        consoles.results().out((folder / RESULTS).read_text(), highlight=False, end="")
+        consoles.print_json((folder / RESULTS).read_text())
     else:
         given = [*(["--location", location] if location else [])]
         given += [word for key, value in (options or {}).items() for word in ("--option", f"{key}={value}")]

@@ -53,7 +53,7 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
     point_latest(folder.path)
     broken = night_run.broken + write_night_reports(out, folder.path, progress)
     if json:
-        consoles.results().out((folder.path / "night.json").read_text(), highlight=False, end="")
+        consoles.print_json((folder.path / "night.json").read_text())
     else:
         _show(night, folder.path, out, consoles.results())
     if interruption.signal:
