@@ -68,11 +68,13 @@ def test_nothing_but_json_is_printed(arguments: list[str], key: str, tmp_path: P
         assert written in done.stderr.decode()
 
 
-def test_json_is_whole_utf_8_where_the_terminal_has_another_alphabet(tmp_path: Path) -> None:
+def test_json_is_whole_utf_8_where_the_terminal_has_another_alphabet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     command = [sys.executable, "-m", "holdfast.harness.cli", "config", "check", "flink-conf.yaml", "--json"]
     (tmp_path / "flink-conf.yaml").write_text("state.checkpoints.dir: file:///prüfstand\n", encoding="utf-8")
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=60, env=environment)
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=60)
     assert "file:///prüfstand" in {each["value"] for each in json.loads(done.stdout.decode("utf-8"))["settings"]}
 
 
@@ -81,7 +83,7 @@ def test_standard_output_is_as_before_afterwards(capfd: pytest.CaptureFixture[st
     reserve()
     try:
         os.write(1, b"a part\n")
-        print("a part, too")
+        sys.stdout.write("a part, too\n")
         result_stream().write("{}\n")
         result_stream().flush()
     finally:
