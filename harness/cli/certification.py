@@ -101,7 +101,6 @@ def certify(
     signal n.
     """
     from holdfast.harness.commands.certify import certify as run_certify
-    from holdfast.harness.commands.folders import free_folder
     from holdfast.harness.engine.certification.request import Request
     from holdfast.harness.engine.nights.settings import read_settings
     from holdfast.harness.engine.site.machine import processors
@@ -132,7 +131,7 @@ def certify(
                 contract,
                 factory,
                 command=command,
-                folder=free_folder(out),
+                out=out,
                 rules=frozenset(rule or ()),
                 areas=frozenset(area or ()),
                 seed=seed,
@@ -145,7 +144,7 @@ def certify(
     request = Request(
         command=command,
         system=system,
-        folder=free_folder(out),
+        folder=out,
         seed=seed,
         rules=frozenset(rule or ()),
         areas=frozenset(area or ()),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from traceback import print_exc
 from typing import Any
@@ -15,6 +14,7 @@ import typer
 from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.room import in_one_sentence
 from holdfast.harness.spi.errors import UnusableSystem
 
 PROGRAM = "holdfast"
@@ -75,7 +75,7 @@ def _execute(arguments: list[str]) -> int:
     except MemoryError:
         return _give_up("there is not enough memory; allow more, or do less at a time with --jobs 1.")
     except OSError as error:  # Of the machine: no room, no permission, no more files. A bug of ours is none of these.
-        return _give_up(_of_the_machine(error))
+        return _give_up(in_one_sentence(error))
     except Exception as error:
         # The command line library's own complaint, whose exit code would be 2; it may be vendored, so go by its method.
         complaint = getattr(error, "format_message", None)
@@ -112,12 +112,3 @@ def _refuse(sentence: str) -> int:
 def _give_up(sentence: str) -> int:
     typer.echo(f"holdfast: {sentence}", err=True)
     return HARNESS_ERROR
-
-
-def _of_the_machine(error: OSError) -> str:
-    """One sentence of what the machine did not do, with what it was about where that is known."""
-    if error.strerror is None:
-        return " ".join(str(error).split())
-    place = f"{error.filename}: " if error.filename is not None else ""
-    room = "; make room, or choose another place with --out" if error.errno in (ENOSPC, EDQUOT) else ""
-    return f"{place}{error.strerror}{room}."

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from holdfast.harness.commands import console as consoles
-from holdfast.harness.commands.folders import RESULTS, point_latest
+from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.parts import with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.artefacts.files import make_folder
+from holdfast.harness.engine.certification.begun import identity_of
 from holdfast.harness.engine.certification.certify import Certification
-from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.request import Request, check_request
+from holdfast.harness.engine.certification.result_log import ResultLog
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
@@ -29,7 +32,7 @@ def certify(
     """Certify and report. The report is written also after an interruption.
 
     Args:
-        request: what is wanted.
+        request: what is wanted; the folder of the report is made in its folder.
         json, verbose: how the result is printed.
         require_certified: less than that title is no success.
         waivers: of findings that are set aside today.
@@ -38,22 +41,29 @@ def certify(
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     for sentence in expired_in_words(waivers, today):
         progress.print(sentence)
-    consoles.offer_sweep(progress, request.folder.parent)
-    with listening() as interruption, CaseProgress(progress, request, quiet=json) as observer:
-        certification = Certification(request, observer, interruption)
+    consoles.offer_sweep(progress, request.folder)
+    with listening() as interruption:
+        check_request(request)
+        identity = identity_of(request)
         require_reachable()
-        make_folder(request.folder)
-        journal = certification.run()
-        journal = with_waivers(journal, waived_findings(journal, waivers, today))
-        journal = with_parts(journal, request, interruption, progress)
-        broken = write_reports(journal, request.folder, progress)
-        point_latest(request.folder)
+        folder = new_folder(request.folder)
+        request = msgspec.structs.replace(request, folder=folder)
+        now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
+        with ResultLog(folder, identity, now) as log, CaseProgress(progress, request, quiet=json) as observer:
+            journal = Certification(request, observer, interruption, log).run()
+            journal = with_waivers(journal, waived_findings(journal, waivers, today))
+            journal = with_parts(journal, request, interruption, progress)
+        broken = write_reports(journal, folder, progress)
+        point_latest(folder)
     if json:
-        consoles.print_json((request.folder / RESULTS).read_text())
+        consoles.print_json((folder / RESULTS).read_text())
     else:
-        _show(journal, request.folder, verbose=verbose)
+        _show(journal, folder, verbose=verbose)
     if interruption.signal:
         return interruption.exit_code
+    if interruption.broken:
+        progress.print(f"holdfast: {interruption.broken}.")
+        return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
 
 
@@ -61,7 +71,8 @@ def exit_code(journal: Journal, *, require_certified: bool = False) -> int:
     """0 certified or partial, 1 refuted, 2 inconclusive (also where nothing ran), 4 harness error."""
     if Title.REFUSED in journal.titles:
         return 1
-    if Status.ERROR in {each.status for each in journal.cases} | {each.status for each in journal.rules}:
+    errors = {each.status for each in journal.cases} | {each.status for each in journal.rules}
+    if Status.ERROR in errors or any(each.errors for each in journal.subjects):
         return HARNESS_ERROR
     if Title.INCONCLUSIVE in journal.titles:
         return 2

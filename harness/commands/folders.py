@@ -8,8 +8,29 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
+from holdfast.harness.engine.errors import UsageError
+
 LATEST = "latest"
 RESULTS = "results.json"
+
+
+def new_folder(root: Path) -> Path:
+    """Make a folder of one's own, whoever else makes one at the same time; its name is the time.
+
+    Raises:
+        UsageError: none can be made there.
+    """
+    while True:
+        folder = free_folder(root)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            if folder.is_dir():
+                continue  # Somebody else was faster.
+            raise UsageError(
+                f"{root}: no folder can be made in it ({error.strerror}); choose another one with --out."
+            ) from error
+        return folder
 
 
 def free_folder(root: Path) -> Path:

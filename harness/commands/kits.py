@@ -9,9 +9,8 @@ from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
-from holdfast.harness.commands.folders import RESULTS, point_latest
+from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
@@ -75,7 +74,7 @@ def certify_part(
     factory: str,
     *,
     command: str,
-    folder: Path,
+    out: Path,
     rules: frozenset[str],
     areas: frozenset[str],
     seed: int,
@@ -91,7 +90,7 @@ def certify_part(
         contract: name of the kit, such as `state-backend`.
         factory: as `module:name`, or a URI.
         command: as typed.
-        folder: of the report, new.
+        out: where the folder of the report is made.
         rules, areas: only checks that decide one of these; none: all.
         seed: of all random programs.
         json: print results.json and nothing else.
@@ -103,7 +102,7 @@ def certify_part(
     request = KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
     with listening() as interruption:
         checks, journal = run_kit(request, interruption)
-    make_folder(folder)
+    folder = new_folder(out)
     broken = write_reports(journal, folder, consoles.progress())
     point_latest(folder)
     if json:

@@ -49,7 +49,7 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
         progress.print(f"{folder.path}: {'goes on with' if folder.resumed else 'begins with'} seed {seed}")
         night_run = _NightRun(settings, folder, seed, today, command, interruption, progress, quiet=json)
         night = night_run.run()
-        folder.write(night)
+        folder.write(night, complete=not interruption.reason())
     point_latest(folder.path)
     broken = night_run.broken + write_night_reports(out, folder.path, progress)
     if json:
@@ -58,6 +58,9 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
         _show(night, folder.path, out, consoles.results())
     if interruption.signal:
         return interruption.exit_code
+    if interruption.broken:
+        progress.print(f"holdfast: {interruption.broken}.")
+        return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(night)
 
 
@@ -119,7 +122,7 @@ class _NightRun:
         """Each system, one after the other."""
         done: list[SystemNight] = []
         for index, system in enumerate(self._settings.systems):
-            if self._interruption.signal:
+            if self._interruption.reason():
                 break
             used_s = sum(each.duration_s for each in done)
             share_s = max(1.0, (self._settings.budget_s - used_s) / (len(self._settings.systems) - index))
@@ -173,7 +176,7 @@ class _NightRun:
         )
         self.broken += write_reports(journal, folder, self._progress)
         found = system_night(journal, folder.name, certification.tallies(), reruns, waived)
-        if not self._interruption.signal:
+        if not self._interruption.reason():
             self._folder.finish(found)
         return found
 

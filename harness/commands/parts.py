@@ -12,7 +12,9 @@ from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.subjects import JudgedPart, parts_of, subject_reports, why_absent
+from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
@@ -35,7 +37,7 @@ def with_parts(journal: Journal, request: Request, interruption: Interruption, c
     judged = [
         _judged(part, number, journal, request, interruption, console)
         for number, part in enumerate(parts, start=1)
-        if _rules(part, request) or not _narrowed(request)
+        if not _narrowed(request) or _rules(part, request)
     ]
     return msgspec.structs.replace(journal, subjects=subject_reports(journal, judged))
 
@@ -50,13 +52,18 @@ def _judged(
         part.contract,
         part.factory,
         request.command,
-        _rules(part, request),
+        _rules(part, request) if _narrowed(request) else frozenset(),
         request.seed,
         location=part.location,
         options=part.options,
         tiers=frozenset({Tier.SIM}),
     )
-    run = run_kit(asked, interruption)
+    try:
+        run = run_kit(asked, interruption)
+    except (UsageError, ForeignError) as error:
+        return JudgedPart(part, None, str(error).rstrip("."), broken=True)
+    except Exception as error:  # The kit broke; the other parts still say something.
+        return JudgedPart(part, None, f"the kit broke: {in_words(error)}", broken=True)
     title = run.journal.certificate.title
     console.print(f"{title.value:<13} {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")
     folder = Path(FOLDER) / f"{number}-{part.contract}"
@@ -80,5 +87,8 @@ def _narrowed(request: Request) -> bool:
 
 def _rules(part: Part, request: Request) -> frozenset[str]:
     """Those of its kit that were chosen; empty: all, or none of them."""
-    known = registry.kit(part.contract).rules
+    try:
+        known = registry.kit(part.contract).rules
+    except UsageError:
+        return request.rules  # Whoever runs it says what is wrong.
     return frozenset(each for each in known if each in request.rules or each.partition("-")[0] in request.areas)

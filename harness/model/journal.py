@@ -332,6 +332,7 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rules: how many rules bind the subject.
         decided: how many of them are decided, by a kit or by runs.
         parts: those of the subject.
+        errors: in how many of its parts or their checks the harness itself failed.
     """
 
     subject: str
@@ -340,6 +341,7 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: int
     decided: int
     parts: tuple[PartReport, ...]
+    errors: int = 0
 
 
 class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

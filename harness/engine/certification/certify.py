@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -32,6 +33,7 @@ from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.engine.site.machine import lacking
 from holdfast.harness.engine.site.places import places_of
+from holdfast.harness.engine.site.room import require_room, why_it_broke
 from holdfast.harness.engine.site.versions import on_tiers, versions
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.finding import Finding
@@ -117,8 +119,7 @@ class Certification:
                     if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
                 ]
             )
-            for entry, message in self._all_messages(waiting):
-                self._count(entry, message)
+            self._take_all(waiting)
             chosen = self._take_undecided()
         return self._journal()
 
@@ -144,6 +145,34 @@ class Certification:
         ]
         self._left_out = [pair for pair in self._left_out if pair not in wanted]
         return wanted
+
+    def _take_all(self, waiting: list[Entry]) -> None:
+        """Run them and count what comes of it. Where the harness itself breaks, what is finished stays."""
+        try:
+            with closing(self._all_messages(waiting)) as messages:
+                for entry, message in messages:
+                    self._count_or_give_up(entry, message)
+        except Exception as error:
+            self._interruption.give_up(why_it_broke(error))
+        for entry in waiting:
+            if entry.result is None:
+                self._end(entry, self._cut_short(entry))
+
+    def _count_or_give_up(self, entry: Entry, message: Message) -> None:
+        """What is counted no more, such as on a full disk, keeps no worker from ending in good order."""
+        try:
+            self._count(entry, message)
+            require_room(self._request.folder)
+        except Exception as error:
+            self._interruption.give_up(why_it_broke(error))
+
+    def _cut_short(self, entry: Entry) -> CaseResult:
+        """The result of a case that is not over."""
+        reason = self._interruption.reason()
+        if entry.case_run is None:
+            return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
+        evidence = entry.case_run.system.evidence()
+        return case_result(entry.case, entry.tier, entry.demanded, entry.tally, self._tools.oracles, evidence, reason)
 
     def _restore(self, entries: Iterable[Entry]) -> None:
         """Count what an invocation found that was interrupted."""
@@ -171,7 +200,7 @@ class Certification:
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
 
-    def _all_messages(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
+    def _all_messages(self, waiting: list[Entry]) -> Generator[tuple[Entry, Message]]:
         """First those of cases that run in the worker pool, then those of the others, one case after the other."""
         here = waiting
         if self._request.jobs > 1:
@@ -192,8 +221,13 @@ class Certification:
     def _messages_here(
         self, entry: Entry, case_run: CaseRun, goal: int, late: Callable[[], bool]
     ) -> Iterator[tuple[Entry, Message]]:
-        for message in execute(case_run, goal, self._run_store(), self._interruption, late):
-            yield entry, message
+        try:
+            for message in execute(case_run, goal, self._run_store(), self._interruption, late):
+                yield entry, message
+        except OSError:
+            raise  # Of the machine: the next case would meet it, too.
+        except Exception as error:  # The other cases still say something.
+            yield entry, WorkerLost(in_words(error))
 
     def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
         from holdfast.harness.engine.certification.worker import NICENESS, Assignment, WorkerSettings
@@ -372,7 +406,7 @@ class Certification:
         entries = {run.id: (entry, run) for entry in self._entries for run in entry.kept}
         refuted = [entries[each.run] for each in found if each.status is Status.FAIL and each.run in entries]
         for entry, failed in [each for each in refuted if each[0].tier is Tier.SIM][:MOST_SHRUNK]:
-            if self._interruption.signal or entry.case_run is None:
+            if self._interruption.reason() or entry.case_run is None:
                 return
             self._observer.shrinking(failed)
             small = self._run_store().shrink(failed, entry.case_run)
@@ -437,7 +471,7 @@ class Certification:
                 subject,
                 system.supplied_by_author,
                 versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
-                interrupted=bool(self._interruption.signal),
+                interrupted=bool(self._interruption.reason()),
                 scope=request.scope,
                 left_out=left_out(self._left_out, registry.case_costs()),
             ),

@@ -92,7 +92,8 @@ class ResultLog:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # On a full disk; what was not written is repeated.
+            self._file.close()
 
     @property
     def kept(self) -> frozenset[str]:
@@ -109,7 +110,7 @@ class ResultLog:
         self._file.flush(zlib.Z_SYNC_FLUSH)
 
     def _take(self, path: Path, identity: str) -> None:
-        for entry in _read(path):
+        for entry in read_log(path):
             if isinstance(entry, LogHeader):
                 if (entry.version, entry.identity) != (LOG_VERSION, identity):
                     raise UsageError(f"{path}: it holds results of other code or settings; choose another folder.")
@@ -119,7 +120,7 @@ class ResultLog:
             self.entries.setdefault((entry.result.case, entry.result.tier), []).append(entry)
 
 
-def _read(path: Path) -> Iterator[LogHeader | Logged]:
+def read_log(path: Path) -> Iterator[LogHeader | Logged]:
     """What was written whole."""
     decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase)
     with gzip.open(path, "rb") as file, suppress(EOFError, zlib.error, gzip.BadGzipFile):

@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast.harness.engine.cases.case_status import worst_of
 from holdfast.harness.engine.certification.certificate import is_binding, restated
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import (
     CaseResult,
@@ -31,12 +32,14 @@ class JudgedPart(NamedTuple):
         journal: of its kit; None: it was not tried.
         reason: why it was not tried.
         report: its own report, relative to the folder of the whole.
+        broken: the harness itself failed on it.
     """
 
     part: Part
     journal: Journal | None
     reason: str = ""
     report: str = ""
+    broken: bool = False
 
 
 def parts_of(system: System) -> Sequence[Part]:
@@ -63,8 +66,16 @@ def subject_reports(journal: Journal, judged: Sequence[JudgedPart]) -> tuple[Sub
     """
     by_subject: dict[str, list[JudgedPart]] = {}
     for each in judged:
-        by_subject.setdefault(registry.kit(each.part.contract).subject, []).append(each)
+        by_subject.setdefault(_subject_of(each.part.contract), []).append(each)
     return tuple(_subject(subject, journal, parts) for subject, parts in by_subject.items())
+
+
+def _subject_of(contract: str) -> str:
+    """The subject whose rules a kit decides; the name of its contract, where the kit itself cannot be had."""
+    try:
+        return registry.kit(contract).subject
+    except UsageError:
+        return contract
 
 
 def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> SubjectReport:
@@ -77,6 +88,9 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     card = restated(journal.certificate, rules, results, subject, interrupted=interrupted)
     reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
+    broken = sum(each.broken for each in judged)
+    if title is not Title.REFUSED and (broken or not bound):
+        title = Title.INCONCLUSIVE if broken else Title.PARTIAL
     if reasons and title is Title.CERTIFIED:
         title = Title.PARTIAL
     binding = [each for each in rules if is_binding(each, subject)]
@@ -87,6 +101,7 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
         rules=len(binding),
         decided=sum(each.status in (Status.PASS, Status.FAIL, Status.NOT_APPLICABLE) for each in binding),
         parts=tuple(map(_part, judged)),
+        errors=broken + sum(each.status is Status.ERROR for kit in tried for each in kit.cases),
     )
 
 
@@ -107,7 +122,8 @@ def _together(rule: RuleResult, kits: Sequence[Journal]) -> RuleResult:
 def _part(judged: JudgedPart) -> PartReport:
     part, journal = judged.part, judged.journal
     if journal is None:
-        return PartReport(part.contract, part.factory, Title.PARTIAL, (f"{judged.reason}.",))
+        title = Title.INCONCLUSIVE if judged.broken else Title.PARTIAL
+        return PartReport(part.contract, part.factory, title, (f"{judged.reason}.",))
     card = journal.certificate
     ran = sum(each.runs_demanded for each in journal.cases)
     return PartReport(part.contract, part.factory, card.title, card.missing, ran, judged.report)

@@ -26,7 +26,7 @@ from holdfast.harness.engine.certification.case_runner import Message, WorkerLos
 from holdfast.harness.engine.certification.run_store import RunStore
 from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.foreign import foreign, in_words
 from holdfast.harness.engine.site.interruption import Interruption, listening, signals
 from holdfast.harness.model.case import Tier
 
@@ -88,6 +88,9 @@ def main() -> None:
                         connection.send_bytes(msgspec.msgpack.encode(message))
             except (UsageError, ForeignError) as error:
                 connection.send_bytes(msgspec.msgpack.encode(WorkerLost(str(error))))
+                return
+            except Exception as error:
+                connection.send_bytes(msgspec.msgpack.encode(WorkerLost(in_words(error))))
                 return
             reader.working -= 1
 

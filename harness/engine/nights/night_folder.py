@@ -22,12 +22,11 @@ from holdfast.harness.engine.artefacts.files import make_folder, read_content, w
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
 from holdfast.harness.engine.artefacts.sweep import sweep
+from holdfast.harness.engine.certification.begun import code_of
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
-from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.nights.record import system_night
 from holdfast.harness.engine.nights.settings import Settings
-from holdfast.harness.engine.site import registry
 from holdfast.harness.model.night import NIGHT_VERSION, Night, SystemNight
 
 BEGUN, NIGHT, SYSTEM, RESULTS = "begun.json", "night.json", "system.json", "results.json"
@@ -83,10 +82,10 @@ class NightFolder:
         """A system is over."""
         write_readable(self.of(night.system) / SYSTEM, night)
 
-    def write(self, night: Night) -> None:
-        """The record; without an interruption the night is complete."""
+    def write(self, night: Night, *, complete: bool) -> None:
+        """The record; one that is not complete goes on later."""
         write_readable(self.path / NIGHT, night)
-        if not night.interrupted:
+        if complete:
             (self.path / BEGUN).unlink(missing_ok=True)
 
 
@@ -105,10 +104,7 @@ def identity_of(settings: Settings, seed: int) -> str:
     """Another one wherever results would not belong together."""
     digest = hashlib.sha256(repr((settings.systems, settings.tiers, settings.budget_s, seed)).encode())
     for name in settings.systems:
-        digest.update(fingerprint(registry.system(name), registry.toolbox()).encode())
-        program = Path(name.partition("+")[2])
-        if program.is_file():
-            digest.update(program.read_bytes())
+        digest.update(code_of(name).encode())
     return digest.hexdigest()
 
 

@@ -19,18 +19,27 @@ class Interruption:
 
     Attributes:
         signal: name of the signal that was heard first; empty while none was.
+        broken: why the harness itself cannot go on, one sentence; empty: it can.
         followers: told the number of every signal that is heard, at once.
     """
 
     def __init__(self) -> None:
         self.signal = ""
+        self.broken = ""
         self.followers: list[Callable[[int], None]] = []
         self._since_s = 0.0
         self._breakable = False
 
     def reason(self) -> str:
         """Why to end early, or an empty text."""
-        return f"interrupted by {self.signal}" if self.signal else ""
+        return f"interrupted by {self.signal}" if self.signal else self.broken
+
+    def give_up(self, why: str) -> None:
+        """End early without a signal, because the harness itself cannot go on; the first reason stays."""
+        if not self.reason():
+            self.broken = why
+            for tell in self.followers:
+                tell(signal.SIGTERM)
 
     @property
     def exit_code(self) -> int:
