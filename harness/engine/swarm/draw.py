@@ -15,6 +15,7 @@ from holdfast.harness.engine.swarm.faults import (
     draw_disturbance,
     draw_faults,
     draw_shares,
+    only,
 )
 from holdfast.harness.engine.swarm.layers import state_elsewhere
 from holdfast.harness.engine.swarm.mix import SWARM, Mix
@@ -68,6 +69,11 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     state_files = options.get(profile.INLINE_THRESHOLD) == NO_BYTES and bool(job.of_kind(*STATEFUL))
     silent = options.get(profile.CHAINING) != "false" and job.never_aligns()
     drops = options.get(profile.RETAINED) == "1"
+    few = Stream(seed, "few faults")
+    calm, single = few.chance(mix.calm_percent / 100), few.chance(mix.single_percent / 100)
+    attacks = mix.drawn_attacks()
+    if calm or single:
+        attacks = only(attacks, *(() if calm else (Occasion.MIXED, Occasion.LIVES)))
     scene = Scene(
         stream,
         mix,
@@ -80,10 +86,11 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
         overlapping=options.get(profile.MAX_CONCURRENT, "1") != "1",
         aligns=not silent,
         regional=regional,
-        attacks=mix.drawn_attacks(),
+        attacks=attacks,
+        single=single,
         backlog=not latest and stream.chance(mix.backlog_percent / 100),
     )
-    faults, end, further = _happenings(scene, options, seed)
+    faults, end, further = _happenings(scene, options, seed, calm=calm)
     options.update(further)
     if stream.chance(mix.failover_percent / 100):
         options[profile.FAILOVER] = stream.choice(("region", "full"))
@@ -123,12 +130,16 @@ def draw_plan(seed: int, mix: Mix = SWARM) -> Plan:
     return _surrounded(plan, mix, rereads=rereads)
 
 
-def _happenings(scene: Scene, options: Options, seed: int) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:
+def _happenings(
+    scene: Scene, options: Options, seed: int, *, calm: bool
+) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, Options]:
     """The faults of a plan, the end to which they lead, and the options for which they were drawn."""
     stream, mix, ends = scene.stream, scene.mix, scene.job.bounded
-    if stream.chance(mix.boundary_percent / 100) and not ends and not scene.regional:
+    few = calm or scene.single
+    if stream.chance(mix.boundary_percent / 100) and not ends and not scene.regional and not few:
         return _at_the_boundary(scene)
-    if mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not scene.settled_start:
+    user_ends = mix.options and stream.chance(mix.user_end_percent / 100) and not ends and not scene.settled_start
+    if user_ends and not calm:
         faults, end, policy = draw_user_end(scene)
         return faults, end, {**draw_forgiving(scene), **draw_edges(scene, options, faults), **policy}
     disturbance = draw_disturbance(replace(scene, stream=Stream(seed, "disturbances")))

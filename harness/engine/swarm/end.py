@@ -62,11 +62,11 @@ def draw_user_end(scene: Scene) -> tuple[tuple[FaultSpec, ...], ExpectedEnd, dic
     """
     stream = scene.stream
     scene = replace(scene, user_ends=True)
-    faults = draw_faults(scene)
+    faults = () if scene.single else draw_faults(scene)
     progress = max((spec.schedule.after_checkpoint for spec in faults), default=0) + _CALM
     word = stream.choice(tuple(_ENDS))
     end = FaultSpec(word, COORDINATOR, Schedule(after_checkpoint=progress))
-    if stream.chance(0.5):
+    if scene.single or stream.chance(0.5):
         return (*faults, end), _ENDS[word], draw_policy(scene)
     left = Schedule(after_checkpoint=progress, at_event="checkpoint_retained")
     submit = FaultSpec("submit", COORDINATOR, left)

@@ -6,7 +6,7 @@ Beyond that nothing keeps two faults apart: one may hide another, or hit what is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from holdfast.harness.sim.streams import Stream
 from holdfast.harness.spi.attack import PLAN_STREAM, Attack, Occasion
 
 _ALWAYS = 100
+_TRIES = 8
 _STARTS = (0, 1, 1, 1)
 """How many checkpoints the first fault waits for."""
 _STEPS = (0, 0, 1, 1, 2)
@@ -29,6 +30,8 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
     mixed = _possible(scene, Occasion.MIXED)
     if not mixed:
         return ()
+    if scene.single:
+        return _one(scene, mixed)
     wanted = scene.stream.weighted(scene.mix.fault_count)
     faults = list(_all(scene, Occasion.BACKLOG)) if scene.backlog else []
     progress = max(scene.stream.choice(_STARTS), scene.starts)
@@ -36,6 +39,22 @@ def draw_faults(scene: Scene) -> tuple[FaultSpec, ...]:
         faults.extend(scene.stream.weighted(mixed).draw(replace(scene, progress=progress)))
         progress += max(scene.stream.choice(_STEPS), scene.mix.apart)
     return tuple(faults)
+
+
+def only(attacks: Mapping[Occasion, Mapping[Attack, int]], *left: Occasion) -> dict[Occasion, Mapping[Attack, int]]:
+    """The attacks of some occasions alone."""
+    return {occasion: some if occasion in left else {} for occasion, some in attacks.items()}
+
+
+def _one(scene: Scene, mixed: dict[Attack, int]) -> tuple[FaultSpec, ...]:
+    """One fault, if an attack comes up soon that makes do with that; else those of one attack."""
+    progress = max(scene.stream.choice(_STARTS), scene.starts)
+    faults: tuple[FaultSpec, ...] = ()
+    for _ in range(_TRIES):
+        faults = tuple(scene.stream.weighted(mixed).draw(replace(scene, progress=progress)))
+        if len(faults) == 1:
+            break
+    return faults
 
 
 def draw_later_faults(scene: Scene, progress: int) -> tuple[FaultSpec, ...]:

@@ -37,6 +37,7 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         worker_gates, coordinator_gates: weights of the effects that an aimed fault waits for, by whose effect it is.
         events: what an unaimed fault may wait for after its progress.
         fault_count, parallelism: weights by number.
+        calm_percent, single_percent: of all plans, those without any fault, and those with one attack.
         records, keys, interval_ms: ranges.
         aimed_percent, timed_percent, eventful_percent: of faults, by schedule; the rest acts on progress alone.
         boundary_percent: the restart strategy allows exactly the failures there are, or one fewer and must give up.
@@ -107,6 +108,8 @@ class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     regional_jobs: dict[str, int] = {}
     keyed_percent: int = 0
     keyed_jobs: dict[str, int] = {}
+    calm_percent: int = 0
+    single_percent: int = 0
     user_end_percent: int = 0
     retention_percent: int = 0
     rescaled_percent: int = 0
@@ -224,6 +227,8 @@ SWARM = Mix(
         "throttle": 1,
         "debounce": 1,
     },
+    calm_percent=8,
+    single_percent=12,
     user_end_percent=8,
     retention_percent=30,
     rescaled_percent=50,

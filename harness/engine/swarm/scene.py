@@ -39,6 +39,7 @@ class Scene(msgspec.Struct, frozen=True):
         drops: each completion drops an older checkpoint from the second on.
         backlog: input has piled up before the job starts, more than its buffers hold.
         attacks: that are drawn, with their shares.
+        single: one attack is drawn, or a user ends the job, and nothing else happens.
     """
 
     stream: Stream
@@ -56,6 +57,7 @@ class Scene(msgspec.Struct, frozen=True):
     enumerated: bool = False
     regional: bool = False
     user_ends: bool = False
+    single: bool = False
     progress: int = 0
     failures: int = 0
 

@@ -9,6 +9,9 @@ from holdfast.harness.model.plan import WorkloadSpec
 _ARRIVAL_INTERVALS = (3, 5)
 _ARRIVAL_INTERVALS_OF_BOUNDED = (8, 10)
 """The job must not be over before its faults have acted."""
+_BEFORE = (0, 25, 50)
+_BEFORE_LATEST = (25, 50, 100)
+"""How much of its partitions, but for an idle one, a job that starts at the latest offset never reads."""
 BACKLOG_TIMES = 4
 """So many times as many records has a plan whose input is there before the job starts."""
 
@@ -19,7 +22,8 @@ def draw_workload(scene: Scene, *, latest: bool) -> WorkloadSpec:
     sources = len(scene.job.of_kind(VertexKind.SOURCE))
     partitions = max(scene.topology.parallelism, sources) + stream.below(2)
     records = stream.between(*mix.records) * (BACKLOG_TIMES if scene.backlog else 1)
-    preloaded_percent = 100 if latest else 75 if scene.backlog else stream.choice((0, 25, 50))
+    before = _BEFORE_LATEST if latest else (75,) if scene.backlog else _BEFORE
+    preloaded_percent = (stream.fork("arrivals") if latest or scene.backlog else stream).choice(before)
     arriving = records * (100 - preloaded_percent) // 100 // partitions if not latest else records // partitions
     span_ms = scene.interval_ms * stream.between(
         *(_ARRIVAL_INTERVALS_OF_BOUNDED if scene.job.bounded else _ARRIVAL_INTERVALS)

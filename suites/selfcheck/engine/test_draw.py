@@ -52,7 +52,7 @@ def test_the_distribution_is_what_certify_promises() -> None:
     plans = [draw_plan(seed) for seed in SEEDS]
     attacks = Counter(attack(spec).split(" ")[0] for plan in plans for spec in plan.faults)
     assert all(plan.topology.parallelism >= 2 for plan in plans)
-    assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.95 * len(plans)
+    assert sum(len(plan.faults) >= 2 for plan in plans) >= 0.75 * len(plans)
     drawn = {kind for kind, fault in FAULTS.items() if isinstance(fault, Drawn)}
     assert set(attacks) == OF_USERS | drawn - OF_MICRO_BATCHES - OF_ENGINES
     assert min(times for name, times in attacks.items() if name not in OF_USERS) >= 0.05 * len(plans)
@@ -62,6 +62,23 @@ def test_the_distribution_is_what_certify_promises() -> None:
     assert {texts(plan).get(profile.RETENTION) for plan in plans} == {None, *POLICIES}
     assert any(spec.schedule.gate for plan in plans for spec in plan.faults)
     assert len({plan_digest(plan) for plan in plans}) == len(plans)
+
+
+def test_some_plans_have_no_fault_and_some_have_one() -> None:
+    """What holds with several may not hold without any: over jobs, widths, and where and how sources begin."""
+    plans = [draw_plan(seed) for seed in range(1, 3 * len(SEEDS))]
+    for few, share in ((0, 0.05), (1, 0.07)):
+        those = [plan for plan in plans if len(plan.faults) == few]
+        assert len(those) >= share * len(plans)
+        assert {plan.job.bounded for plan in those} == {True, False}
+        assert {texts(plan).get(profile.STARTUP) for plan in those} == {None, "latest-offset"}
+        assert {texts(plan).get(profile.SPLIT_ASSIGNMENT) for plan in those} == {None, "enumerator"}
+        assert {texts(plan).get(profile.MODE) for plan in those} >= {"EXACTLY_ONCE", "AT_LEAST_ONCE"}
+        assert len({plan.job.name for plan in those}) > 12
+        assert all(plan.expected_end is not ExpectedEnd.FAILED for plan in those)
+    kinds = {plan.faults[0].kind for plan in plans if len(plan.faults) == 1}
+    assert len(kinds) > 10
+    assert kinds >= {"cancel", "suspend"}
 
 
 def test_restarts_and_single_regions_are_struck() -> None:
