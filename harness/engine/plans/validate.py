@@ -202,11 +202,9 @@ def _check_schedule(place: str, schedule: Schedule, plan: Plan, system: System, 
                 f"system {system.name!r} declares neither {' nor '.join(sorted(_SHOWS_PERSISTENCE))}, one of which "
                 f"{place}.{field} needs."
             )
-    _require(
-        not schedule.at_event or schedule.at_event in WATCHED,
-        f"{place}.at_event is {schedule.at_event!r}; "
-        f"{known_names(schedule.at_event, sorted(WATCHED), 'allowed are')}: use one of these.",
-    )
+    if schedule.at_event and schedule.at_event not in WATCHED:
+        allowed = known_names(schedule.at_event, sorted(WATCHED), "allowed are")
+        raise UsageError(f"{place}.at_event is {schedule.at_event!r}; {allowed}: use one of these.")
     if schedule.at_event and system.evidence().get(schedule.at_event, Evidence.NONE) is Evidence.NONE:
         raise NotApplicable(f"{place}.at_event is {schedule.at_event!r}, which system {system.name!r} does not report.")
     if schedule.at_time_ms is not None:
@@ -247,10 +245,9 @@ def _check_target(place: str, target: Target, plan: Plan) -> None:
 
 def _check_parameters(place: str, parameters: Mapping[str, int | str], kinds: Mapping[str, type]) -> None:
     for name, value in parameters.items():
-        _require(
-            name in kinds,
-            f"{place} has {name!r}; {known_names(name, sorted(kinds), 'allowed are')}: remove or rename it.",
-        )
+        if name not in kinds:
+            allowed = known_names(name, sorted(kinds), "allowed are")
+            raise UsageError(f"{place} has {name!r}; {allowed}: remove or rename it.")
         _require(
             type(value) is kinds[name],
             f"{place}.{name} is {value!r}: give {'a whole number' if kinds[name] is int else 'a text'}.",
