@@ -41,7 +41,8 @@ STEPS = (
         "tests",
         22,
         (*IN_CONTAINERS, "psql", "services", "flink", "go"),
-        f"{TESTS} suites/ --ignore=suites/conformance -m nightly",
+        f"{TESTS} -p holdfast.suites.selfcheck.night.part --part {part(3)} suites/ -m nightly "
+        "--ignore=suites/conformance",
     ),
     # The newest PySpark, which a user may have instead.
     Step(
@@ -55,7 +56,12 @@ STEPS = (
         'suites/selfcheck/structured_streaming -m "nightly or not nightly"',
     ),
     # Whatever day it is tried on, a mutant of the protocol is in one part.
-    Step("mutants", 8, (), f'python -m holdfast.suites.selfcheck.mutation --part {part(50)} --out "$NIGHT/mutants"'),
+    Step(
+        "mutants",
+        8,
+        (),
+        f'python -m holdfast.suites.selfcheck.mutation --part {part(50)} --aim 90 --out "$NIGHT/mutants"',
+    ),
     # With another seed each time.
     Step("kits", 6, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
     # Every rule that it is held against, and wrong jobs; a few of these once more in containers.
@@ -67,11 +73,11 @@ STEPS = (
         'holdfast certify flink --thorough --tier containers --out "$NIGHT/flink-in-containers"',
     ),
     # The compiled wheel does what the sources say: the same outcomes, output and trace hashes.
-    Step("interpreted", 1, (), f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"'),
     Step(
         "compiled",
-        10,
+        11,
         (),
+        f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"\n'
         f"python -m holdfast.suites.bench.compiled -- {BEHAVIOUR} "
         '--out "$NIGHT/compiled.jsonl" --against "$NIGHT/interpreted.jsonl"',
     ),
