@@ -36,13 +36,21 @@ STEPS = (
     Step("python-3.13", 12, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
     Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
+    # What a reader follows, from a clone and in environments of its own.
+    Step(
+        "guides",
+        8,
+        ("java",),
+        'pytest -n 2 --quiet -m "nightly or not nightly" suites/selfcheck/test_guides.py '
+        "suites/selfcheck/test_readme.py",
+    ),
     # The cases of suites/conformance are those of the certificate above.
     Step(
         "tests",
-        22,
+        18,
         (*IN_CONTAINERS, "psql", "services", "flink", "go"),
         f"{TESTS} -p holdfast.suites.selfcheck.night.part --part {part(3)} suites/ -m nightly "
-        "--ignore=suites/conformance",
+        "--ignore=suites/conformance --ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
     ),
     # The newest PySpark, which a user may have instead.
     Step(
@@ -58,12 +66,12 @@ STEPS = (
     # Whatever day it is tried on, a mutant of the protocol is in one part.
     Step(
         "mutants",
-        8,
+        5,
         (),
         f'python -m holdfast.suites.selfcheck.mutation --part {part(50)} --aim 90 --out "$NIGHT/mutants"',
     ),
     # With another seed each time.
-    Step("kits", 6, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
+    Step("kits", 5, (), "python -m holdfast.suites.selfcheck.certify.ten_of_ten"),
     # Every rule that it is held against, and wrong jobs; a few of these once more in containers.
     Step("flink", 6, ("java", "flink"), 'holdfast certify flink --thorough --tier process --out "$NIGHT/flink"'),
     Step(
