@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None, steps: Sequence[Step] = STEPS, 
     if given.needs:
         sys.stdout.write(" ".join(dict.fromkeys(need for step in wanted for need in step.needs)) + "\n")
         return 0
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: night.stop(number))
     for step in wanted:
         night.run(step)
     sys.stdout.write(night.table(steps))

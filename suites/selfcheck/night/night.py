@@ -22,6 +22,8 @@ NOT_THERE = 77
 """The exit code of a step whose subject this machine does not have, as in other test harnesses."""
 GRACE_S = 30.0
 """For a step that is told to end, to undo what it has done."""
+LOOK_S = 0.5
+"""Between looks for a signal and the limit; the end of a step is seen at once."""
 SHOWN_LINES = 20
 """Of the output of a step that is not as expected."""
 
@@ -56,18 +58,26 @@ class Night:
     """
 
     def __init__(self, folder: Path, day: date) -> None:
-        self._folder, self._day = folder, day
+        self._folder, self._day, self._signal = folder, day, 0
         self._record = folder / "steps.jsonl"
         lines = self._record.read_bytes().splitlines() if self._record.exists() else []
         known = [msgspec.json.decode(line, type=Finished) for line in lines]
         self.finished: dict[str, Finished] = {each.step: each for each in known}
+
+    def stop(self, number: int) -> None:
+        """A signal has come: the step that runs is ended."""
+        self._signal = number
 
     def as_expected(self, step: Step) -> bool:
         """Whether a step has finished, and nothing was wrong with it."""
         return step.name in self.finished and self.finished[step.name].fine
 
     def run(self, step: Step) -> None:
-        """Run a step to its end or its limit. One that is interrupted by an exception is ended and not recorded."""
+        """Run a step to its end or its limit.
+
+        Raises:
+            SystemExit: a signal has come; the step is ended, and not recorded.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         log = self._folder / f"{step.name}.log"
         sys.stdout.write(f"{step.name}: at most {step.minutes} min; output: {log}\n")
@@ -75,7 +85,7 @@ class Night:
         mark = f"{os.getpid()}-{step.name}"
         began = monotonic()
         with log.open("wb") as output:
-            verdict, fine = _verdict(step, self._environment(mark), output.fileno(), mark)
+            verdict, fine = self._verdict(step, output.fileno(), mark)
         found = Finished(step.name, round(monotonic() - began), verdict, _commit(), fine)
         with self._record.open("ab") as record:
             record.write(msgspec.json.encode(found) + b"\n")
@@ -100,30 +110,36 @@ class Night:
         )
         return "".join(f"{line}\n" for line in lines)
 
+    def _verdict(self, step: Step, output: int, mark: str) -> tuple[str, bool]:
+        """What came of a step, and whether that is fine; nothing of it runs afterwards."""
+        command = ("bash", "-euo", "pipefail", "-c", step.command)
+        environment, most_s = self._environment(mark), monotonic() + 60 * step.minutes
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
+        )
+        try:
+            while process.poll() is None:
+                if self._signal:
+                    sys.exit(128 + self._signal)
+                if monotonic() > most_s:
+                    return f"NOT {AS_EXPECTED}: ended at its limit of {step.minutes} min", False
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(LOOK_S)
+            left = left_behind(mark)
+        finally:
+            _end(process, mark)
+        if left:
+            return f"NOT {AS_EXPECTED}: exit code {process.returncode}, and left behind: {', '.join(left)}", False
+        if process.returncode == NOT_THERE:
+            return "not tried: this machine does not have it", True
+        if process.returncode:
+            return f"NOT {AS_EXPECTED}: exit code {process.returncode}", False
+        return AS_EXPECTED, True
+
     def _environment(self, mark: str) -> Mapping[str, str]:
         own = os.environ  # noqa: TID251 - a step has that of the shell
         night = {"NIGHT": str(self._folder.absolute()), "DAY": str(self._day.toordinal())}
         return {**own, **night, MARK: mark}
-
-
-def _verdict(step: Step, environment: Mapping[str, str], output: int, mark: str) -> tuple[str, bool]:
-    """What came of a step, and whether that is fine; nothing of it runs afterwards."""
-    command = ("bash", "-euo", "pipefail", "-c", step.command)
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, start_new_session=True
-    )
-    try:
-        code = process.wait(60 * step.minutes)
-        left = left_behind(mark)
-    except subprocess.TimeoutExpired:
-        return f"NOT {AS_EXPECTED}: ended at its limit of {step.minutes} min", False
-    finally:
-        _end(process, mark)
-    if left:
-        return f"NOT {AS_EXPECTED}: exit code {code}, and left behind: {', '.join(left)}", False
-    if code == NOT_THERE:
-        return "not tried: this machine does not have it", True
-    return (AS_EXPECTED, True) if code == 0 else (f"NOT {AS_EXPECTED}: exit code {code}", False)
 
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> None:
@@ -132,10 +148,8 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> None:
         os.killpg(process.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_S)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
     kill_marked(mark)
+    process.wait()
     if in_docker():
         subprocess.run(("holdfast", "sweep", "build"))
 
