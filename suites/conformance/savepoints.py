@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.faults.process import kill
 from holdfast.faults.savepoint import cancel_with_savepoint, move_savepoint, savepoint, stop
-from holdfast.faults.storage import storage_error
+from holdfast.faults.storage import slow_storage, storage_error
 from holdfast.faults.user import command
 from holdfast.harness.model import profile
 from holdfast.harness.model.case import Case, Decision
@@ -77,6 +77,17 @@ STOPPED = (
     _resumed(job=MINI_BATCH),
     _resumed(kill(WORKERS[1], after_checkpoint=9), kill(COORDINATOR, after_checkpoint=11)),
 )
+STOPPED_SLOWLY = tuple(
+    _plan(
+        slow_storage("write-state", 30, 900, after_checkpoint=2),
+        stop(drain=drain, after_checkpoint=3),
+        command("submit", {"restore": 1}, after_checkpoint=3, at_event="checkpoint_retained"),
+        options=options,
+    )
+    for drain in (True, False)
+    for options in ({}, plans.TWO_AT_ONCE)
+)
+"""The savepoint takes longer than the interval."""
 STOPPED_OTHERWISE = (
     _resumed(job=FORWARD),
     _resumed(job=PIPELINE, options=CHAINED),
@@ -230,6 +241,16 @@ CASES = with_needs(
         runs=len(STOPPED),
         mutant_plan=STOPPED[0],
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="savepoints/stopped-slowly",
+        purpose="Does no other checkpoint begin while a job stops?",
+        method="Writing state takes so long that the interval passes several times while a job stops.",
+        passes="No checkpoint begins behind the savepoint, the job finishes, and the output of both jobs is right.",
+        decides=(Decision("SAV-03", "SAVEPOINT", ("begun-behind-stop",), "begins-behind-stop"),),
+        plan=each_of(STOPPED_SLOWLY),
+        runs=len(STOPPED_SLOWLY),
+        mutant_plan=STOPPED_SLOWLY[0],
     ),
     Case(
         id="savepoints/stopped-otherwise",

@@ -16,6 +16,7 @@ from holdfast.harness.oracles.shared.submissions import Submissions
 
 CLAUSES: Mapping[str, str] = {
     "emitted-behind-stop": "a subtask emits a batch behind its part of the savepoint that its job stops with",
+    "begun-behind-stop": "a checkpoint begins while the savepoint that its job ends with is under way, or complete",
     "not-stopped": "the savepoint that a job is to end with is complete, nothing failed, and the job has not ended",
     "stopped-silently": "a job has ended though the savepoint that it was to end with is not complete",
     "not-drained": "a subtask takes its part of a draining savepoint without having called finish()",
@@ -32,6 +33,7 @@ def judge(history: History, findings: Findings) -> None:
         if triggered.stop.synchronous:
             _judge_parts(history, triggered, findings)
         if triggered.stop is not StopMode.GO_ON:
+            _judge_begun(history, triggered, findings)
             _judge_end(history, triggered, job_of(triggered), findings)
     _judge_recovery_points(history, findings)
 
@@ -67,6 +69,29 @@ def _judge_parts(history: History, triggered: events.SavepointTriggered, finding
                 message = f"batch {event.position} enters {event.channel} behind savepoint {triggered.checkpoint}"
                 findings.violated("emitted-behind-stop", message, part, event)
     findings.check("emitted-behind-stop", len(taken))
+
+
+def _judge_begun(history: History, triggered: events.SavepointTriggered, findings: Findings) -> None:
+    """Nothing else begins until the job is over, or goes on because it cannot stop. What comes behind the savepoint is
+    newer than what the next job restores."""
+    findings.check("begun-behind-stop")
+    position = history.position(triggered)
+    for event in history.of_kinds((*_GOES_ON, events.CheckpointTriggered)):
+        if event.node != triggered.node or history.position(event) < position:
+            continue
+        if not isinstance(event, events.CheckpointTriggered):
+            if not isinstance(event, events.CheckpointAborted) or event.checkpoint == triggered.checkpoint:
+                return
+        elif event.checkpoint != triggered.checkpoint:
+            message = f"checkpoint {event.checkpoint} begins behind savepoint {triggered.checkpoint}"
+            findings.violated("begun-behind-stop", f"{message}, with which the job stops", triggered, event)
+            return
+
+
+_GOES_ON: tuple[type[events.Event], ...] = (
+    events.CheckpointAborted, events.FailureCounted, events.JobSwitched, events.AttemptStarted, events.JobSubmitted,
+)  # fmt: skip
+"""What shows that a job does not stop, or has stopped; of checkpoints only the end of that savepoint does."""
 
 
 def _judge_end(history: History, triggered: events.SavepointTriggered, job: int, findings: Findings) -> None:

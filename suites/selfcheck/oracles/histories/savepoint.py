@@ -159,6 +159,43 @@ def a_source_emits_in_front() -> History:
     return story(triggered(), sent("source[0]->sum[0]"), part("source[0]"), completed(), finished())
 
 
+def begins(checkpoint: int) -> events.CheckpointTriggered:
+    return events.CheckpointTriggered(checkpoint=checkpoint, participants=("source[0]", "sum[0]", "sink[0]"))
+
+
+@bad("begun-behind-stop")
+def another_begins_while_it_is_under_way() -> History:
+    return story(triggered(), begins(5), completed(), finished(), listed(METADATA, FILE))
+
+
+@bad("begun-behind-stop")
+def another_begins_behind_it_when_it_is_complete() -> History:
+    return story(triggered(StopMode.DRAIN), completed(), begins(5), finished(), listed(METADATA, FILE))
+
+
+@near("begun-behind-stop")
+def another_began_before_it() -> History:
+    return story(begins(3), triggered(), completed(), finished(), listed(METADATA, FILE))
+
+
+@near("begun-behind-stop")
+def the_job_goes_on_because_it_failed() -> History:
+    failed = events.CheckpointAborted(checkpoint=4, reason="expired")
+    return story(triggered(StopMode.CANCEL), failed, begins(5))
+
+
+@near("begun-behind-stop")
+def an_older_checkpoint_is_aborted_meanwhile() -> History:
+    older = events.CheckpointAborted(checkpoint=3, reason="expired")
+    return story(begins(3), triggered(), older, completed(), finished(), listed(METADATA, FILE))
+
+
+@bad("begun-behind-stop")
+def the_abort_of_an_older_checkpoint_lets_none_begin() -> History:
+    older = events.CheckpointAborted(checkpoint=3, reason="expired")
+    return story(begins(3), triggered(), older, begins(5), completed(), finished(), listed(METADATA, FILE))
+
+
 @bad("not-stopped")
 def the_job_runs_on() -> History:
     return story(triggered(), completed(), LATER_MS, listed(METADATA, FILE))
