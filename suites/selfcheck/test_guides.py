@@ -24,30 +24,9 @@ PAGES = [ROOT / "README.md", *GUIDES]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 ENDS_WITH = re.compile(r"^(.*?)\s+# ends with (\d+)$")
 QUOTED = re.compile(r"`(holdfast [^`]+)`")
-NEEDS_MORE = frozenset(
-    {
-        "holdfast services install",
-        "holdfast services install kafka object-store spark-connectors",
-        "holdfast images build",
-        "holdfast flink install",
-        "holdfast certify flink --tier process",
-        "holdfast images build kafka object-store toxiproxy",
-        "holdfast certify flink --tier containers",
-        "holdfast certify flink+1.20 --tier process",
-        "holdfast flink install 1.20.1",
-        "holdfast certify flink+./orders.jar --tier process --budget 5min",
-        "holdfast certify flink+1.20.1 --tier process --rule UNA-04",
-        "holdfast certify flink+1.20.1 --tier process --rule UNA-04 --waivers known.toml",
-        "holdfast compare reference flink spark --plans suites/bench/plans",
-        "holdfast compare reference flink=suites/bench/plans/default.yaml flink=suites/bench/plans/tuned.yaml spark "
-        "--plans suites/bench/plans",
-        "holdfast certify spark+./orders.py --tier spark",
-        "holdfast certify spark+./orders.py --tier containers",
-    }
-)
-"""What needs Docker, a checkout or Flink, or fills the cache of the user. `.ci/nightly` runs the first, suites/chaos
-such pipelines, and `suites/selfcheck/flink` the cases of Flink."""
-LIMIT_S = 1_400
+IN_CONTAINERS = re.compile(r"^holdfast images build|--tier containers", re.MULTILINE)
+"""What a guide that needs Docker runs."""
+LIMIT_S = 3_600
 
 
 class Command(NamedTuple):
@@ -84,7 +63,7 @@ def script(document: str, folder: Path) -> str:
             stored = folder / f"{number}.file"
             stored.write_text(step.text)
             lines.append(f"cp {shlex.quote(str(stored))} {shlex.quote(step.name)}")
-        elif step.line not in NEEDS_MORE:
+        else:
             lines += [step.line, f"promised {step.code} {shlex.quote(step.line)}"]
     return "\n".join(lines)
 
@@ -132,48 +111,46 @@ def test_the_commands_of_a_page_exist(page: Path) -> None:
     assert [line for line in named if unknown_in(line)] == []
 
 
-def test_what_needs_more_is_in_a_guide() -> None:
-    lines = {each.line for guide in GUIDES for each in steps(guide.read_text()) if isinstance(each, Command)}
-    assert lines >= NEEDS_MORE
+def lines_of(guide: Path) -> list[str]:
+    """Its commands."""
+    return [each.line for each in steps(guide.read_text()) if isinstance(each, Command)]
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+FOLLOWED = [
+    pytest.param(
+        guide,
+        id=guide.stem,
+        marks=pytest.mark.tier("containers") if IN_CONTAINERS.search("\n".join(lines_of(guide))) else (),
+    )
+    for guide in GUIDES
+    if lines_of(guide)
+]
+
+
+@pytest.mark.parametrize("guide", FOLLOWED)
 def test_a_guide_whose_commands_run_installs_the_package(guide: Path) -> None:
     """A fresh environment has no `holdfast`, so the nightly test could not pass otherwise."""
-    lines = [each.line for each in steps(guide.read_text()) if isinstance(each, Command)]
-    ran = [line for line in lines if line not in NEEDS_MORE]
-    assert not ran or any(line.startswith("pip install ") for line in ran)
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a wheel of this project."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    subprocess.run(build, check=True, timeout=LIMIT_S)
-    return folder
+    assert any(line.startswith("pip install ") for line in lines_of(guide))
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(LIMIT_S)
-@pytest.mark.parametrize("guide", [each for each in GUIDES if any(steps(each.read_text()))], ids=lambda path: path.stem)
-def test_a_guide_is_followed_in_a_fresh_environment(guide: Path, wheel: Path, tmp_path: Path) -> None:
-    """Nothing of this environment: its own Python packages, in a folder of its own."""
-    home, files = tmp_path / "home", tmp_path / "files"
-    home.mkdir()
-    files.mkdir()
-    base = os.path.realpath(sys.executable)
-    subprocess.run([base, "-m", "venv", str(tmp_path / "fresh")], check=True, timeout=LIMIT_S)
-    own = ("VIRTUAL_ENV", "PYTHON")
-    present = os.environ.items()  # noqa: TID251 - those of the user
-    environment = {key: value for key, value in present if not key.startswith(own)}
-    environment |= {
-        "PATH": f"{tmp_path / 'fresh/bin'}:{Path(base).parent}:/usr/local/bin:/usr/bin:/bin",
-        "PIP_FIND_LINKS": str(wheel),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+@pytest.mark.parametrize("guide", FOLLOWED)
+def test_a_guide_is_followed_to_the_letter(guide: Path, tmp_path: Path) -> None:
+    """Beside a fresh clone, in an empty folder, with a home of its own, and without anything of this environment."""
+    clone, work, files, home = (tmp_path / name for name in ("holdfast", "work", "files", "home"))
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True, timeout=LIMIT_S)
+    for each in (work, files, home):
+        each.mkdir()
+    present = os.environ  # noqa: TID251 - those of the user
+    environment = {
+        key: value for key, value in present.items() if not key.startswith(("VIRTUAL_ENV", "PYTHON", "XDG_"))
     }
+    tools = [each for each in present["PATH"].split(os.pathsep) if not Path(each).is_relative_to(sys.prefix)]
+    python = Path(os.path.realpath(sys.executable)).parent
+    environment |= {"PATH": os.pathsep.join([str(python), *tools]), "HOME": str(home)}
     done = subprocess.run(
         ["bash", "-c", script(guide.read_text(), files)],
-        cwd=home, env=environment, capture_output=True, text=True, timeout=LIMIT_S,
+        cwd=work, env=environment, capture_output=True, text=True, timeout=LIMIT_S,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
