@@ -1,107 +1,132 @@
-"""What a user sees while a certification runs: one line for each area that is over, and how much is left.
+"""What a user sees while a certification runs.
 
-On a terminal the last line says so all the time; in a log a line says so every now and then.
+First a line with what runs and for how long. Then on a terminal one line that changes: how much is over, how much is
+refuted, how much time is left. Where there is no terminal, a line for each area that is over, and a line that says how
+far it is wherever nothing else was printed for SILENT_S.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from threading import Event, Thread
 from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.text import Text
 
 from holdfast.harness.commands.time_left import TimeLeft
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.selection import cost_s
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.appearance import STATUS_STYLES, STATUS_WORDS
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import CaseResult, RunResult, Status
 from holdfast.harness.model.plural import plural
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.kit import KitCheck
 
-LINE_EVERY_S = 15.0
-"""How long a log shows nothing new."""
-EARLY_S = 2.0
-"""Before that there is nothing to estimate from."""
-
-
+SILENT_S = 20.0
+"""After so long without a line a log says how far it is."""
+MOST_REFUTED = 5
+"""Kinds of findings that are printed as they come; the report has all."""
+CHECK_S = 0.5
+"""What a check of a kit is taken to cost before one has ended."""
+KITS = "kits"
+"""The area of checks of kits."""
 _DID_NOT_RUN = {Status.NOT_APPLICABLE, Status.UNTESTED}
 
 
 class CaseProgress:
-    """Shows how far a certification is (certify.Observer); a context manager, because the last line must go again."""
+    """Shows how far a certification is (certify.Observer); a context manager, because the last line must go again.
+
+    Args:
+        console: where.
+        request: what is certified.
+        quiet: show nothing.
+    """
 
     def __init__(self, console: Console, request: Request, *, quiet: bool = False) -> None:
+        self._console = console
+        self._request = request
         self._quiet = quiet
-        self._folder = str(request.folder.parent)
         self._live = console.is_terminal and not quiet
         self._progress = Progress(
             SpinnerColumn(),
-            MofNCompleteColumn(),
-            TextColumn("cases"),
+            TextColumn("{task.fields[counted]}", markup=False),
             BarColumn(bar_width=20),
             TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
             disable=not self._live,
         )
-        self._task = self._progress.add_task("", total=None)
-        self._left = TimeLeft(side_by_side=request.jobs > 1, budget_s=request.budget_s)
+        self._task = self._progress.add_task("choosing cases", total=None, counted=request.system)
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs}
+        self._left = TimeLeft(widths=widths, budget_s=request.budget_s)
         self._start_s = monotonic()
         self._line_s = 0.0
         self._areas: dict[str, _Area] = {}
         self._demanded: dict[tuple[str, Tier], int] = {}
         self._counted: Counter[tuple[str, Tier]] = Counter()
+        self._checks: dict[str, list[str]] = {}
         self._total = self._over = self._runs = 0
-        self._seen: set[tuple[str, str]] = set()
+        self._refuted: set[tuple[str, str]] = set()
+        self._current = ""
+        self._ended = Event()
+        self._pulse = Thread(target=self._beat, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
         self._progress.start()
+        if not self._live and not self._quiet:
+            self._pulse.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._ended.set()
+        if self._pulse.ident is not None:
+            self._pulse.join()
         self._progress.stop()
 
     def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
-        self._total += len(cases)
+        costs = registry.case_costs()
         for case, tier in cases:
-            self._areas.setdefault(_area(case.id), _Area()).open += 1
+            self._areas.setdefault(_area(case.id), _Area("case")).open += 1
             self._demanded[case.id, tier] = case.runs
+            self._left.cost(case.id, tier, cost_s(costs, case, tier) / max(case.runs, 1))
             self._left.expect(case.id, tier, case.runs)
-        self._progress.update(self._task, total=self._total)
+        if cases and not self._total:
+            self._say(Text(self._announced(cases)))
+        self._total += len(cases)
+        self._show("")
 
     def begin(self, case: str, tier: Tier, demanded: int) -> None:
         self._demanded[case, tier] = demanded
         self._left.began(tier, self._now_s)
         self._expect(case, tier)
-        self._tell(f"{case} on {tier}")
+        self._show(f"{case} on {tier}")
 
     def ran(self, result: RunResult, kept: RunResult | None) -> None:
         key = result.case, result.tier
         self._runs += 1
         self._counted[key] += result.outcome is not Outcome.INCONCLUSIVE
-        self._left.ran(result.tier, self._now_s)
+        self._left.ran(*key)
         self._expect(*key)
         if kept is not None and kept.finding is not None and kept.finding.cause is not None:
-            kind = kept.finding.cause.name, kept.finding.damage or ""
-            if kind not in self._seen:
-                self._seen.add(kind)
-                self._say(Text("REFUTED  ", "bold red") + Text(f"{kept.case} on {kept.tier}: {kept.finding.what}"))
+            self._refute((kept.finding.cause.name, kept.finding.damage or ""), kept, kept.finding.what)
         elif result.outcome is Outcome.FAIL and kept is not None:
-            self._say(Text("REFUTED  ", "bold red") + Text(f"{kept.case} on {kept.tier}"))
-        self._tell(f"{result.case} on {result.tier}")
+            self._refute((kept.case, kept.tier), kept, "")
+        self._show(f"{result.case} on {result.tier}")
 
     def shrinking(self, result: RunResult) -> None:
-        self._progress.update(self._task, description=f"looking for a smaller plan than that of {result.id}")
+        self._show(f"looking for a smaller plan than that of {result.id}")
 
     def shrunk(self, result: RunResult, small: RunResult) -> None:
-        self._say(Text(f"SMALLER  {small.plan_text} leads to the same as {result.id}"))
+        self._show(f"a smaller plan than that of {result.id} is found")
 
     def end(self, result: CaseResult) -> None:
         key = result.case, result.tier
@@ -109,14 +134,71 @@ class CaseProgress:
             return
         del self._demanded[key]
         self._left.expect(*key, 0)
+        runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
+        self._end(_area(result.case), result.status, runs)
+
+    def expect_checks(self, kit: str, checks: Sequence[KitCheck]) -> None:
+        """A kit runs these, in this order.
+
+        Args:
+            kit: what it judges, in words, such as `sink my_sink:Sink`.
+            checks: that are not over.
+        """
+        self._checks[kit] = [check.id for check in checks]
+        area = self._areas.setdefault(f"{KITS}: {kit}", _Area("check"))
+        area.open += len(checks)
+        self._left.cost(kit, Tier.SIM, CHECK_S)
+        self._left.expect(kit, Tier.SIM, len(checks))
+        if checks and not self._total:
+            self._say(Text(f"{kit}: {plural(len(checks), 'check')}; {self._where()}"))
+        self._total += len(checks)
+        self._show(self._check_of(kit))
+
+    def end_check(self, kit: str, check: KitCheck) -> None:
+        """One of them is over; the kit is in the next one."""
+        self._checks[kit] = [each for each in self._checks[kit] if each != check.id]
+        self._left.ran(kit, Tier.SIM)
+        self._left.expect(kit, Tier.SIM, len(self._checks[kit]))
+        if check.status is Status.FAIL:
+            self._note((kit, check.id), f"{check.id} of {kit}: {check.reason}")
+        self._end(f"{KITS}: {kit}", check.status, 0)
+        self._show(self._check_of(kit))
+
+    def _check_of(self, kit: str) -> str:
+        return f"{self._checks[kit][0]} of {kit}" if self._checks[kit] else ""
+
+    def _end(self, name: str, status: Status, runs: int) -> None:
         self._over += 1
-        self._progress.update(self._task, completed=self._over)
-        name = _area(result.case)
         area = self._areas[name]
-        area.add(result)
-        if not area.open and area.ran:
+        area.add(status, runs)
+        if not area.open and area.ran and not self._live:
             self._say(area.line(name))
-        self._tell("")
+        self._show("")
+
+    def _refute(self, kind: tuple[str, str], kept: RunResult, what: str) -> None:
+        self._note(kind, f"{kept.case} on {kept.tier}{f': {what}' if what else ''}")
+
+    def _note(self, kind: tuple[str, str], words: str) -> None:
+        """What is refuted is printed as it comes, each kind once."""
+        if kind in self._refuted:
+            return
+        self._refuted.add(kind)
+        if len(self._refuted) <= MOST_REFUTED:
+            self._say(Text("REFUTED  ", "bold red") + Text(words))
+
+    def _announced(self, cases: Sequence[tuple[Case, Tier]]) -> str:
+        """What will run, where, for how long, and where the report will be."""
+        request = self._request
+        tiers = ", ".join(tier for tier in Tier if any(each is tier for _, each in cases))
+        runs = plural(sum(case.runs for case, _ in cases), "run")
+        left_s = self._left.estimate_s(0.0)
+        limit = f"at most {_duration(left_s)}" if request.budget_s is not None else f"about {_duration(left_s)}"
+        on = f"on {plural(request.jobs, 'processor')}"
+        counted = f"{plural(len(cases), 'case')}, {runs} or more"
+        return f"{request.system} on {tiers}: {counted}, {limit} {on}; {self._where()}"
+
+    def _where(self) -> str:
+        return f"the report goes to {self._request.folder}"
 
     def _expect(self, case: str, tier: Tier) -> None:
         """Runs of an open case that still must count: a run that does not count is repeated, so one at least."""
@@ -127,35 +209,48 @@ class CaseProgress:
     def _now_s(self) -> float:
         return monotonic() - self._start_s
 
-    def _tell(self, current: str) -> None:
-        """How far it is: in place on a terminal, every now and then in a log."""
-        now_s = self._now_s
+    def _show(self, current: str) -> None:
+        """How far it is, in place on a terminal."""
+        self._current = current or self._current
         if self._live:
-            words = ", ".join(filter(None, (plural(self._runs, "run"), self._estimate(now_s), current)))
-            self._progress.update(self._task, description=words)
-        elif now_s - self._line_s >= LINE_EVERY_S:
-            self._line_s = now_s
-            words = ", ".join(filter(None, (plural(self._runs, "run"), self._estimate(now_s))))
-            self._say(Text(f"{self._over} of {plural(self._total, 'case')}, {words}"))
+            words = ", ".join(filter(None, (self._found(), self._estimate(), current)))
+            self._progress.update(
+                self._task,
+                total=self._total,
+                completed=self._over,
+                counted=f"{self._over} of {self._total}",
+                description=words,
+            )
 
-    def _estimate(self, now_s: float) -> str:
-        if now_s < EARLY_S or not self._over:
-            return ""
-        left_s = self._left.estimate_s(now_s)
-        if left_s < 60:
-            return f"about {max(5, round(left_s / 5) * 5):.0f} s left"
-        return f"about {round(left_s / 60):.0f} min left"
+    def _beat(self) -> None:
+        """In a log: whoever reads it sees that the certification lives, also while one long run is under way."""
+        while not self._ended.wait(1.0):
+            self.look()
+
+    def look(self) -> None:
+        """Say how far it is, if a log was silent for long."""
+        if self._now_s - self._line_s >= SILENT_S and self._total:
+            parts = (f"{self._over} of {self._total} are over", self._found(), self._estimate(), self._current)
+            self._say(Text(", ".join(filter(None, parts)), "dim"))
+
+    def _found(self) -> str:
+        return f"{len(self._refuted) or 'nothing'} refuted"
+
+    def _estimate(self) -> str:
+        return f"about {_duration(self._left.estimate_s(self._now_s))} left" if self._over else ""
 
     def _say(self, line: Text) -> None:
+        self._line_s = self._now_s
         if not self._quiet:
-            self._progress.console.print(line)
+            self._console.print(line)
 
 
 class _Area:
-    """The cases of one area; `open`: how many are not over."""
+    """The cases of one area, or the checks of one kit; `open`: how many are not over."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str) -> None:
         self.open = 0
+        self._noun = noun
         self._runs = 0
         self._statuses: Counter[Status] = Counter()
 
@@ -164,10 +259,10 @@ class _Area:
         """Whether any of its cases did."""
         return not set(self._statuses) <= _DID_NOT_RUN
 
-    def add(self, result: CaseResult) -> None:
+    def add(self, status: Status, runs: int) -> None:
         self.open -= 1
-        self._statuses[result.status] += 1
-        self._runs += result.runs_passed + result.runs_failed + result.runs_inconclusive
+        self._statuses[status] += 1
+        self._runs += runs
 
     def line(self, name: str) -> Text:
         """The worst status first, because that is what a reader looks for."""
@@ -179,9 +274,16 @@ class _Area:
         ]
         runs = f", {plural(self._runs, 'run')}" if self._runs else ""
         head = Text(f"{worst.value.replace('_', ' '):<15}", STATUS_STYLES[worst])
-        return head + Text(f"{name}: {plural(sum(self._statuses.values()), 'case')} ({', '.join(counted)}){runs}")
+        return head + Text(f"{name}: {plural(sum(self._statuses.values()), self._noun)} ({', '.join(counted)}){runs}")
 
 
 def _area(case: str) -> str:
     """What a case is filed under: the first part of its id."""
     return case.partition("/")[0]
+
+
+def _duration(seconds: float) -> str:
+    """In words that do not promise more than an estimate can."""
+    if seconds < 60:
+        return f"{max(5, round(seconds / 5) * 5):.0f} s"
+    return f"{round(seconds / 60):.0f} min"

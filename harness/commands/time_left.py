@@ -1,30 +1,34 @@
-"""How long a certification still takes: an estimate from what its runs took so far."""
+"""How long a certification still takes: an estimate from what its cases cost elsewhere, and from its own pace."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from holdfast.harness.model.case import Tier
 
-TYPICAL_RUN_S: Mapping[Tier, float] = {Tier.SIM: 0.05, Tier.PROCESS: 8.0, Tier.SPARK: 40.0, Tier.CONTAINERS: 60.0}
-"""One run on a tier of which nothing is known yet."""
+OTHER_COSTS_COUNT_S = 10.0
+"""As long as this the pace that follows from the number of workers counts, before that of this machine is known."""
 
 
 class TimeLeft:
-    """Counts runs by tier.
+    """Counts by tier how many seconds runs take alone, and how many of those pass in a second.
 
     Args:
-        side_by_side: cases of several tiers run at the same time.
+        widths: how many workers a tier has; those of all tiers work at the same time.
         budget_s: after which no run starts; None: there is no such limit.
     """
 
-    def __init__(self, *, side_by_side: bool, budget_s: float | None) -> None:
-        self._side_by_side = side_by_side
+    def __init__(self, *, widths: Mapping[Tier, int], budget_s: float | None) -> None:
+        self._widths = widths
         self._budget_s = budget_s
+        self._run_s: dict[tuple[str, Tier], float] = {}
         self._to_come: dict[tuple[str, Tier], int] = {}
-        self._done: Counter[Tier] = Counter()
+        self._done_s: dict[Tier, float] = {}
         self._began_s: dict[Tier, float] = {}
+
+    def cost(self, case: str, tier: Tier, run_s: float) -> None:
+        """A run of that case takes so long, alone on an idle machine."""
+        self._run_s[case, tier] = run_s
 
     def expect(self, case: str, tier: Tier, runs: int) -> None:
         """So many runs of a case are to come, whatever was expected before."""
@@ -34,10 +38,9 @@ class TimeLeft:
         """A case begins on a tier, `now_s` after the start of the certification."""
         self._began_s.setdefault(tier, now_s)
 
-    def ran(self, tier: Tier, now_s: float) -> None:
-        """A run is over, `now_s` after the start of the certification."""
-        self.began(tier, now_s)
-        self._done[tier] += 1
+    def ran(self, case: str, tier: Tier) -> None:
+        """A run is over."""
+        self._done_s[tier] = self._done_s.get(tier, 0.0) + self._run_s.get((case, tier), 0.0)
 
     def estimate_s(self, now_s: float) -> float:
         """Seconds from now on.
@@ -48,11 +51,12 @@ class TimeLeft:
         if self._budget_s is not None:
             return max(self._budget_s - now_s, 0.0)
         left: dict[Tier, float] = {}
-        for (_, tier), runs in self._to_come.items():
-            left[tier] = left.get(tier, 0.0) + runs * self._each_s(tier, now_s)
-        return max(left.values(), default=0.0) if self._side_by_side else sum(left.values())
+        for (case, tier), runs in self._to_come.items():
+            left[tier] = left.get(tier, 0.0) + runs * self._run_s.get((case, tier), 0.0)
+        return max((alone_s / self._pace(tier, now_s) for tier, alone_s in left.items()), default=0.0)
 
-    def _each_s(self, tier: Tier, now_s: float) -> float:
-        """What one run costs, where several at a time cost less each."""
-        done = self._done[tier]
-        return (now_s - self._began_s[tier]) / done if done else TYPICAL_RUN_S[tier]
+    def _pace(self, tier: Tier, now_s: float) -> float:
+        """Seconds of runs that pass in a second: as many as there are workers, until it is known better."""
+        elapsed_s = now_s - self._began_s.get(tier, now_s)
+        expected_s = self._widths.get(tier, 1) * OTHER_COSTS_COUNT_S
+        return (self._done_s.get(tier, 0.0) + expected_s) / (elapsed_s + OTHER_COSTS_COUNT_S)

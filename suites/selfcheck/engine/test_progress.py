@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from threading import Event
 
 import msgspec
 import pytest
@@ -11,12 +12,14 @@ from rich.console import Console
 
 from holdfast.harness.commands import progress
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.time_left import TYPICAL_RUN_S, TimeLeft
+from holdfast.harness.commands.time_left import OTHER_COSTS_COUNT_S, TimeLeft
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.status import Status
 from holdfast.harness.model.verdict import Outcome
+from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.selfcheck.engine.results import case, result, tally
 from holdfast.suites.selfcheck.engine.scripted import ScriptedOracle
 from holdfast.suites.selfcheck.engine.test_findings import LOSS, kept
@@ -25,9 +28,26 @@ REQUEST = Request(command="", system="scripted", folder=Path("out/now"))
 ONE, TWO, OTHER = (case(id=name) for name in ("area/one", "area/two", "other/one"))
 
 
-def log(*, quiet: bool = False) -> tuple[CaseProgress, io.StringIO]:
+ANNOUNCED = "scripted on sim: 2 cases, 2 runs or more, about 5 s on 1 processor; the report goes to out/now\n"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds since the start; whoever changes them lets time pass."""
+    now_s = [0.0]
+    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
+    return now_s
+
+
+def log(*, quiet: bool = False, terminal: bool = False, request: Request = REQUEST) -> tuple[CaseProgress, io.StringIO]:
     stream = io.StringIO()
-    return CaseProgress(Console(file=stream, width=200), REQUEST, quiet=quiet), stream
+    console = Console(file=stream, width=200, force_terminal=terminal)
+    return CaseProgress(console, request, quiet=quiet), stream
+
+
+def lines(stream: io.StringIO) -> list[str]:
+    """Those behind the announcement."""
+    return stream.getvalue().splitlines()[1:]
 
 
 def ended(observer: CaseProgress, which: object = ONE, **fields: object) -> None:
@@ -35,15 +55,30 @@ def ended(observer: CaseProgress, which: object = ONE, **fields: object) -> None
     observer.end(msgspec.structs.replace(over, **fields))
 
 
+def test_the_first_line_says_what_runs_and_for_how_long() -> None:
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+    assert stream.getvalue() == ANNOUNCED
+    observer.expect([(TWO, Tier.SIM)])  # What none of the first decided comes later.
+    assert stream.getvalue() == ANNOUNCED
+
+
+def test_a_long_certification_is_announced_with_its_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "case_costs", lambda: {(ONE.id, Tier.SIM): 240.0, (TWO.id, Tier.SPARK): 100.0})
+    observer, stream = log(request=msgspec.structs.replace(REQUEST, jobs=2))
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SPARK)])
+    assert "scripted on sim, spark: 2 cases, 2 runs or more, about 2 min on 2 processors; " in stream.getvalue()
+
+
 def test_an_area_is_one_line_when_all_of_its_cases_are_over() -> None:
     observer, stream = log()
     observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM), (OTHER, Tier.SIM)])
     for each in (ONE, TWO):
-        assert stream.getvalue() == ""
+        assert lines(stream) == []
         observer.begin(each.id, Tier.SIM, 1)
         observer.ran(result(case=each.id), None)
         ended(observer, each)
-    assert stream.getvalue() == "PASS           area: 2 cases (2 pass), 2 runs\n"
+    assert lines(stream) == ["PASS           area: 2 cases (2 pass), 2 runs"]
 
 
 def test_areas_of_which_nothing_ran_are_not_listed() -> None:
@@ -51,22 +86,48 @@ def test_areas_of_which_nothing_ran_are_not_listed() -> None:
     observer.expect([(ONE, Tier.SIM)])
     observer.end(case_not_run(ONE, Tier.SIM, Status.NOT_APPLICABLE, "it lacks everything"))
     observer.end(case_not_run(TWO, Tier.PROCESS, Status.UNTESTED, "nobody expected it"))
-    assert stream.getvalue() == ""
+    assert lines(stream) == []
 
 
-def test_a_log_says_every_now_and_then_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
+def test_a_silent_log_says_how_far_it_is(clock: list[float]) -> None:
     observer, stream = log()
     observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
-    for at_s in (1.0, 16.0, 17.0):
-        now_s[0] = at_s
-        observer.ran(result(case=ONE.id), None)
-    assert stream.getvalue() == "0 of 2 cases, 2 runs\n"
-    now_s[0] = 40.0
+    for at_s in range(1, 50):
+        clock[0] = at_s
+        if at_s in (10, 20):
+            observer.begin(ONE.id, Tier.SIM, 1)
+            observer.ran(result(case=ONE.id), None)
+        observer.look()
+    assert lines(stream) == ["0 of 2 are over, nothing refuted, area/one on sim"] * 2
     ended(observer)
-    assert stream.getvalue().splitlines()[-1].startswith("1 of 2 cases, 3 runs, about ")
-    assert stream.getvalue().splitlines()[-1].endswith(" s left")
+    clock[0] = 80.0
+    observer.look()
+    assert lines(stream)[-1].startswith("1 of 2 are over, nothing refuted, about ")
+
+
+def test_a_log_lives_while_one_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line comes from a thread of its own: nothing else happens meanwhile."""
+    looked = Event()
+    monkeypatch.setattr(CaseProgress, "look", lambda self: looked.set())
+    observer, _ = log()
+    with observer:
+        assert looked.wait(30)
+    assert progress.SILENT_S < 30
+
+
+def test_a_terminal_has_one_line_that_changes() -> None:
+    observer, stream = log(terminal=True)
+    with observer:
+        observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
+        observer.begin(ONE.id, Tier.SIM, 1)
+        observer.ran(result(case=ONE.id), None)
+        ended(observer)
+        observer._progress.refresh()
+        (task,) = observer._progress.tasks
+    assert (task.completed, task.total) == (1, 2)
+    assert task.fields["counted"] == "1 of 2"
+    assert task.description.startswith("nothing refuted, about ")
+    assert "PASS" not in stream.getvalue()
 
 
 def test_what_is_refuted_is_said_once_for_each_kind() -> None:
@@ -74,65 +135,67 @@ def test_what_is_refuted_is_said_once_for_each_kind() -> None:
     observer.expect([(ONE, Tier.SIM)])
     for number in range(3):
         observer.ran(result(case=ONE.id), kept(number, LOSS, case=ONE.id))
-    assert stream.getvalue() == "REFUTED  area/one on sim: Data loss: 12 records have no row\n"
+    assert lines(stream) == ["REFUTED  area/one on sim: Data loss: 12 records have no row"]
 
 
 def test_quiet_is_quiet() -> None:
     observer, stream = log(quiet=True)
-    observer.expect([(ONE, Tier.SIM)])
-    observer.ran(result(case=ONE.id), kept(0, LOSS, case=ONE.id))
-    ended(observer)
+    with observer:
+        observer.expect([(ONE, Tier.SIM)])
+        observer.ran(result(case=ONE.id), kept(0, LOSS, case=ONE.id))
+        ended(observer)
     assert stream.getvalue() == ""
 
 
-def test_runs_that_do_not_count_are_still_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
+def test_a_kit_names_the_check_that_it_is_in(clock: list[float]) -> None:
     observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
-    observer.begin(ONE.id, Tier.SIM, 1)
-    observer.begin(OTHER.id, Tier.SIM, 2)
-    now_s[0] = 10.0
-    observer.ran(result(case=ONE.id), None)
-    ended(observer)
-    for at_s in (20.0, 30.0, 40.0, 50.0):
-        now_s[0] = at_s
-        observer.ran(result(case=OTHER.id, outcome=Outcome.INCONCLUSIVE), None)
-    lines = [line for line in stream.getvalue().splitlines() if "of 2 cases" in line]
-    assert [line.rpartition(", ")[2] for line in lines] == ["about 20 s left"] * 2
-    observer.ran(result(case=OTHER.id), None)
-    now_s[0] = 70.0
-    observer.ran(result(case=OTHER.id, outcome=Outcome.INCONCLUSIVE), None)
-    assert stream.getvalue().endswith("1 of 2 cases, 7 runs, about 10 s left\n")
+    checks = [KitCheck(f"SBK-0{number}/name", "", f"SBK-0{number}", Status.PASS) for number in range(3)]
+    observer.expect_checks("sink mine:Sink", checks)
+    assert stream.getvalue() == "sink mine:Sink: 3 checks; the report goes to out/now\n"
+    observer.end_check("sink mine:Sink", checks[0])
+    clock[0] = 25.0
+    observer.look()
+    assert lines(stream)[-1].startswith("1 of 3 are over, nothing refuted, about ")
+    assert lines(stream)[-1].endswith(" left, SBK-01/name of sink mine:Sink")
+    failed = msgspec.structs.replace(checks[1], status=Status.FAIL, reason="It lost a record.")
+    observer.end_check("sink mine:Sink", failed)
+    observer.end_check("sink mine:Sink", checks[2])
+    assert lines(stream)[-2:] == [
+        "REFUTED  SBK-01/name of sink mine:Sink: It lost a record.",
+        "FAIL           kits: sink mine:Sink: 3 checks (1 fail, 2 pass)",
+    ]
 
 
-def test_a_case_that_is_over_takes_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = [0.0]
-    monkeypatch.setattr(progress, "monotonic", lambda: now_s[0])
-    observer, stream = log()
-    observer.expect([(ONE, Tier.SIM), (OTHER, Tier.SIM)])
-    observer.begin(ONE.id, Tier.SIM, 1)
-    for at_s in (10.0, 20.0, 30.0, 40.0):  # three more than it demands
-        now_s[0] = at_s
-        observer.ran(result(case=ONE.id, outcome=Outcome.INCONCLUSIVE), None)
-    now_s[0] = 60.0
-    ended(observer)
-    assert stream.getvalue().splitlines()[-1] == "1 of 2 cases, 4 runs, about 15 s left"
-
-
-def test_the_time_left_follows_from_what_runs_took() -> None:
-    left = TimeLeft(side_by_side=False, budget_s=None)
+def test_the_time_left_follows_from_what_runs_cost_and_from_the_pace() -> None:
+    left = TimeLeft(widths={Tier.SIM: 2}, budget_s=None)
+    left.cost("area/one", Tier.SIM, 4.0)
+    left.cost("area/one", Tier.PROCESS, 8.0)
     left.expect("area/one", Tier.SIM, 11)
     left.expect("area/one", Tier.PROCESS, 2)
-    assert left.estimate_s(0.0) == pytest.approx(11 * TYPICAL_RUN_S[Tier.SIM] + 2 * TYPICAL_RUN_S[Tier.PROCESS])
-    left.began(Tier.SIM, 1.0)
-    for at_s in (1.1, 5.0):  # two workers: the first two runs end almost together
-        left.ran(Tier.SIM, at_s)
-    left.expect("area/one", Tier.SIM, 9)
-    assert left.estimate_s(5.0) == pytest.approx(9 * 2.0 + 2 * TYPICAL_RUN_S[Tier.PROCESS])
+    assert left.estimate_s(0.0) == pytest.approx(22.0)  # 44 s of runs on two workers; beside them 16 s on one.
+    left.began(Tier.SIM, 0.0)
+    for _ in range(10):
+        left.ran("area/one", Tier.SIM)
+    left.expect("area/one", Tier.SIM, 30)
+    known_s = OTHER_COSTS_COUNT_S
+    assert left.estimate_s(40.0) == pytest.approx(120.0 / ((40.0 + 2 * known_s) / (40.0 + known_s)))
+
+
+def test_runs_that_do_not_count_are_still_to_come() -> None:
+    observer, _ = log()
+    observer.expect([(ONE, Tier.SIM)])
+    observer.begin(ONE.id, Tier.SIM, 3)
+    before_s = observer._left.estimate_s(0.0)
+    observer.ran(result(case=ONE.id, outcome=Outcome.INCONCLUSIVE), None)
+    assert observer._left.estimate_s(0.0) <= before_s
+    assert observer._left._to_come[ONE.id, Tier.SIM] == 3
+    observer.ran(result(case=ONE.id), None)
+    assert observer._left._to_come[ONE.id, Tier.SIM] == 2
+    ended(observer)
+    assert observer._left.estimate_s(0.0) == 0.0
 
 
 def test_a_budget_is_the_time_left() -> None:
-    left = TimeLeft(side_by_side=True, budget_s=30.0)
+    left = TimeLeft(widths={}, budget_s=30.0)
     left.expect("area/one", Tier.SIM, 11)
     assert (left.estimate_s(10.0), left.estimate_s(31.0)) == (20.0, 0.0)
