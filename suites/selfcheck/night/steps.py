@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 TESTS = "pytest -n 2 --quiet --require-tier=process --require-tier=spark --require-tier=containers"
+PART = "-p holdfast.suites.selfcheck.night.part --part"
 BEHAVIOUR = "holdfast.suites.selfcheck.behaviour --seeds 1..300"
 
 
@@ -32,24 +33,23 @@ def part(parts: int) -> str:
 IN_CONTAINERS = ("java", "engine", "images")
 STEPS = (
     # README's two commands where the interpreter is a newer one.
-    Step("python-3.12", 12, ("java",), ".ci/python 3.12"),
-    Step("python-3.13", 12, ("java",), ".ci/python 3.13"),
+    Step("python-3.12", 10, ("java",), ".ci/python 3.12"),
+    Step("python-3.13", 10, ("java",), ".ci/python 3.13"),
     # Every rule, each variant of it, on every tier that there is.
     Step("reference", 12, IN_CONTAINERS, 'holdfast certify reference --thorough --out "$NIGHT/reference"'),
-    # What a reader follows, from a clone and in environments of its own.
+    # What a reader follows, each from a clone of its own: by turns, since some of them take many minutes.
     Step(
         "guides",
-        8,
-        ("java",),
-        'pytest -n 2 --quiet -m "nightly or not nightly" suites/selfcheck/test_guides.py '
-        "suites/selfcheck/test_readme.py",
+        15,
+        IN_CONTAINERS,
+        f"{TESTS} {PART} {part(3)} -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py",
     ),
     # The cases of suites/conformance are those of the certificate above.
     Step(
         "tests",
-        18,
+        16,
         (*IN_CONTAINERS, "psql", "services", "flink", "go"),
-        f"{TESTS} -p holdfast.suites.selfcheck.night.part --part {part(3)} suites/ -m nightly "
+        f"{TESTS} {PART} {part(3)} suites/ -m nightly "
         "--ignore=suites/conformance --ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
     ),
     # The newest PySpark, which a user may have instead.
@@ -83,7 +83,7 @@ STEPS = (
     # The compiled wheel does what the sources say: the same outcomes, output and trace hashes.
     Step(
         "compiled",
-        11,
+        10,
         (),
         f'python -m {BEHAVIOUR} --out "$NIGHT/interpreted.jsonl"\n'
         f"python -m holdfast.suites.bench.compiled -- {BEHAVIOUR} "
