@@ -93,6 +93,7 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             nothing_stored=finding.NOTHING_STORED,
             evidence=_by_evidence(journal.evidence),
             sentence=verdict.sentence(journal),
+            scope_sentence=verdict.scope_sentence(journal.certificate),
             title_meaning=verdict.TITLE_MEANINGS[journal.certificate.title],
             title_meanings=verdict.TITLE_MEANINGS,
             anchor_of=_run_anchors(journal),

@@ -48,7 +48,9 @@ def summary(journal: Journal) -> str:
 
 def _head(journal: Journal) -> Iterator[str]:
     certificate = journal.certificate
-    yield f"# {certificate.title.value}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
+    yield f"# {certificate.heading}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
+    if scope := verdict.scope_sentence(certificate):
+        yield f"\n{scope}\n"
     if journal.interrupted:
         yield f"\n**Interrupted by {text.markdown(journal.interrupted)}**: this is what was found until then.\n"
     facts = (
@@ -86,9 +88,9 @@ def _subjects(journal: Journal) -> Iterator[str]:
     if journal.subjects:
         yield "\n**Parts**, each tried by the kit of its contract\n\n"
     for each in journal.subjects:
-        yield f"- **{each.title.value}** {text.markdown(verdict.subject_sentence(each))}\n"
+        yield f"- **{each.heading}** {text.markdown(verdict.subject_sentence(each))}\n"
         for part in each.parts:
-            yield f"  - {part.title.value} {text.markdown(text.short_name(part.factory))}\n"
+            yield f"  - {part.heading}: {text.markdown(text.short_name(part.factory))}\n"
 
 
 def _recoveries(journal: Journal) -> Iterator[str]:

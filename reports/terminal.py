@@ -242,10 +242,11 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
     if journal.subjects:
         console.print()
     runs = text.plural(view.total_runs(journal), "run")
-    title = Text(certificate.title.value, TITLE_STYLES[certificate.title])
+    title = Text(certificate.heading, TITLE_STYLES[certificate.title])
     title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
     console.print(title, soft_wrap=True)
-    _print_wrapped(console, verdict.sentence(journal))
+    for sentence in (verdict.sentence(journal), verdict.scope_sentence(certificate)):
+        _print_wrapped(console, sentence)
     shown = certificate.missing if verbose else certificate.missing[:SHOWN_MISSING]
     for sentence in shown:
         _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)
@@ -257,9 +258,9 @@ def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -
 
 def _print_subject(subject: SubjectReport, console: Console, verbose: bool) -> None:
     """The title of what parts there are of one kind."""
-    title = Text(subject.title.value, TITLE_STYLES[subject.title])
+    title = Text(subject.heading, TITLE_STYLES[subject.title])
     first, *others = textwrap.wrap(
-        _sayable(console, verdict.subject_sentence(subject)), max(console.width, 30) - len(subject.title) - 2
+        _sayable(console, verdict.subject_sentence(subject)), max(console.width - len(subject.heading) - 2, 10)
     )
     console.print(title.append(f"  {first}", "not bold default"), soft_wrap=True)
     for line in others:

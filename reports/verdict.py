@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from holdfast.harness.model.journal import Certificate, Journal, Status, SubjectReport, Title
+from holdfast.harness.model.title import Scope
 from holdfast.reports import view
-from holdfast.reports.text import plural, subject_words
+from holdfast.reports.text import duration, plural, subject_words
 
 TITLE_MEANINGS = {
-    Title.CERTIFIED: "every MUST rule passed or does not apply",
-    Title.PARTIAL: "nothing that ran is refuted or open, and not everything ran",
-    Title.INCONCLUSIVE: "nothing is refuted, and something that ran is open",
+    Title.CERTIFIED: "every MUST rule passed or does not apply, over the tiers that ran",
+    Title.PARTIAL: "nothing that ran is refuted or open, and not every MUST rule is decided",
+    Title.INCONCLUSIVE: "nothing is refuted, and something that ran is open, was interrupted or ran out of time",
     Title.REFUSED: "something is refuted",
 }
 
@@ -53,6 +54,18 @@ def _shadowed(journal: Journal) -> str:
     """Rules that passed in cases that failed."""
     shadowed = sum(bool(each.failed_cases) for each in view.rules(journal))
     return f", {shadowed} passed in cases that failed otherwise" if shadowed else ""
+
+
+def scope_sentence(certificate: Certificate) -> str:
+    """Which of the cases ran, where it was not all of them, and what the others are; else empty."""
+    if certificate.scope is Scope.NARROWED:
+        return "Narrowed to the rules and areas that were named."
+    if not certificate.left_out:
+        return ""
+    cases = plural(sum(each.cases for each in certificate.left_out), "case")
+    where = ", ".join(f"{each.cases} on {each.tier}" for each in certificate.left_out)
+    alone = duration(sum(each.alone_s for each in certificate.left_out) * 1_000)
+    return f"Quick: the cheapest cases that decide every rule. --thorough adds {cases} ({where}), {alone} of runs."
 
 
 def on_its_word(certificate: Certificate) -> str:

@@ -175,4 +175,4 @@ def _show(
             console.print(f"    again: {again}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))
-    console.print(f"{journal.certificate.title.value} {contract} {factory}: {folder / 'report.html'}")
+    console.print(f"{journal.certificate.heading}  {contract} {factory}: {folder / 'report.html'}")

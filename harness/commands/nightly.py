@@ -186,9 +186,9 @@ def _show(night: Night, folder: Path, out: Path, console: Console) -> None:
     for system in night.systems:
         refuted = [each for each in system.findings if each.counts]
         status = Status.FAIL if refuted else Status.INCONCLUSIVE if system.title is Title.INCONCLUSIVE else Status.PASS
-        head = Text(f"{system.title.value:<13}", STATUS_STYLES[status])
+        head = Text(system.heading, STATUS_STYLES[status])
         runs = plural(system.total_runs, "run")
-        console.print(head + Text(f"{system.system}: {runs}, {system.inconclusive_runs} inconclusive"))
+        console.print(head + Text(f"  {system.system}: {runs}, {system.inconclusive_runs} inconclusive"))
         for finding in system.findings:
             console.print(_line(finding))
     for sentence in night.expired:

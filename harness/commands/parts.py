@@ -64,8 +64,9 @@ def _judged(
         return JudgedPart(part, None, str(error).rstrip("."), broken=True)
     except Exception as error:  # The kit broke; the other parts still say something.
         return JudgedPart(part, None, f"the kit broke: {in_words(error)}", broken=True)
-    title = run.journal.certificate.title
-    console.print(f"{title.value:<13} {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")
+    console.print(
+        f"{run.journal.certificate.heading}  {part.contract} {part.factory}, {plural(len(run.checks), 'check')}"
+    )
     folder = Path(FOLDER) / f"{number}-{part.contract}"
     make_folder(request.folder / folder)
     write_reports(run.journal, request.folder / folder, console)

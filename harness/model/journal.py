@@ -15,7 +15,7 @@ from holdfast.harness.model.place import Place
 from holdfast.harness.model.rule import Rule
 from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
-from holdfast.harness.model.title import LeftOut, Scope
+from holdfast.harness.model.title import LeftOut, Scope, heading
 from holdfast.harness.model.title import Title as Title
 from holdfast.harness.model.verdict import Outcome, Verdict
 
@@ -271,7 +271,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The card.
 
     Attributes:
-        title: one word.
+        title: one word; reports show `heading`.
         missing: what keeps it from being CERTIFIED, one sentence each, worst first.
         guarantees: such as `output exactly-once: not refuted in 305 runs` or `... refuted in run X`.
         windows_hit: window, of a fault's aim or of a case, to how many runs that count hit it.
@@ -283,6 +283,8 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         versions: of what the system under test is made on each tier that ran, and where tiers differ; sentences.
         decided: how many rules of its subject runs have decided.
         on_its_word: how many of these rest on the word of the system under test alone.
+        tiers: that the title speaks of: those on which a case ran.
+        not_tried: tiers that are not there or were not chosen.
         scope: which of the cases that apply it ran.
         left_out: of a quick certificate, what a thorough one would run besides, by tier.
     """
@@ -298,8 +300,15 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: tuple[str, ...] = ()
     decided: int = 0
     on_its_word: int = 0
+    tiers: tuple[Tier, ...] = ()
+    not_tried: tuple[Tier, ...] = ()
     scope: Scope = Scope.THOROUGH
     left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
 
 
 class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -312,6 +321,7 @@ class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         missing: what keeps it from being CERTIFIED, one sentence each, worst first; of one that was not tried, why.
         checks: how many the kit ran.
         report: its own report, relative to the folder of the journal; empty: it was not tried.
+        tiers: that the title speaks of.
     """
 
     contract: str
@@ -320,6 +330,12 @@ class PartReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     missing: tuple[str, ...] = ()
     checks: int = 0
     report: str = ""
+    tiers: tuple[Tier, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
 
 
 class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -333,6 +349,7 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         decided: how many of them are decided, by a kit or by runs.
         parts: those of the subject.
         errors: in how many of its parts or their checks the harness itself failed.
+        tiers: that the title speaks of.
     """
 
     subject: str
@@ -342,6 +359,12 @@ class SubjectReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decided: int
     parts: tuple[PartReport, ...]
     errors: int = 0
+    tiers: tuple[Tier, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers."""
+        return heading(self.title, self.tiers)
 
 
 class TierReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

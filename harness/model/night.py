@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.journal import Title
 from holdfast.harness.model.signature import Signature
 from holdfast.harness.model.status import Status
+from holdfast.harness.model.title import Title, heading
 
 NIGHT_VERSION = 1
 
@@ -133,6 +133,11 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     faults_landed: dict[str, int] = {}
     recoveries: tuple[RecoveryTimes, ...] = ()
     tiers_left_out: dict[str, str] = {}
+
+    @property
+    def heading(self) -> str:
+        """The title with the tiers that it speaks of."""
+        return heading(self.title, (each.tier for each in self.runs))
 
     @property
     def total_runs(self) -> int:

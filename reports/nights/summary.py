@@ -33,7 +33,7 @@ def _lines(night: Night) -> Iterator[str]:
     for system in night.systems:
         failing = sum(each.counts for each in system.findings)
         numbers = (system.total_runs, system.inconclusive_runs, failing, len(system.findings) - failing)
-        cells = (text.markdown(system.system), system.title.value, *map(text.count, numbers))
+        cells = (text.markdown(system.system), system.heading, *map(text.count, numbers))
         yield f"| {' | '.join(cells)} |\n"
     yield from (f"\n{text.markdown(sentence)}\n" for sentence in night.expired)
     for system in night.systems:

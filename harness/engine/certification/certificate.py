@@ -83,6 +83,7 @@ def certificate(
     *,
     versions: tuple[str, ...] = (),
     interrupted: bool = False,
+    not_tried: Set[Tier] = frozenset(),
     scope: Scope = Scope.THOROUGH,
     left_out: tuple[LeftOut, ...] = (),
 ) -> Certificate:
@@ -95,6 +96,7 @@ def certificate(
         supplied_by_author: parts of the judgement that its author supplied.
         versions: of what it is made, sentences.
         interrupted: a signal ended the certification early.
+        not_tried: tiers that are not there or were not chosen.
         scope: which of the cases that apply ran.
         left_out: what a thorough certificate would run besides.
     """
@@ -106,8 +108,8 @@ def certificate(
         hit += tally.hit
     drawn = sum(tally.drawn for tally in tallies)
     drawn_failed = any(tally.drawn_failed for tally in tallies)
-    missing = _missing(rules, results, subject)
-    title = _title(rules, results, missing, subject)
+    missing = _missing(rules, results, subject, not_tried)
+    title = _title(rules, results, missing, subject, not_tried, scope)
     if title is not Title.REFUSED and not any(tally.runs for tally in tallies):
         title = Title.INCONCLUSIVE  # Only negative controls ran, if anything did.
     decided = [each for each in rules if each.concerns(subject) and each.status in (Status.PASS, Status.FAIL)]
@@ -123,6 +125,8 @@ def certificate(
         versions=versions,
         decided=len(decided),
         on_its_word=sum(each.on_its_word for each in decided),
+        tiers=_ordered(tiers_that_ran(results)),
+        not_tried=_ordered(not_tried),
         scope=scope,
         left_out=left_out,
     )
@@ -137,16 +141,21 @@ def restated(
     interrupted: bool = False,
 ) -> Certificate:
     """The card with another title, for rules and results of which some are set aside."""
-    missing = _missing(rules, results, subject)
-    title = _title(rules, results, missing, subject)
+    not_tried = frozenset(card.not_tried)
+    missing = _missing(rules, results, subject, not_tried)
+    title = _title(rules, results, missing, subject, not_tried, card.scope)
     if interrupted and title is not Title.REFUSED:
         title = Title.INCONCLUSIVE
-    return msgspec.structs.replace(card, title=title, missing=missing)
+    return msgspec.structs.replace(card, title=title, missing=missing, tiers=_ordered(tiers_that_ran(results)))
 
 
 def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:
     """The tiers on which a case was executed."""
     return frozenset(each.tier for each in results if each.status not in (Status.UNTESTED, Status.NOT_APPLICABLE))
+
+
+def _ordered(tiers: Set[Tier]) -> tuple[Tier, ...]:
+    return tuple(tier for tier in Tier if tier in tiers)
 
 
 def is_binding(rule: RuleResult, subject: str) -> bool:
@@ -225,40 +234,54 @@ def _untested(rule: Rule, deciding: Sequence[Case], found: Sequence[StatusReason
     return Status.UNTESTED, "no case decides it yet"
 
 
-def _title(rules: Sequence[RuleResult], results: Sequence[CaseResult], missing: tuple[str, ...], subject: str) -> Title:
+def _title(
+    rules: Sequence[RuleResult],
+    results: Sequence[CaseResult],
+    missing: tuple[str, ...],
+    subject: str,
+    not_tried: Set[Tier],
+    scope: Scope,
+) -> Title:
     own = [each for each in rules if each.concerns(subject)]
     statuses = {each.status for each in results} | {each.status for each in own}
     if Status.FAIL in statuses or any(each.status is Status.FAIL for each in rules):
         return Title.REFUSED
-    decided_nothing = not any(each.status is Status.PASS for each in own) and _not_reached(results)
-    if statuses & _OPEN or not tiers_that_ran(results) or decided_nothing:
+    if statuses & _OPEN or not tiers_that_ran(results) or any(_is_cut_short(each, not_tried) for each in results):
         return Title.INCONCLUSIVE
-    if missing or not any(is_binding(each, subject) for each in rules):
+    if missing or scope is Scope.NARROWED or not any(is_binding(each, subject) for each in rules):
         return Title.PARTIAL
     return Title.CERTIFIED
 
 
-def _missing(rules: Sequence[RuleResult], results: Sequence[CaseResult], subject: str) -> tuple[str, ...]:
-    """What keeps it from being certified, worst first; of what did not run, what had its tier comes first."""
-    sentences: list[tuple[int, bool, str]] = []
-    ran = tiers_that_ran(results)
+def _is_cut_short(result: CaseResult, not_tried: Set[Tier]) -> bool:
+    """Whether its turn did not come, or it decides rules and ended too early. Drawn plans may use up the time."""
+    began = result.runs_passed + result.runs_failed + result.runs_inconclusive
+    open_here = result.status is Status.UNTESTED and result.tier not in not_tried
+    return open_here and (bool(result.rules) or not began)
+
+
+def _missing(
+    rules: Sequence[RuleResult], results: Sequence[CaseResult], subject: str, not_tried: Set[Tier]
+) -> tuple[str, ...]:
+    """What keeps it from being certified, worst first."""
+    sentences: list[tuple[int, str]] = []
     for status in Status:
         if status in _FULFILLED:
             continue
         ids = [each.rule.id for each in rules if each.status is status and is_binding(each, subject)]
         if ids:
             plural = "rule is" if len(ids) == 1 else "rules are"
-            sentences.append((STATUS_RANK[status], True, f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
+            sentences.append((STATUS_RANK[status], f"{len(ids)} MUST {plural} {status}: {', '.join(ids)}."))
     alike: dict[tuple[Status, Tier, str], list[str]] = {}
     for result in results:
         undecided = result.status in _TROUBLE and not any(status in _TROUBLE for status in result.rules.values())
-        if undecided or result.status is Status.UNTESTED:
+        if undecided or (result.status is Status.UNTESTED and result.tier not in not_tried):
             alike.setdefault((result.status, result.tier, result.reason), []).append(result.case)
     for (status, tier, reason), cases in alike.items():
         which = f"Case {cases[0]}" if len(cases) == 1 else f"{len(cases)} cases"
         verb = "is" if len(cases) == 1 else "are"
-        sentences.append((STATUS_RANK[status], tier in ran, f"{which} on {tier} {verb} {status}: {reason}."))
-    return tuple(sentence for *_, sentence in sorted(sentences, key=lambda each: each[:2], reverse=True))
+        sentences.append((STATUS_RANK[status], f"{which} on {tier} {verb} {status}: {reason}."))
+    return tuple(sentence for _, sentence in sorted(sentences, key=lambda each: each[0], reverse=True))
 
 
 def _guarantees(tallies: Sequence[Tally]) -> tuple[str, ...]:

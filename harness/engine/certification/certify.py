@@ -472,6 +472,7 @@ class Certification:
                 system.supplied_by_author,
                 versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
                 interrupted=bool(self._interruption.reason()),
+                not_tried={tier for tier in Tier if self._why_no_tier(tier)},
                 scope=request.scope,
                 left_out=left_out(self._left_out, registry.case_costs()),
             ),

@@ -14,6 +14,7 @@ from holdfast.harness.engine.site.versions import versions
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding, Violation
 from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, Status, TierReport
+from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.kit import KitCheck
 
 _METHODS = {Tier.SIM: "it is used beside a model of the kit's own, while whatever it needs fails"}
@@ -77,7 +78,15 @@ def kit_journal(
         cases=tuple(results),
         rules=rules,
         runs=(),
-        certificate=certificate(rules, results, (tally,), subject, supplied, interrupted=bool(interrupted)),
+        certificate=certificate(
+            rules,
+            results,
+            (tally,),
+            subject,
+            supplied,
+            interrupted=bool(interrupted),
+            scope=Scope.NARROWED if left_out else Scope.THOROUGH,
+        ),
         findings=tuple(_finding(each) for each in checks if each.status in _OPEN),
     )
 

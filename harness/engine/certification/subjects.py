@@ -102,6 +102,7 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
         decided=sum(each.status in (Status.PASS, Status.FAIL, Status.NOT_APPLICABLE) for each in binding),
         parts=tuple(map(_part, judged)),
         errors=broken + sum(each.status is Status.ERROR for kit in tried for each in kit.cases),
+        tiers=card.tiers,
     )
 
 
@@ -126,4 +127,4 @@ def _part(judged: JudgedPart) -> PartReport:
         return PartReport(part.contract, part.factory, title, (f"{judged.reason}.",))
     card = journal.certificate
     ran = sum(each.runs_demanded for each in journal.cases)
-    return PartReport(part.contract, part.factory, card.title, card.missing, ran, judged.report)
+    return PartReport(part.contract, part.factory, card.title, card.missing, ran, judged.report, card.tiers)

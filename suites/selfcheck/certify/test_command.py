@@ -66,7 +66,7 @@ def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytes
     assert code == 0
     assert (journal.subject, journal.certificate.title) == ("SB", Title.CERTIFIED)
     assert any(line.split() == ["SBK-04", "PASS", "4", "checks"] for line in lines)
-    assert lines[-1].startswith(f"CERTIFIED state-backend {HASHMAP}: ")
+    assert lines[-1].startswith(f"CERTIFIED on sim  state-backend {HASHMAP}: ")
     statuses = {each.rule.id: each.status for each in journal.rules}
     assert statuses["SBK-08"] is Status.NOT_APPLICABLE
     assert {statuses[rule] for rule in ("SBK-01", "SBK-02", "SBK-03", "SBK-05", "SBK-06")} == {Status.PASS}

@@ -14,7 +14,7 @@ from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
-from holdfast.harness.model.case import Tier
+from holdfast.harness.model.case import Decision, Tier
 from holdfast.harness.model.evidence import Evidence
 from holdfast.harness.model.journal import (
     CaseResult,
@@ -27,6 +27,7 @@ from holdfast.harness.model.journal import (
     Title,
 )
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
+from holdfast.harness.model.title import Scope, heading
 from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.engine.observers import Silent
 from holdfast.suites.selfcheck.engine.results import case, failing, missed, result, tally
@@ -44,12 +45,17 @@ def rule(name: str = "BAR-01", level: Level = Level.MUST, subject: Subject = Sub
 
 
 def certified(
-    *runs: object, rules: tuple[Rule, ...] = (rule(),), skipped: tuple[CaseResult, ...] = ()
+    *runs: object,
+    rules: tuple[Rule, ...] = (rule(),),
+    skipped: tuple[CaseResult, ...] = (),
+    not_tried: frozenset[Tier] = frozenset(),
+    scope: Scope = Scope.THOROUGH,
 ) -> tuple[Certificate, tuple[RuleResult, ...], tuple[CaseResult, ...]]:
     counted = tally(*runs)  # type: ignore[arg-type]
     results = (case_result(CASE, Tier.SIM, 1, counted, ORACLES, {}), *skipped)
     of_rules = rule_results(rules, [CASE], results, {(CASE.id, "sim"): counted}, "RT")
-    return certificate(of_rules, results, [counted], "RT", ()), of_rules, results
+    card = certificate(of_rules, results, [counted], "RT", (), not_tried=not_tried, scope=scope)
+    return card, of_rules, results
 
 
 @pytest.mark.parametrize(
@@ -67,14 +73,17 @@ def certified(
             "Case area/case on sim is FAIL",
         ),
         (
-            certified(result(), skipped=(case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux"),)),
-            Title.PARTIAL,
-            "Case area/case on process is UNTESTED: needs Linux.",
+            certified(result(), skipped=(case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "the time was over"),)),
+            Title.INCONCLUSIVE,
+            "Case area/case on process is UNTESTED: the time was over.",
         ),
+        (certified(result(), scope=Scope.NARROWED), Title.PARTIAL, ""),
+        (certified(result(), scope=Scope.QUICK), Title.CERTIFIED, ""),
+        (certified(result(failing()), scope=Scope.NARROWED), Title.REFUSED, ""),
         (certified(result(), rules=(rule(subject=Subject.SINK),)), Title.PARTIAL, ""),
         (certified(missed("harness error: boom")), Title.INCONCLUSIVE, "1 MUST rule is ERROR: BAR-01."),
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_the_title_follows_from_what_was_executed(
     card: tuple[Certificate, object, object], title: Title, missing: str
@@ -199,16 +208,41 @@ def test_cases_that_did_not_run_for_one_reason_are_told_together() -> None:
     assert card.missing == ("2 cases on process are UNTESTED: needs Linux.",)
 
 
-def test_what_had_its_tier_and_not_its_turn_is_named_before_tiers_that_did_not_run() -> None:
-    skipped = (
-        case_not_run(CASE, Tier.PROCESS, Status.UNTESTED, "needs Linux"),
-        case_not_run(OTHER, Tier.SIM, Status.UNTESTED, "the time limit of 300 s was reached"),
+@pytest.mark.parametrize("tier", [Tier.PROCESS, Tier.SPARK, Tier.CONTAINERS])
+def test_a_tier_that_is_not_there_is_not_tried_and_keeps_nothing_from_being_certified(tier: Tier) -> None:
+    skipped = (case_not_run(CASE, tier, Status.UNTESTED, "tier needs Linux"),)
+    card, _, _ = certified(result(), skipped=skipped, not_tried=frozenset({tier}))
+    assert (card.title, card.missing, card.not_tried) == (Title.CERTIFIED, (), (tier,))
+    assert card.heading == "CERTIFIED on sim"
+
+
+def test_a_rule_that_only_a_tier_decides_that_is_not_there_keeps_it_partial() -> None:
+    only = case(Decision("BAR-02", "CUT", ("order",), "A3"), id="area/only")
+    counted = tally(result())
+    results = (
+        case_result(CASE, Tier.SIM, 1, counted, ORACLES, {}),
+        case_not_run(only, Tier.PROCESS, Status.UNTESTED, "needs Linux"),
     )
-    card, _, _ = certified(result(), skipped=skipped)
-    assert [each.partition(" is ")[0] for each in card.missing] == [
-        f"Case {OTHER.id} on sim",
-        f"Case {CASE.id} on process",
-    ]
+    rules = rule_results((rule(), rule("BAR-02")), [CASE, only], results, {(CASE.id, "sim"): counted}, "RT")
+    card = certificate(rules, results, [counted], "RT", (), not_tried={Tier.PROCESS})
+    assert (card.heading, card.missing) == ("PARTIAL on sim", ("1 MUST rule is UNTESTED: BAR-02.",))
+
+
+def test_a_drawn_case_that_used_up_its_time_began_and_one_that_never_began_leaves_it_open() -> None:
+    drawn = msgspec.structs.replace(CASE, id="area/drawn", decides=())
+    begun = case_result(drawn, Tier.SIM, 9, tally(result()), ORACLES, {}, "the time limit of 3 s was reached")
+    card, _, _ = certified(result(), skipped=(begun,))
+    assert (begun.status, card.title) == (Status.UNTESTED, Title.PARTIAL)
+    never = case_not_run(drawn, Tier.SIM, Status.UNTESTED, "the time limit of 3 s was reached")
+    assert certified(result(), skipped=(never,))[0].title is Title.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("tiers", "words"),
+    [((), "PARTIAL"), ((Tier.SIM,), "PARTIAL on sim"), ((Tier.SIM, Tier.SPARK), "PARTIAL on sim, spark")],
+)
+def test_a_title_names_its_tiers(tiers: tuple[Tier, ...], words: str) -> None:
+    assert heading(Title.PARTIAL, tiers) == words
 
 
 def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_path: Path) -> None:
@@ -227,6 +261,7 @@ def test_a_narrowed_certificate_passes_the_rule_it_was_narrowed_to_alone(tmp_pat
     assert found[alone].status is Status.PASS
     assert found[shared].status is Status.UNTESTED
     assert "cases did not run: " in found[shared].reason
+    assert journal.certificate.heading == "PARTIAL on sim"
 
 
 def test_a_rule_names_its_clauses_and_mutants() -> None:

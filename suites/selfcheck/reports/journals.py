@@ -18,6 +18,7 @@ from holdfast.harness.model.fault_fate import FaultFate
 from holdfast.harness.model.finding import Command, Finding, Violation
 from holdfast.harness.model.place import Part, Place
 from holdfast.harness.model.rule import Level
+from holdfast.harness.model.title import LeftOut, Scope
 from holdfast.harness.model.verdict import Anomaly, Outcome, Verdict
 from holdfast.harness.oracles import ORACLES
 from holdfast.harness.spi.oracle import titles_of
@@ -172,6 +173,10 @@ def partial() -> journal.Journal:
                 "between completion and commit": 173,
                 "during restore": 61,
             },
+            tiers=(Tier.SIM, Tier.PROCESS),
+            not_tried=(Tier.SPARK, Tier.CONTAINERS),
+            scope=Scope.QUICK,
+            left_out=(LeftOut(Tier.SIM, 54, 42.9), LeftOut(Tier.PROCESS, 107, 402.9)),
             windows_missed=(),
             failure_bound=3 / 2_921,
             drawn_plans=2_921,

@@ -100,6 +100,12 @@ def test_only_a_full_certificate_is_called_one(
 
 
 @every_reporter
+def test_the_title_is_shown_with_its_tiers(reporter: Callable[[], Reporter], tmp_path: Path) -> None:
+    text = b"".join(contents(reporter().render(journals.partial(), tmp_path)).values()).decode()
+    assert "partial on sim, process" in text.lower()
+
+
+@every_reporter
 def test_every_failure_comes_with_its_replay_line(reporter: Callable[[], Reporter], tmp_path: Path) -> None:
     text = b"".join(contents(reporter().render(journals.refused(), tmp_path)).values()).decode()
     assert "holdfast replay 2026-11-20-020004/runs/barriers-alignment-sim-0040" in text

@@ -195,7 +195,7 @@ def test_allure_properties_cannot_be_forged(tmp_path: Path) -> None:
     AllureReporter().render(msgspec.structs.replace(journals.partial(), claims="a\ntitle = CERTIFIED"), tmp_path)
     lines = (tmp_path / "allure-results" / "environment.properties").read_text(encoding="utf-8").splitlines()
     assert "claims=a title = CERTIFIED" in lines
-    assert [line for line in lines if line.startswith("title")] == ["title=PARTIAL"]
+    assert [line for line in lines if line.startswith("title")] == ["title=PARTIAL on sim, process"]
 
 
 def test_the_summary_counts_and_replays(tmp_path: Path) -> None:

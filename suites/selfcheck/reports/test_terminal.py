@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from holdfast.harness.model.journal import Journal, Recovery, Status, Title
-from holdfast.reports import view
+from holdfast.harness.model.title import Scope
+from holdfast.reports import verdict, view
 from holdfast.reports.terminal import SHOWN_RECOVERIES, render_summary
 from holdfast.suites.selfcheck.reports import journals
 
@@ -47,7 +48,7 @@ def test_parts_have_titles_of_their_own() -> None:
     shown = " ".join(said(journals.with_parts()).split())
     assert "CERTIFIED state backend: 24 of 24 MUST rules decided; of 1 part tried by itself, 1 certified" in shown
     assert "REFUSED sink: 16 of 17 MUST rules decided; of 1 part tried by itself, 0 certified - 1 MUST rule is" in shown
-    assert shown.index("REFUSED sink") < shown.index("PARTIAL reference")
+    assert shown.index("REFUSED sink") < shown.index("PARTIAL on sim, process reference")
 
 
 def test_rules_are_counted_by_area_and_listed_on_request() -> None:
@@ -93,7 +94,7 @@ def test_of_many_recoveries_the_first_are_told_and_the_others_counted() -> None:
 
 def test_the_title_comes_last() -> None:
     shown = said(journals.partial())
-    tail = shown[shown.index("PARTIAL  reference, 2,978 runs, seed 20261120") :]
+    tail = shown[shown.index("PARTIAL on sim, process  reference, 2,978 runs, seed 20261120") :]
     assert "- 77 MUST rules are untested." in tail
     assert "- and 1 more\n" in tail
     assert tail.endswith("Report: holdfast-out/report.html\n")
@@ -167,3 +168,15 @@ def test_a_system_that_was_not_run_is_named_so() -> None:
     tiers = tuple(msgspec.structs.replace(each, ran=False, reason="the time limit was reached") for each in value.tiers)
     shown = " ".join(said(msgspec.structs.replace(value, certificate=card, tiers=tiers)).split())
     assert "The system under test was not run, so nothing is decided: of " in shown
+
+
+def test_a_quick_certificate_says_what_a_thorough_one_adds() -> None:
+    card = journals.partial().certificate
+    said_of_it = (
+        "Quick: the cheapest cases that decide every rule. --thorough adds 161 cases (54 on sim, 107 on process)"
+    )
+    assert verdict.scope_sentence(card) == f"{said_of_it}, 7 min 26 s of runs."
+    assert said_of_it.partition(".")[0] in said(journals.partial())
+    narrowed = msgspec.structs.replace(card, scope=Scope.NARROWED, left_out=())
+    assert verdict.scope_sentence(narrowed) == "Narrowed to the rules and areas that were named."
+    assert verdict.scope_sentence(msgspec.structs.replace(narrowed, scope=Scope.THOROUGH)) == ""

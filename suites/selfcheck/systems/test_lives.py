@@ -69,7 +69,7 @@ def test_its_certificate_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     journal = msgspec.json.decode((tmp_path / "latest" / "results.json").read_bytes(), type=Journal)
     assert journal.certificate.title is Title.REFUSED
     assert {each.rule.id for each in journal.rules if each.status is Status.FAIL} == {"E2E-02", "REC-03"}
-    assert f"REFUSED  {system}" in capsys.readouterr().out
+    assert f"REFUSED on process  {system}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
