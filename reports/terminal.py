@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from rich import box
@@ -31,7 +32,9 @@ HEADINGS = {
     Status.ERROR: "error",
     Status.FAIL: "FAIL",
 }
-SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_RECOVERIES, SHOWN_NOTES, SHOWN_WINDOWS = 3, 4, 5, 6, 4, 6
+SHOWN_WITNESS, SHOWN_MISSING, SHOWN_RULES, SHOWN_WINDOWS = 3, 3, 5, 3
+SHOWN_FINDINGS, LISTED_FINDINGS = 3, 10
+"""Findings that are shown whole, and of the others, those that have a line each."""
 MOST_OF_A_SENTENCE = 140
 """Characters of a sentence that lists what is missing."""
 _NOT_RUN = {Status.UNTESTED, Status.NOT_APPLICABLE}
@@ -49,29 +52,125 @@ ASCII_MARKS = {
 
 
 def render_summary(journal: Journal, console: Console, verbose: bool = False, report: str = "") -> None:
-    """Print the result: a line for each area, the findings whole, and last the title.
-
-    The title comes last because that is where a terminal leaves the reader.
+    """Print the result: the verdict, what broke, what was not tried, and where the report is.
 
     Args:
         journal: what happened.
         console: where to print; its width is kept to.
-        verbose: list every rule with its text, every consequence and everything that is missing.
+        verbose: print everything that the report holds in words: also every rule, every consequence, windows, notes.
         report: path of the report to point to, if one was written.
     """
+    _print_verdict(journal, console, verbose)
+    _print_findings(journal, console, verbose, _folder(report))
+    if verbose:
+        _print_details(journal, console)
+    _print_untried(journal, console, verbose)
+    console.print()
+    if not verbose:
+        _print_wrapped(console, f"{_rest(journal)}: in the report, or with --verbose", indent=0)
+    if report:
+        console.print(Text(f"Report: {_sayable(console, report)}"), soft_wrap=True)
+
+
+def _print_verdict(journal: Journal, console: Console, verbose: bool) -> None:
+    """The title, what it means here and what keeps it from being better, and what follows from the runs."""
+    certificate = journal.certificate
+    runs = text.plural(view.total_runs(journal), "run")
+    title = Text(certificate.heading, TITLE_STYLES[certificate.title])
+    title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
+    console.print(title, soft_wrap=True)
+    if journal.interrupted:
+        _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
+    _print_wrapped(console, verdict.sentence(journal))
+    if verbose or certificate.title is not Title.REFUSED:  # The findings say it.
+        _print_missing(certificate.missing, console, verbose)
+    for subject in journal.subjects:
+        _print_subject(subject, console, verbose)
+    if certificate.guarantees:
+        _print_wrapped(console, "; ".join(certificate.guarantees))
+    if certificate.failure_bound is not None:
+        bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
+        _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
+    if sentence := verdict.on_its_word(certificate):
+        _print_wrapped(console, sentence)
+
+
+def _print_missing(missing: Sequence[str], console: Console, verbose: bool) -> None:
+    """What keeps a title from being CERTIFIED."""
+    shown = missing if verbose else missing[:SHOWN_MISSING]
+    for sentence in shown:
+        _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)
+    if len(missing) > len(shown):
+        _print_wrapped(console, f"- and {len(missing) - len(shown)} more")
+
+
+def _print_findings(journal: Journal, console: Console, verbose: bool, folder: str) -> None:
+    """The worst whole, the others in a line each."""
+    whole = journal.findings if verbose else journal.findings[:SHOWN_FINDINGS]
+    for found in whole:
+        console.print()
+        _print_finding(found, journal, console, verbose, folder)
+    others = journal.findings[len(whole) :]
+    if others:
+        console.print()
+    for found in others[:LISTED_FINDINGS]:
+        head = Text(
+            f"{_marks(console)[found.status]} {STATUS_WORDS[found.status].upper()}", STATUS_STYLES[found.status]
+        )
+        named = ", ".join((found.rules or found.cases)[:1])
+        words = _sayable(console, f"{named}: {found.what}", max(console.width - len(head) - 2, 20))
+        console.print(head.append(f"  {words}", "default"), soft_wrap=True)
+    if len(others) > LISTED_FINDINGS:
+        _print_wrapped(console, f"and {text.plural(len(others) - LISTED_FINDINGS, 'more finding')}", indent=0)
+
+
+def _print_untried(journal: Journal, console: Console, verbose: bool) -> None:
+    """What this certificate says nothing about."""
+    not_chosen = [tier.tier for tier in journal.tiers if not tier.ran and tier.reason.endswith("was not chosen")]
+    sentences = [verdict.scope_sentence(journal.certificate)]
+    for tier in journal.tiers:
+        if not tier.ran and tier.tier not in not_chosen:
+            named = tier.reason.startswith(f"tier {tier.tier}")
+            sentences.append(tier.reason if named else f"tier {tier.tier} did not run: {tier.reason}")
+    if not_chosen:
+        were = "tiers that were" if len(not_chosen) > 1 else "a tier that was"
+        sentences.append(f"{', '.join(not_chosen)}: {were} not chosen")
+    sentences += [view.not_applicable(journal), windows.missed(journal, 0 if verbose else SHOWN_WINDOWS)]
+    told = list(filter(None, sentences))
+    if told:
+        console.print("\nNot tried")
+    for sentence in told:
+        _print_wrapped(console, f"- {sentence}", hang=2)
+
+
+def _rest(journal: Journal) -> str:
+    """What the report holds beside."""
+    counted = (
+        (len(view.rules(journal)), "rule"),
+        (len(journal.certificate.windows_hit), "window"),
+        (len(recovery.groups(journal)), "recovery time"),
+        (len(notes.notes(journal)), "note"),
+    )
+    return ", ".join(text.plural(number, noun) for number, noun in counted if number) or "all of it"
+
+
+def _print_details(journal: Journal, console: Console) -> None:
+    """What the report holds beside, in words."""
+    console.print()
     console.print(_areas(journal, console))
     if any(each.failed_cases for each in view.rules(journal)):
         _print_wrapped(console, "* of some that passed a case failed by what decides another rule", "dim")
-    if verbose:
-        console.print()
-        console.print(_every_rule(journal, console))
-    folder = _folder(report)
-    for found in journal.findings:
-        console.print()
-        _print_finding(found, journal, console, verbose, folder)
-    _print_notes(notes.notes(journal), console, verbose)
     console.print()
-    _print_end(journal, console, verbose, report)
+    console.print(_every_rule(journal, console))
+    _print_notes(notes.notes(journal), console)
+    console.print()
+    if sentence := windows.hit(journal):
+        _print_wrapped(console, sentence)
+    for group in recovery.groups(journal):
+        each = "; ".join(f"{row.system} {row.in_words}" for row in group)
+        _print_wrapped(console, f"recovery from {group[0].attack} on tier {group[0].tier}: {each}")
+    for sentence in journal.certificate.versions:
+        _print_wrapped(console, sentence)
 
 
 def _marks(console: Console) -> dict[Status, str]:
@@ -183,15 +282,13 @@ def _more(names: tuple[str, ...]) -> tuple[str, ...]:
     return (text.plural(len(names) - SHOWN_RULES, "more rule"),) if len(names) > SHOWN_RULES else ()
 
 
-def _print_notes(told: tuple[notes.Note, ...], console: Console, verbose: bool) -> None:
+def _print_notes(told: tuple[notes.Note, ...], console: Console) -> None:
     """What refutes nothing, each with a run that shows it."""
     if not told:
         return
     console.print(Text("\nNOTED, and no failure"))
-    for note in told if verbose else told[:SHOWN_NOTES]:
+    for note in told:
         _print_wrapped(console, f"{note.label}: {note.words} ({note.shown_in})", hang=2)
-    if len(told) > SHOWN_NOTES and not verbose:
-        _print_wrapped(console, f"and {text.plural(len(told) - SHOWN_NOTES, 'more note')}")
 
 
 def _print_wrapped(
@@ -210,52 +307,6 @@ def _print_wrapped(
         console.print(Text(line, style), soft_wrap=True)
 
 
-def _print_end(journal: Journal, console: Console, verbose: bool, report: str) -> None:
-    certificate = journal.certificate
-    for guarantee in certificate.guarantees:
-        _print_wrapped(console, guarantee)
-    if certificate.failure_bound is not None:
-        bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
-        _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
-    for sentence in (verdict.on_its_word(certificate), windows.hit(journal, 0 if verbose else SHOWN_WINDOWS)):
-        if sentence:
-            _print_wrapped(console, sentence)
-    recoveries = recovery.groups(journal)
-    for group in recoveries if verbose else recoveries[:SHOWN_RECOVERIES]:
-        each = "; ".join(f"{row.system} {row.in_words}" for row in group)
-        _print_wrapped(console, f"recovery from {group[0].attack} on tier {group[0].tier}: {each}")
-    if len(recoveries) > SHOWN_RECOVERIES and not verbose:
-        _print_wrapped(console, f"and from {text.plural(len(recoveries) - SHOWN_RECOVERIES, 'more fault')}")
-    for sentence in certificate.versions:
-        _print_wrapped(console, sentence)
-    if absent := view.not_applicable(journal):
-        _print_wrapped(console, absent)
-    for tier in journal.tiers:
-        if not tier.ran:
-            named = tier.reason.startswith(f"tier {tier.tier}")
-            _print_wrapped(console, tier.reason if named else f"tier {tier.tier} did not run: {tier.reason}")
-    if journal.interrupted:
-        _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
-    console.print()
-    for subject in journal.subjects:
-        _print_subject(subject, console, verbose)
-    if journal.subjects:
-        console.print()
-    runs = text.plural(view.total_runs(journal), "run")
-    title = Text(certificate.heading, TITLE_STYLES[certificate.title])
-    title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
-    console.print(title, soft_wrap=True)
-    for sentence in (verdict.sentence(journal), verdict.scope_sentence(certificate)):
-        _print_wrapped(console, sentence)
-    shown = certificate.missing if verbose else certificate.missing[:SHOWN_MISSING]
-    for sentence in shown:
-        _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)
-    if len(certificate.missing) > len(shown):
-        _print_wrapped(console, f"- and {len(certificate.missing) - len(shown)} more")
-    if report:
-        console.print(Text(f"Report: {_sayable(console, report)}"), soft_wrap=True)
-
-
 def _print_subject(subject: SubjectReport, console: Console, verbose: bool) -> None:
     """The title of what parts there are of one kind."""
     title = Text(subject.heading, TITLE_STYLES[subject.title])
@@ -265,5 +316,5 @@ def _print_subject(subject: SubjectReport, console: Console, verbose: bool) -> N
     console.print(title.append(f"  {first}", "not bold default"), soft_wrap=True)
     for line in others:
         _print_wrapped(console, line)
-    for sentence in subject.missing if verbose else subject.missing[:SHOWN_MISSING]:
-        _print_wrapped(console, f"- {sentence if verbose else text.one_line(sentence, MOST_OF_A_SENTENCE)}", hang=2)
+    if verbose or subject.title is not Title.CERTIFIED:
+        _print_missing(subject.missing, console, verbose)

@@ -82,6 +82,6 @@ def subject_sentence(subject: SubjectReport) -> str:
     tried = sum(bool(each.report) for each in subject.parts)
     whole = sum(each.title is Title.CERTIFIED for each in subject.parts)
     return (
-        f"{subject_words(subject.subject)}: {subject.decided} of {plural(subject.rules, 'MUST rule')} decided; "
-        f"of {plural(tried, 'part')} tried by itself, {whole} certified"
+        f"{subject_words(subject.subject)}: {subject.decided} of {plural(subject.rules, 'MUST rule')} decided, "
+        f"{whole} of {plural(tried, 'part')} certified"
     )

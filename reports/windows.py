@@ -1,32 +1,40 @@
-"""The windows that runs hit, in one sentence: what was never put to the test first."""
+"""The windows that runs hit, and those that none did, each in one sentence."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.model.window import MEANINGS
 from holdfast.reports.text import count, plural
 
 
-def hit(journal: Journal, most: int = 0) -> str:
-    """Which windows no run hit, and how many runs hit which; empty if no run aimed at one or hit one.
+def missed(journal: Journal, most: int = 0) -> str:
+    """Which windows no run hit; empty if none is left.
 
     Args:
         journal: what happened.
-        most: how many of those that were hit are named; 0: all.
+        most: how many are named; 0: all.
     """
-    card = journal.certificate
+    names = _in_order(journal.certificate.windows_missed)
+    shown = names[:most] if most else names
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"windows that no run hit: {', '.join(shown)}{more}" if names else ""
+
+
+def _in_order(windows: Iterable[str]) -> list[str]:
+    """Those of the system itself come before those that a fault aimed at: cases demand only these."""
     named = {window.value for window in MEANINGS}
-    # Windows of the system itself come before those that a fault aimed at: cases demand only these.
-    by_runs = sorted(card.windows_hit.items(), key=lambda each: (each[0] not in named, -each[1], each[0]))
-    shown = by_runs[:most] if most else by_runs
-    parts = []
-    if card.windows_missed:
-        parts.append(
-            f"windows that no run hit: {', '.join(sorted(card.windows_missed, key=lambda it: it not in named))}"
-        )
-    if shown:
-        first, *others = shown
-        words = [f"{first[0]} in {plural(first[1], 'run')}", *(f"{name} in {count(runs)}" for name, runs in others)]
-        more = len(by_runs) - len(shown)
-        parts.append(f"windows hit: {', '.join(words)}{f', and {more} more' if more else ''}")
-    return "; ".join(parts)
+    return sorted(windows, key=lambda window: (window not in named, window))
+
+
+def hit(journal: Journal) -> str:
+    """How many runs hit which; empty if none hit one."""
+    found = journal.certificate.windows_hit
+    named = {window.value for window in MEANINGS}
+    ordered = sorted(found, key=lambda window: (window not in named, -found[window], window))
+    if not ordered:
+        return ""
+    first, *others = ordered
+    words = [f"{first} in {plural(found[first], 'run')}", *(f"{name} in {count(found[name])}" for name in others)]
+    return f"windows hit: {', '.join(words)}"

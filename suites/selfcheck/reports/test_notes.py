@@ -44,7 +44,7 @@ def with_runs(*runs: RunResult) -> Journal:
 def shown(journal: Journal) -> dict[str, str]:
     """What each reporter says, without line breaks and markup of Markdown."""
     console = Console(file=io.StringIO(), width=80, color_system=None)
-    render_summary(journal, console)
+    render_summary(journal, console, verbose=True)
     assert isinstance(console.file, io.StringIO)
     says = {"html": page(journal), "markdown": summary(journal), "terminal": console.file.getvalue()}
     return {name: " ".join(words.split()).replace("\\", "") for name, words in says.items()}
