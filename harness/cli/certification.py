@@ -81,7 +81,9 @@ def certify(
         typer.Option(min=1, help="Cases that compute at a time, by default one for each core; 1: one after the other."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="List every rule and every consequence.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print in words all that is in the report: rules, windows, notes.")
+    ] = False,
     out: Out = OUTPUT,
     require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
     require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,

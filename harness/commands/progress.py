@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import shorten
 from threading import Event, Thread
 from time import monotonic  # noqa: TID251 - what a user sees; no run depends on it
 from types import TracebackType
@@ -33,6 +34,8 @@ SILENT_S = 20.0
 """After so long without a line a log says how far it is."""
 MOST_REFUTED = 5
 """Kinds of findings that are printed as they come; the report has all."""
+MOST_OF_A_FINDING = 120
+"""Characters of one of these."""
 CHECK_S = 0.5
 """What a check of a kit is taken to cost before one has ended."""
 KITS = "kits"
@@ -184,7 +187,7 @@ class CaseProgress:
             return
         self._refuted.add(kind)
         if len(self._refuted) <= MOST_REFUTED:
-            self._say(Text("REFUTED  ", "bold red") + Text(words))
+            self._say(Text("REFUTED  ", "bold red") + Text(shorten(words, MOST_OF_A_FINDING, placeholder=" ...")))
 
     def _announced(self, cases: Sequence[tuple[Case, Tier]]) -> str:
         """What will run, where, for how long, and where the report will be."""
