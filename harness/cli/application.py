@@ -18,12 +18,34 @@ def _write_panels(formatter: Any, rows: list[tuple[str, tuple[str, str]]], untit
             formatter.write_dl([row for each, row in rows if each == panel])
 
 
+PARAMETERS = {
+    "A part instead of a system, judged by its kit (suites/certify/README.md)": (
+        ("state_backend", "checkpoint_storage", "file_system", "restart_strategy", "sink", "source"),
+        ("location", "option"),
+    ),
+    "What runs": (("thorough", "tier", "area", "rule"), ("budget", "runs", "seed", "jobs", "require_tier")),
+    "What comes of it": (("out", "verbose", "json", "require", "waivers"), ("keep", "resume")),
+    "Services and variables that exist": (
+        ("kafka_bootstrap", "s3_endpoint", "spark_master", "image"),
+        ("allow_faults_on", "env"),
+    ),
+}
+"""Options of a command that has many, by panel, in the order in which help lists them."""
+MANY = 15
+"""From so many on."""
+
+
 def _write_parameters(command: Any, ctx: Any, formatter: Any) -> None:
-    """Arguments, then options by their panels. (Typer itself shows panels with rich markup alone.)"""
+    """Arguments, then options, many of them by panels. (Typer itself shows panels with rich markup alone.)"""
     found: dict[str, list[tuple[str, tuple[str, str]]]] = {"argument": [], "option": []}
-    for each in command.get_params(ctx):
+    parameters = command.get_params(ctx)
+    panels = {name: panel for panel, groups in PARAMETERS.items() for group in groups for name in group}
+    if len(parameters) < MANY:
+        panels = {}
+    order = list(panels)
+    for each in sorted(parameters, key=lambda it: order.index(it.name) if it.name in panels else len(order)):
         if (row := each.get_help_record(ctx)) is not None:
-            found[each.param_type_name].append((getattr(each, "rich_help_panel", None) or "", row))
+            found[each.param_type_name].append((panels.get(each.name, ""), row))
     _write_panels(formatter, found["argument"], "Arguments")
     _write_panels(formatter, found["option"], "Options")
 

@@ -29,66 +29,68 @@ from holdfast.harness.model.case import Tier
 
 def certify(
     system: Annotated[
-        str, typer.Argument(metavar="SYSTEM", help="A registered system, or module:name; +VARIANT.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="SYSTEM", help="reference, spark, flink, ... or module:name; +VARIANT.", show_default=False
+        ),
     ] = "",
     state_backend: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="In place of a system: a keyed state backend, registered or module:factory; +WRAPPER. Judged by its "
-            "kit (suites/certify/README.md).",
+            help="A keyed state backend: a registered name or module:factory; +WRAPPER.",
         ),
     ] = "",
     checkpoint_storage: Annotated[
         str,
         typer.Option(
             metavar="URI|module:factory",
-            help="In place of a system: a checkpoint storage, judged by its kit (suites/certify/README.md).",
+            help="A checkpoint storage.",
         ),
     ] = "",
     file_system: Annotated[
         str,
-        typer.Option(
-            metavar="URI|module:factory", help="In place of a system: a file system for checkpoints, by its kit."
-        ),
+        typer.Option(metavar="URI|module:factory", help="A file system for checkpoints."),
     ] = "",
-    location: Annotated[str, typer.Option(metavar="URI", help="Below which the kit may store.")] = "",
+    location: Annotated[str, typer.Option(metavar="URI", help="A place below which the kit may store something.")] = "",
     option: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a storage, sink or source; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="An option of the storage, sink or source; repeatable."),
     ] = None,
-    restart_strategy: Annotated[
-        str, typer.Option(metavar="module:factory", help="In place of a system: a restart strategy, by its kit.")
-    ] = "",
-    sink: Annotated[str, typer.Option(metavar="module:factory", help="In place of a system: a sink, by its kit.")] = "",
-    source: Annotated[
-        str, typer.Option(metavar="module:factory", help="In place of a system: a source, by its kit.")
-    ] = "",
+    restart_strategy: Annotated[str, typer.Option(metavar="module:factory", help="A restart strategy.")] = "",
+    sink: Annotated[str, typer.Option(metavar="module:factory", help="A sink.")] = "",
+    source: Annotated[str, typer.Option(metavar="module:factory", help="A source.")] = "",
     budget: Annotated[
         str, typer.Option(metavar="30s", help="Time limit for random plans; no new run starts after it.")
     ] = "",
     rule: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only cases that decide this rule; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only cases that decide this rule, such as BAR-03; repeatable."),
     ] = None,
-    area: Annotated[list[str] | None, typer.Option(metavar="A", help="Only rules such as BAR; repeatable.")] = None,
+    area: Annotated[
+        list[str] | None, typer.Option(metavar="A", help="Only the rules of this area, such as BAR; repeatable.")
+    ] = None,
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
-    runs: Annotated[int | None, typer.Option(min=1, help="Random plans that must count.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="How many random plans must count.")] = None,
     thorough: Annotated[
         bool, typer.Option("--thorough", help="Every case that applies, not only the cheapest that decide every rule.")
     ] = False,
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Cases that compute at a time, by default one for each core; 1: one after the other."),
+        typer.Option(min=1, help="Cases that compute at the same time; by default one for each processor."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print in words all that is in the report: rules, windows, notes.")
     ] = False,
     out: Out = OUTPUT,
-    require: Annotated[str, typer.Option(metavar="certified", help="Exit with 2 if the title is less.")] = "",
-    require_tier: Annotated[list[Tier] | None, typer.Option(help="Refuse to go on without it; repeatable.")] = None,
+    require: Annotated[str, typer.Option(metavar="certified", help="Exit code 2 if the title is less.")] = "",
+    require_tier: Annotated[
+        list[Tier] | None, typer.Option(help="Refuse to begin where this tier is not there; repeatable.")
+    ] = None,
     waivers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Findings that may wait: [[waivers]], as in a holdfast.toml.")
+        Path | None, typer.Option(metavar="FILE", help="A file with findings that do not count for now: [[waivers]].")
     ] = None,
     kafka_bootstrap: KafkaBootstrap = "",
     s3_endpoint: S3Endpoint = "",
@@ -97,7 +99,7 @@ def certify(
     allow_faults_on: FaultsOn = None,
     env: Env = None,
 ) -> int:
-    """Certify a system: run every case that applies, decide every rule, and write a report.
+    """Certify a system: run the cases that decide every rule, and write a report.
 
     Exit codes: 0 certified or partial, 1 refuted, 2 inconclusive, 3 wrong usage, 4 harness error, 128 + n after
     signal n.

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from holdfast.harness import cli
+from holdfast.harness.cli.application import PARAMETERS
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 
@@ -95,6 +96,16 @@ def test_every_command_is_listed_once_below_what_it_is_for(capsys: pytest.Captur
     assert sorted(each for each in listed if each in commands.commands) == sorted(commands.commands)
     assert "Commands:" not in titles
     assert len(titles) > 5
+
+
+def test_the_options_of_certify_are_grouped(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.execute(["certify", "--help"]) == 0
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert titles == ["Arguments:", *(f"{panel}:" for panel in PARAMETERS), "Options:"]
+    known = {parameter.name for parameter in COMMANDS["certify",].params}
+    listed = [name for groups in PARAMETERS.values() for group in groups for name in group]
+    assert len(listed) == len(set(listed))
+    assert len(known & set(listed)) > 20
 
 
 @pytest.mark.parametrize("name", [words[0] for words in COMMANDS if len(words) == 1])
