@@ -40,6 +40,9 @@ class LastingStream(io.TextIOBase):
         except OSError as error:
             self._drop(error)
 
+    def close(self) -> None:
+        """Leaves the stream as it is: it belongs to somebody else, who may have closed it before this object goes."""
+
     def isatty(self) -> bool:
         return self._stream.isatty()
 

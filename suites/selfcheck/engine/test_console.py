@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
+from typing import TextIO, cast
 
 import msgspec
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands import plans
+from holdfast.harness.commands.stream import LastingStream
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.cases import stored_plan
 from holdfast.harness.engine.executor.run import Run
@@ -25,6 +28,15 @@ def test_a_foreign_text_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr()
     assert said.out == f"{FOREIGN}\n" * 2
     assert said.err == f"{FOREIGN}\n"
+
+
+def test_a_stream_belongs_to_somebody_else_who_may_close_it_first() -> None:
+    below = StringIO()
+    LastingStream(cast("TextIO", below)).close()
+    assert not below.closed
+    lasting = LastingStream(cast("TextIO", below))
+    below.close()
+    lasting.close()  # As the interpreter does with what is collected.
 
 
 def test_reasons_and_paths_of_a_rerun_keep_their_brackets(
