@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,22 @@ class Orders:
         self.writer = sqlite3.connect(self.path, isolation_level=None)
         self.writer.execute('CREATE TABLE orders ("partition" INT, "offset" INT, seen INT)')
         self._folder = folder
+        self._tables: list[SqliteTable] = []
+
+    def table(self, name: str) -> SqliteTable:
+        """As a reader sees it; `close` closes it."""
+        self._tables.append(SqliteTable(self.path, name))
+        return self._tables[-1]
+
+    def close(self) -> None:
+        self.writer.close()
+        for table in self._tables:
+            table.close()
 
     def looking(self, declared: TableOutput) -> TableLook:
         kept = self._folder / "kept"
         kept.mkdir()
-        return TableLook(SqliteTable(self.path, "orders"), declared, IdentityRows.columns, KeptRows(kept))
+        return TableLook(self.table("orders"), declared, IdentityRows.columns, KeptRows(kept))
 
     def insert(self, *rows: tuple[int, int, int]) -> None:
         self.writer.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
@@ -50,9 +62,8 @@ class Orders:
 
 @pytest.fixture
 def orders(tmp_path: Path) -> Iterator[Orders]:
-    made = Orders(tmp_path)
-    yield made
-    made.writer.close()
+    with closing(Orders(tmp_path)) as made:
+        yield made
 
 
 def changed(events: list[Event]) -> RowsChanged:
@@ -142,7 +153,7 @@ def test_a_table_without_a_column_is_a_problem(orders: Orders) -> None:
 
 def test_it_says_where_it_looked(orders: Orders, tmp_path: Path) -> None:
     assert orders.looking(KEYED).describe().endswith("orders.db; it has no row")
-    assert "is there orders" in SqliteTable(orders.path, "sales").describe()
+    assert "is there orders" in orders.table("sales").describe()
     assert "is no file; beside it is " in SqliteTable(tmp_path / "none.db", "orders").describe()
 
 
