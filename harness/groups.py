@@ -69,6 +69,13 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist tells
             self._groups = msgspec.json.decode(path.read_bytes(), type=dict[str, str])
         return self._groups.get(nodeid, nodeid)
 
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """What is done is forgotten: xdist counts all that a process was given, at each test that it ends."""
+        group = self._split_scope(self.registered_collections[node][item_index])
+        super().mark_test_complete(node, item_index, duration)
+        if all(self.assigned_work[node][group].values()):
+            del self.assigned_work[node][group]
+
 
 def keep_together(config: pytest.Config) -> None:
     """Let what runs or spreads tests here know of groups; does nothing where they are not spread."""

@@ -6,8 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from xdist.remote import Producer
+
+from holdfast.harness.groups import GroupScheduling
 
 BODY = """
 import pytest
@@ -161,6 +166,42 @@ def test_each_group_stays_in_one_process_and_begins_before_what_is_in_none(
     assert [len(processes[group]) for group in ("containers", "spark", "own")] == [1, 1, 1], text
     first = {process: group for group, process in reversed(ran)}
     assert sorted(first.values()) == ["containers", "own", "spark"], text
+
+
+class Node:
+    """A worker of xdist that takes whatever it is given."""
+
+    shutting_down = False
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.given += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_the_scheduler_forgets_what_is_done(tmp_path: Path) -> None:
+    """It counts what a worker has at each test that ends: with all that was done, a session of ten thousand tests spent
+    ten seconds on that."""
+    tests = [f"test_it.py::test_it[{number}]" for number in range(50)]
+    (tmp_path / "gw0").write_text('{"test_it.py::test_it[0]": "a", "test_it.py::test_it[1]": "a"}')
+    config = SimpleNamespace(option=SimpleNamespace(loadscopereorder=True), getvalue={"tx": ["popen"]}.get)
+    scheduler = GroupScheduling(cast("pytest.Config", config), Producer("scheduler"), tmp_path)
+    node = Node()
+    scheduler.add_node(node)
+    scheduler.add_node_collection(node, tests)
+    scheduler.schedule()
+    done = 0
+    while done < len(node.given):
+        scheduler.mark_test_complete(node, node.given[done])
+        done += 1
+        assert len(scheduler.assigned_work[node]) <= 3
+    assert sorted(node.given) == list(range(50))
+    assert node.shutting_down
+    assert scheduler.tests_finished
 
 
 def test_the_plugin_imports_nothing_of_ours_at_startup() -> None:
