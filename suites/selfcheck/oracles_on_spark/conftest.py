@@ -30,6 +30,11 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(autouse=True)
-def no_socket_is_left_to_others() -> Iterator[None]:
+def session_is_named_and_leaves_no_socket(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that uses the session says so by its tier: else it fails where Java is absent, and each process of
+    pytest-xdist starts a session."""
+    uses_it = "spark" in request.fixturenames
+    assert not uses_it or request.node.get_closest_marker("tier"), "mark it tier('spark')"
     yield
-    collect_sockets()
+    if uses_it:
+        collect_sockets()

@@ -21,8 +21,12 @@ from holdfast.harness.engine.site import registry
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# PySpark drops the sockets of its answers.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+pytestmark = [
+    pytest.mark.tier("spark"),
+    pytest.mark.xdist_group("judging-session"),
+    # PySpark drops the sockets of its answers.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
 HERE = "local[2]"
 """The session that the tests share is at this master."""
 WRONG = "reference+A3"
