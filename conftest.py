@@ -9,6 +9,7 @@ install. Where `--require-tier` names the extra (`spark`, `containers`), as in `
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -55,6 +56,12 @@ class TestFile(pytest.Module):
                 raise
             self.config.stash.setdefault(_SKIPPED, {}).setdefault(extra, []).append(self.nodeid)
             pytest.skip(f"{missing} is not installed: pip install -e '.[{extra}]'", allow_module_level=True)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are no garbage: each later collection, of which tests ask for many, would walk over them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
