@@ -9,24 +9,34 @@ from holdfast.harness.plugin import RunCase, case_parameters
 from holdfast.suites.chaos import in_chaos
 
 REFERENCE = "reference"
+AT_LENGTH = {"long-runs/ten-thousand", "swarm/drawn-plans"}
+"""They take longer than a hundred other cases, and a certificate of the reference asks them."""
+
+
+def short(case: Case) -> bool:
+    return not in_chaos(case) and case.id not in AT_LENGTH
+
+
+def at_length(case: Case) -> bool:
+    return case.id in AT_LENGTH
 
 
 def not_in_chaos(case: Case) -> bool:
     return not in_chaos(case)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.SIM]))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, short, [Tier.SIM]))
 def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.PROCESS]))
-@pytest.mark.share(4)
-def test_among_processes(case: Case, tier: Tier, run_case: RunCase) -> None:
-    run_case(REFERENCE, case, tier)
-
-
-@pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, not_in_chaos, [Tier.SPARK, Tier.CONTAINERS]))
+@pytest.mark.parametrize(
+    ("case", "tier"),
+    [
+        *case_parameters(REFERENCE, at_length, [Tier.SIM]),
+        *case_parameters(REFERENCE, not_in_chaos, [Tier.PROCESS, Tier.SPARK, Tier.CONTAINERS]),
+    ],
+)
 @pytest.mark.nightly
 def test_where_it_takes_long(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)

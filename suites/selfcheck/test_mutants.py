@@ -41,7 +41,7 @@ def test_its_own_plan_kills_a_mutant(mutant: DirectedMutant) -> None:
     assert not trial.objections, trial
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("mutant", [_trial(mutant) for mutant in registry.mutants()])
 def test_its_own_plan_and_the_swarm_kill_a_mutant(mutant: DirectedMutant) -> None:
     trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, uninterrupted)

@@ -51,7 +51,7 @@ def with_tools(*languages: str) -> pytest.MarkDecorator:
 
 
 @with_tools("python", "node", "go", "java")
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_a_twin_counts_twice_under_one_plan(language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin is right up to the kills: what it shares with the right one is spoken well in each language."""
     folder = written("program", tmp_path, "--lang", language)
