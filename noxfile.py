@@ -34,7 +34,7 @@ CASES = "sim and (barriers or delivery or recovery)"
 def quick(session: nox.Session) -> None:
     """Some of each area, within a minute on two cores: what to run after each change."""
     session.install("-e", ".[test]")
-    pytest = ("python", "-m", "pytest", "-q", "-n", "2")
+    pytest = ("python", "-m", "pytest", "-q")
     session.run(*pytest, *QUICK)
     session.run(*pytest, "suites/conformance", "-k", CASES)
 
