@@ -74,7 +74,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         tiers: where it can run.
         windows: situations that runs which count must have brought about in the system under test, each at least once;
             a case with one that no run hit is inconclusive.
-        needs: capabilities; a system that does not declare them makes it not applicable.
+        needs: capabilities; on a tier for which a system does not declare them it is not applicable.
         mutant_plan: the plan on which the mutants of `decides` show themselves, where it differs from `plan`.
         refutes: of a negative control, the clauses (`EXACT/row-wrong`) of which one must be what it fails by. A control
             decides no rule, and runs whenever its system, whatever the variant, is on trial.

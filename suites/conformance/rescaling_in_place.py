@@ -26,7 +26,7 @@ from holdfast.harness.model.target import COORDINATOR, Role, Target
 from holdfast.harness.model.topology import subtasks
 from holdfast.harness.model.window import Window
 from holdfast.suites.conformance.finishing import HALF
-from holdfast.suites.conformance.incremental import INCREMENTAL
+from holdfast.suites.conformance.incremental import INCREMENTAL, SHARING
 from holdfast.suites.conformance.plans import (
     EVERYWHERE,
     RESTART,
@@ -65,9 +65,9 @@ BY_KEY = (
     rescaled_in_place(2, 3, job=JOIN),
     rescaled_in_place(3, 2, job=BROADCAST),
     rescaled_in_place(2, 4, 1, 3),
-    rescaled_in_place(2, 4, options={**IN_FILES, **INCREMENTAL}),
     plan(rescale(3, after_checkpoint=14), topology=Topology(2), job=HALF, records={**FOUR, "idle_partition": 0}),
 )
+WITH_INCREMENTS = rescaled_in_place(2, 4, options={**IN_FILES, **INCREMENTAL})
 AT_RECORD = gate("persist-job-record", COORDINATOR)
 BEHIND = {"after_checkpoint": 3, "at_event": "rescale_accepted"}
 STRUCK = (
@@ -196,6 +196,18 @@ CASES = with_needs(
         runs=len(BY_KEY),
         mutant_plan=BY_KEY[1],
         tiers=EVERYWHERE,
+    ),
+    Case(
+        id="rescaling/in-place-increments",
+        purpose="Does a running job whose checkpoints share files go on at another parallelism?",
+        method="A job with incremental checkpoints is to become wider, while records arrive.",
+        passes="Each key group has one owner with its state, and the output is the right one, once.",
+        decides=(Decision("RSC-01", "RESTORE", ("rescaled-state-differs",), "rescale-keeps-key-groups"),),
+        windows=(Window.RESCALED, Window.RESTORED_STATE),
+        plan=WITH_INCREMENTS,
+        mutant_plan=BY_KEY[1],
+        tiers=EVERYWHERE,
+        needs=SHARING,
     ),
     Case(
         id="rescaling/in-place-struck",

@@ -23,7 +23,7 @@ from holdfast.suites.conformance.rescaling import RETAIN, rescaled
 FULL = {profile.BACKEND: "rocksdb", **plans.STATE_IN_FILES}
 COPIED = {**FULL, profile.DIRECTORY: "file:///checkpoints", profile.LOCAL_RECOVERY: "true"}
 FOREIGN = "holdfast.fixtures.backends.named_files:NamedFilesBackend"
-LOSES = "holdfast.fixtures.mutants.state_backends.rocksdb:LosesTheUnflushed"
+LOSES = "holdfast.fixtures.mutants.state_backends.loses_the_unflushed:LosesTheUnflushed"
 PATIENT = Bounds(safety_ms=30_000, liveness_ms=30_000)
 
 

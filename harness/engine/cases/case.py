@@ -69,8 +69,7 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
     Raises:
         UsageError: the case's own plan is wrong.
     """
-    missing = sorted(case.needs - declared(system))
-    if missing:
+    if missing := sorted(case.needs - declared(system)):
         return f"{system.name} does not declare {', '.join(missing)}"
     if tier not in system.capabilities:
         return f"{system.name} does not run on tier {tier}"
@@ -87,7 +86,9 @@ def why_not_applicable(case: Case, system: System, tier: Tier, tools: Toolbox) -
             check_options(plan, system)
         except NotApplicable as error:
             return str(error).rstrip(".")
-    return ""
+    # Behind the system's own words, which name the package that is absent.
+    missing = sorted(case.needs - system.capabilities[tier])
+    return f"{system.name} does not declare {', '.join(missing)} on tier {tier}" if missing else ""
 
 
 def not_applicable(case: Case, system: System, tier: Tier) -> str:
