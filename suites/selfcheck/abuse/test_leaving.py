@@ -21,7 +21,7 @@ LEFT = "raised SystemExit: 0 ("
 BROKEN_MODULES = {
     "sys.exit(0)": "SystemExit: 0 (",
     "raise BaseException('no')": "BaseException: no (",
-    "1 // 0": "ZeroDivisionError: integer division or modulo by zero (",
+    "1 // 0": "ZeroDivisionError: ",
     "import nothing_of_that_name": "ModuleNotFoundError: No module named 'nothing_of_that_name' (",
     "System = = 3": "SyntaxError: invalid syntax",
     "raise ValueError('two\\nlines')": "ValueError: two lines (",

@@ -107,8 +107,9 @@ def advance_to_the_end(deployment: JsonLinesDeployment) -> None:
         (READY + LISTEN, "program P sent nothing for 600 ms; due is an acknowledgement."),
         (READY + "os.close(1)" + LISTEN, "program P sent nothing for 600 ms; due is an acknowledgement."),
         (
-            "sys.exit",
-            "program P ended before it sent ready, in life 1 (exit code 1: NameError: name 'sys' is not defined).",
+            "no_such_name",
+            "program P ended before it sent ready, in life 1 (exit code 1: NameError: name 'no_such_name' is not "
+            "defined).",
         ),
         (
             READY + "sys.exit('no such key')",
