@@ -32,16 +32,18 @@ mkdir -p holdfast-out
 echo again >>holdfast-out/calls
 rm -rf holdfast-out/latest
 cp -r "$REPORTS/$(wc -l <holdfast-out/calls)" holdfast-out/latest
-head -n 1 "$REPORTS/title"
+cat "$REPORTS/$(wc -l <holdfast-out/calls)-heading"
 """
 """Takes the first report, then the second: without Java, and with it."""
 
 
-def with_spark(journal: Journal, *, there: bool) -> Journal:
+def with_spark(journal: Journal, title: Title, *, there: bool) -> Journal:
     """The journal of a machine that has Java, or has not."""
     reason = "" if there else "needs Java 17 or 21 (Debian: apt install openjdk-17-jre-headless)"
     others = [each for each in journal.tiers if each.tier is not Tier.SPARK]
-    return msgspec.structs.replace(journal, tiers=(*others, TierReport(Tier.SPARK, there, reason)))
+    tiers = (Tier.SIM, Tier.PROCESS, *([Tier.SPARK] if there else []))
+    card = msgspec.structs.replace(journal.certificate, title=title, tiers=tiers)
+    return msgspec.structs.replace(journal, certificate=card, tiers=(*others, TierReport(Tier.SPARK, there, reason)))
 
 
 class Reader:
@@ -55,7 +57,7 @@ class Reader:
         self.folder = folder
         self.checkout = folder / "holdfast"
         self.reports = folder / "reports"
-        self.journal = journals.partial()
+        self.title = Title.CERTIFIED
         self.document = (ROOT / "README.md").read_text(encoding="utf-8")
         self._programs = folder / "bin"
         for each in (self.checkout, self.reports, self._programs):
@@ -73,8 +75,9 @@ class Reader:
     def write_reports(self) -> None:
         for name, there in (("1", False), ("2", True)):
             (self.reports / name).mkdir(exist_ok=True)
-            write_reports(with_spark(self.journal, there=there), self.reports / name, Console(quiet=True))
-        (self.reports / "title").write_text(f"{self.journal.certificate.title} reference\n")
+            journal = with_spark(journals.partial(), self.title, there=there)
+            write_reports(journal, self.reports / name, Console(quiet=True))
+            (self.reports / f"{name}-heading").write_text(f"{journal.certificate.heading}  reference, 9 runs\n")
 
     def follows(self, *arguments: str) -> tuple[int, str]:
         """Exit code and words of the check."""
@@ -151,16 +154,25 @@ def replace(name: str, text: str) -> Callable[[Reader], None]:
     return lambda reader: reader.program(name, text)
 
 
-def refused(reader: Reader) -> None:
-    reader.journal = journals.refused()
-    assert reader.journal.certificate.title is Title.REFUSED
-    reader.write_reports()
+def titled(title: Title) -> Callable[[Reader], None]:
+    """Give the reports another title."""
+
+    def act(reader: Reader) -> None:
+        reader.title = title
+        reader.write_reports()
+
+    return act
+
+
+def misprinted(reader: Reader) -> None:
+    (reader.reports / "2-heading").write_text("CERTIFIED on sim, process  reference, 9 runs\n")
 
 
 def no_spark(reader: Reader) -> None:
     (reader.reports / "2" / "results.json").write_bytes((reader.reports / "1" / "results.json").read_bytes())
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("act", "said"),
     [
@@ -171,7 +183,9 @@ def no_spark(reader: Reader) -> None:
         pytest.param(spoil("results.json", '{"version": '), "results.json of the report: ", id="half-a-result"),
         pytest.param(spoil("junit.xml", "<testsuites>"), "junit.xml of the report: ", id="half-a-junit"),
         pytest.param(spoil("summary.md", ""), "summary.md of the report: it is empty", id="empty-summary"),
-        pytest.param(refused, "the title is REFUSED", id="refused"),
+        pytest.param(titled(Title.REFUSED), "the title is REFUSED, not CERTIFIED", id="refused"),
+        pytest.param(titled(Title.PARTIAL), "the title is PARTIAL, not CERTIFIED", id="partial"),
+        pytest.param(misprinted, "begins with 'CERTIFIED on sim, process, spark'", id="other-tiers-printed"),
         pytest.param(no_spark, "tier spark was left out", id="tier-left-out"),
         pytest.param(replace("holdfast", f"{CERTIFY}\nsleep 60 &"), "left behind: sleep 60", id="process"),
         pytest.param(replace("holdfast", f"{CERTIFY}\nsetsid sleep 61 &"), "left behind: sleep 61", id="daemon"),
