@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import effects, of_kinds, since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -74,14 +74,18 @@ class DamageCheckpoint:
     def landed(self, history: History, fault: int) -> bool | None:
         """After the injection a recovery failed, a subtask ended before it had started, or a program began. Nothing can
         come of it once the job goes on from a newer checkpoint, or completes one before it begins again."""
-        if since(history, fault, RecoveryFailed):
+        same = of_kinds(self.kind)
+        if effects(history, fault, RecoveryFailed, same, lasting=True):
             return True
         started = {(event.attempt, event.subtask) for event in history.of(TaskStarted)}
-        if any((event.attempt, event.subtask) not in started for event in since(history, fault, TaskStopped)):
+        if any(
+            (event.attempt, event.subtask) not in started
+            for event in effects(history, fault, TaskStopped, same, lasting=True)
+        ):
             return True
-        if since(history, fault, ProgramReady):
+        if effects(history, fault, ProgramReady, same, lasting=True):
             return True  # A program is killed for this: whatever life is ready behind it has read what is left.
-        damaged = since(history, fault, ObjectDamaged)[:1]
+        damaged = effects(history, fault, ObjectDamaged, same, lasting=True)[:1]
         begun = since(history, fault, AttemptStarted)[:1]
         if not damaged:
             return False

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -108,7 +108,24 @@ class Forge(Momentary):
         sent, fields = next((sent, fields) for sent, kind, fields in MESSAGE_EDGES if kind is received)
         surplus = Counter(_pairing(event, fields) for event in history.of(received))
         surplus.subtract(_pairing(event, fields) for event in history.of(sent))
-        return any(surplus[_pairing(event, fields)] > 0 for event in since(history, fault, received))
+        spec = history.plan.faults[fault]
+
+        def same(other: FaultSpec) -> bool:
+            named = ("message", "subtask")
+            return other.kind == self.kind and all(
+                other.parameters.get(each) == spec.parameters.get(each) for each in named
+            )
+
+        seen = effects(
+            history,
+            fault,
+            received,
+            same,
+            lasting=False,
+            counts=lambda event: surplus[_pairing(event, fields)] > 0,
+            most=lambda _: ONE_AFTER_ANOTHER,
+        )
+        return bool(seen)
 
 
 def _pairing(event: Event, fields: tuple[str, ...]) -> tuple[object, ...]:

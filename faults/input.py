@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import effects, of_kinds
 from holdfast.faults.process import draw_kill
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -99,8 +99,14 @@ class Poison(InputFault):
     def landed(self, history: History, fault: int) -> bool:
         """The record made an operator fail after the injection."""
         partition, offset, _ = self._detail(history.plan.faults[fault])
-        failures = since(history, fault, RecordFailed)
-        return any(failed.partition == partition and _is_record(failed, offset, history) for failed in failures)
+
+        def same(spec: FaultSpec) -> bool:
+            return spec.kind == self.kind and self._detail(spec)[:2] == (partition, offset)
+
+        def counts(failed: RecordFailed) -> bool:
+            return failed.partition == partition and _is_record(failed, offset, history)
+
+        return bool(effects(history, fault, RecordFailed, same, lasting=True, counts=counts))
 
     def _detail(self, spec: FaultSpec) -> tuple[int, int, bool]:
         given = spec.parameters
@@ -138,7 +144,7 @@ class Surge(InputFault):
         """Sources emitted, from the injection on, what by the workload was still to arrive."""
         return any(
             event.next_offset > _arrived(history.inputs.partitions[event.partition], event.time_ns)
-            for event in since(history, fault, SourceEmitted)
+            for event in effects(history, fault, SourceEmitted, of_kinds(self.kind), lasting=False)
         )
 
     def _detail(self, spec: FaultSpec) -> int:

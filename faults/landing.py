@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 from holdfast.harness.model import events
 from holdfast.harness.model.history import EventKind, History
+from holdfast.harness.model.plan import FaultSpec
 from holdfast.harness.model.target import Role
 
 
@@ -37,6 +39,70 @@ class Crossing(NamedTuple):
 def injection(history: History, fault: int) -> events.FaultInjected | None:
     """When a fault began to act, if it ever did."""
     return next((event for event in history.of(events.FaultInjected) if event.fault == fault), None)
+
+
+ONE_AFTER_ANOTHER = 1
+WITHOUT_END = 1 << 30
+"""How many effects a fault may have: one, or as many as there are."""
+Rivals = Callable[[FaultSpec], bool]
+
+
+def of_kinds(*kinds: str) -> Rivals:
+    """Faults of these kinds."""
+    return lambda spec: spec.kind in kinds
+
+
+def effects(
+    history: History,
+    fault: int,
+    kind: type[EventKind],
+    rivals: Rivals,
+    *,
+    lasting: bool,
+    counts: Callable[[EventKind], bool] = lambda _: True,
+    most: Callable[[FaultSpec], int] = lambda _: WITHOUT_END,
+) -> list[EventKind]:
+    """The events of one kind that are the work of one fault. Each belongs to one fault alone: of those that act, to the
+    one that was injected last and has not had all its effects.
+
+    Args:
+        history: of the run.
+        fault: whose they are.
+        kind: of the events.
+        rivals: which faults of the plan could have brought them about as well.
+        lasting: such a fault acts until its heal, and what comes later is none of its work.
+        counts: which of the events are such effects.
+        most: how many of them a fault can have.
+    """
+    specs = history.plan.faults
+    healed_ns = {event.fault: event.time_ns for event in history.of(events.FaultHealed)} if lasting else {}
+    acting = [
+        event
+        for event in history.of(events.FaultInjected)
+        if event.fault == fault or (event.fault < len(specs) and rivals(specs[event.fault]))
+    ]
+    left = {event.fault: most(specs[event.fault]) for event in acting}
+    found = []
+    for effect in sorted(filter(counts, history.of(kind)), key=lambda event: event.time_ns):
+        owner = None
+        for injected in acting:
+            until_ns = healed_ns.get(injected.fault, effect.time_ns)
+            if injected.time_ns <= effect.time_ns <= until_ns and left[injected.fault]:
+                owner = injected.fault
+        if owner is not None:
+            left[owner] -= 1
+            if owner == fault:
+                found.append(effect)
+    return found
+
+
+def before_next(history: History, fault: int) -> float:
+    """When the next fault of the same kind acts, as `time_ns`; infinity: none does."""
+    kind = history.plan.faults[fault].kind
+    injected = history.of(events.FaultInjected)
+    places = [place for place, event in enumerate(injected) if event.fault == fault]
+    later = injected[places[0] + 1 :] if places else []
+    return next((event.time_ns for event in later if event.fault_kind == kind), inf)
 
 
 def since(history: History, fault: int, kind: type[EventKind]) -> list[EventKind]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
@@ -43,7 +43,16 @@ class SpoilLocalCopy(Momentary):
         """Copies of this worker were changed, or remembered."""
         worker = history.plan.faults[fault].target.index
         way = str(history.plan.faults[fault].parameters.get("way", "flip"))
-        spoilt = [each for each in since(history, fault, LocalCopySpoilt) if (each.worker, each.way) == (worker, way)]
+
+        def same(spec: FaultSpec) -> bool:
+            return (spec.kind, spec.target.index) == (self.kind, worker)
+
+        def counts(event: LocalCopySpoilt) -> bool:
+            return (event.worker, event.way) == (worker, way)
+
+        spoilt = effects(
+            history, fault, LocalCopySpoilt, same, lasting=False, counts=counts, most=lambda _: ONE_AFTER_ANOTHER
+        )
         return any(each.paths or way == "remember" for each in spoilt)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from holdfast.faults.landing import injection, since
+from holdfast.faults.landing import effects, of_kinds
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -247,12 +247,14 @@ class LoseMessages(MessageFault):
 
 def _acted(history: History, fault: int, wanted: Disturbance) -> Iterator[MessageDisturbed]:
     """What was done to messages by a fault, from its injection on."""
-    if injection(history, fault) is None:
-        return
-    for event in since(history, fault, MessageDisturbed):
-        alike = (event.message, event.way, event.delay_ms) == (wanted.message, wanted.way, wanted.delay_ms)
-        if alike and wanted.worker in (-1, event.worker):
-            yield event
+
+    def alike(event: MessageDisturbed) -> bool:
+        same = (event.message, event.way, event.delay_ms) == (wanted.message, wanted.way, wanted.delay_ms)
+        return same and wanted.worker in (-1, event.worker)
+
+    yield from effects(
+        history, fault, MessageDisturbed, of_kinds(history.plan.faults[fault].kind), lasting=True, counts=alike
+    )
 
 
 def _received(history: History, event: MessageDisturbed, until_ns: float = inf) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from holdfast.faults.landing import Crossing, crossings, operations, silence_in, since, window_of
+from holdfast.faults.landing import Crossing, crossings, effects, operations, silence_in, window_of
 from holdfast.harness.model.capability import Capability
-from holdfast.harness.model.consequence import Consequence
-from holdfast.harness.model.events import CommitFailed, FailureCounted, StorageFailed
+from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
+from holdfast.harness.model.events import CommitFailed, FailureCounted, FaultInjected, StorageFailed
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import FaultSpec, Schedule
 from holdfast.harness.model.target import Role, Target
@@ -225,7 +225,21 @@ class Reset(LinkFault):
 
     def landed(self, history: History, fault: int) -> bool:
         """Somebody complained afterwards: a client that reconnects without a word leaves no proof."""
-        return any(since(history, fault, kind) for kind in (FailureCounted, StorageFailed, CommitFailed))
+        harm = {
+            event.fault
+            for event in history.of(FaultInjected)
+            if event.may_cause is None or _HARM.intersection(event.may_cause)
+        }
+        specs = history.plan.faults
+        harmful = [spec for number, spec in enumerate(specs) if number in harm]
+        return any(
+            effects(history, fault, kind, harmful.__contains__, lasting=False)
+            for kind in (FailureCounted, StorageFailed, CommitFailed)
+        )
+
+
+_HARM = ANY_FAILURE | {Consequence.ENDS_PROCESS}
+"""What somebody may complain about."""
 
 
 def _passages(history: History, fault: int) -> Iterable[Crossing]:

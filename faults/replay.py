@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from holdfast.faults.landing import injection
+from holdfast.faults.landing import before_next, injection
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
@@ -70,6 +70,7 @@ def done_again(history: History, fault: int) -> bool:
     return any(
         len(times) > 1
         and history.position(times[-1]) > history.position(injected)
+        and times[-1].time_ns < before_next(history, fault)
         and (_passed_a_window(completed, checkpoint) if windows else _worked(history, completed, checkpoint))
         for checkpoint, times in completed.items()
     )

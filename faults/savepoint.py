@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.faults.landing import injection, since
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects, injection, of_kinds
 from holdfast.faults.user import UserCommand
 from holdfast.harness.model.checkpoint import CheckpointOrigin, SavepointFormat
 from holdfast.harness.model.consequence import ANY_FAILURE, Consequence
@@ -22,6 +22,10 @@ _PLACE: Mapping[str, tuple[type, str]] = {
 }
 
 
+SAVEPOINTS = ("savepoint", "stop", "cancel-with-savepoint")
+"""The kinds of fault that ask for one."""
+
+
 class TakeSavepoint(UserCommand):
     """A user wants a savepoint of the running job."""
 
@@ -33,8 +37,17 @@ class TakeSavepoint(UserCommand):
 
     def landed(self, history: History, fault: int) -> bool:
         """A request for a savepoint arrived after the injection."""
-        requests = since(history, fault, CheckpointRequested)
-        return any(request.origin is CheckpointOrigin.SAVEPOINT for request in requests)
+        return bool(
+            effects(
+                history,
+                fault,
+                CheckpointRequested,
+                of_kinds(*SAVEPOINTS),
+                lasting=False,
+                counts=lambda request: request.origin is CheckpointOrigin.SAVEPOINT,
+                most=lambda _: ONE_AFTER_ANOTHER,
+            )
+        )
 
 
 class StopWithSavepoint(TakeSavepoint):
@@ -67,7 +80,8 @@ class MoveSavepoint(UserCommand):
         """Nothing in a history shows it but a job that is given a path afterwards; None: there was none yet."""
         if injection(history, fault) is None:
             return False
-        return any(submitted.path for submitted in since(history, fault, JobSubmitted)) or None
+        submitted = effects(history, fault, JobSubmitted, of_kinds(self.kind), lasting=False)
+        return any(each.path for each in submitted) or None
 
 
 def savepoint(target: str = TARGET, how: SavepointFormat = SavepointFormat.CANONICAL, **when: Any) -> FaultSpec:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.faults.landing import operations, since, window_of
+from holdfast.faults.landing import effects, operations, window_of
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import ANY_FAILURE
 from holdfast.harness.model.events import NodeDied
@@ -52,9 +52,16 @@ class Outage:
         if window is None:
             return False
         role = history.plan.faults[fault].target.role
-        died = any(event.dead_node.startswith(f"{role}.") for event in since(history, fault, NodeDied))
+
+        def same(spec: FaultSpec) -> bool:
+            return (spec.kind, spec.target.role) == (self.kind, role)
+
+        def counts(event: NodeDied) -> bool:
+            return event.dead_node.startswith(f"{role}.")
+
+        died = effects(history, fault, NodeDied, same, lasting=True, counts=counts)
         wanted = any(
             each.sent_ns < window.end_ns and (each.received_ns is None or each.received_ns > window.start_ns)
             for each in operations(history, role)
         )
-        return died and wanted
+        return bool(died) and wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import effects, of_kinds
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import StorageFailed, StorageSlowed
@@ -117,7 +117,14 @@ class StorageError:
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name failed on purpose after the injection."""
         operation = self._operation(history.plan.faults[fault])
-        return any(failed.injected and failed.operation == operation for failed in since(history, fault, StorageFailed))
+
+        def rivals(spec: FaultSpec) -> bool:
+            return spec.kind == FullStorage.kind or (spec.kind == self.kind and self._operation(spec) == operation)
+
+        def counts(failed: StorageFailed) -> bool:
+            return failed.injected and failed.operation == operation
+
+        return bool(effects(history, fault, StorageFailed, rivals, lasting=True, counts=counts))
 
     @staticmethod
     def _way(spec: FaultSpec) -> dict[str, bool]:
@@ -161,7 +168,14 @@ class SlowStorage:
     def landed(self, history: History, fault: int) -> bool:
         """An operation of that name was held up on purpose after the injection."""
         operation = self._operation(history.plan.faults[fault])
-        return any(slowed.operation == operation for slowed in since(history, fault, StorageSlowed))
+
+        def rivals(spec: FaultSpec) -> bool:
+            return spec.kind == self.kind and self._operation(spec) == operation
+
+        def counts(slowed: StorageSlowed) -> bool:
+            return slowed.operation == operation
+
+        return bool(effects(history, fault, StorageSlowed, rivals, lasting=True, counts=counts))
 
     @staticmethod
     def _delay_ms(spec: FaultSpec) -> int:
@@ -198,7 +212,12 @@ class FullStorage:
 
     def landed(self, history: History, fault: int) -> bool:
         """Something could not be written after the injection, for want of room."""
-        return any(failed.injected for failed in since(history, fault, StorageFailed))
+
+        def counts(failed: StorageFailed) -> bool:
+            return failed.injected
+
+        rivals = of_kinds(self.kind, StorageError.kind)
+        return bool(effects(history, fault, StorageFailed, rivals, lasting=True, counts=counts))
 
 
 def full_storage(duration_ms: int, **when: Any) -> FaultSpec:

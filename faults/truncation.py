@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.faults.input import InputFault, outside
-from holdfast.faults.landing import since
+from holdfast.faults.landing import effects, of_kinds, since
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.consequence import Consequence
 from holdfast.harness.model.events import (
@@ -94,7 +94,8 @@ class Truncate(InputFault):
         checkpoint covers, from one that is gone itself; or a source reported that its next record is gone. None:
         records are gone, and no source began since."""
         _, beyond, _ = self._detail(history.plan.faults[fault])
-        starts = {event.partition: event.next_offset for event in since(history, fault, InputTruncated)}
+        truncated = effects(history, fault, InputTruncated, of_kinds(self.kind), lasting=False)
+        starts = {event.partition: event.next_offset for event in truncated}
         begun = [each for each in _begun(history, fault) if starts.get(each[0])]
         if any(position < starts[partition] if beyond > 0 else True for partition, position in begun):
             return True

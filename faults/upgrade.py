@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import effects, of_kinds
 from holdfast.faults.momentary import Momentary
 from holdfast.faults.replay import done_again
 from holdfast.harness.model.capability import Capability
@@ -62,10 +62,11 @@ class Upgrade(Momentary):
 
     def landed(self, history: History, fault: int) -> bool:
         """A checkpoint completed in an attempt that began since, again where that is the way; or the job failed."""
-        if any(each.status is JobStatus.FAILED for each in since(history, fault, JobSwitched)):
+        same = of_kinds(self.kind)
+        if any(each.status is JobStatus.FAILED for each in effects(history, fault, JobSwitched, same, lasting=False)):
             return True
-        begun = [each.attempt for each in since(history, fault, AttemptStarted)]
-        completed = [each.attempt for each in since(history, fault, CheckpointCompleted)]
+        begun = [each.attempt for each in effects(history, fault, AttemptStarted, same, lasting=False)]
+        completed = [each.attempt for each in effects(history, fault, CheckpointCompleted, same, lasting=False)]
         if not begun or max(completed, default=0) < min(begun):
             return False
         return _way(history.plan.faults[fault]) != REPLAY or done_again(history, fault)

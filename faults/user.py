@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.faults.landing import since
+from holdfast.faults.landing import ONE_AFTER_ANOTHER, effects, of_kinds
 from holdfast.faults.momentary import Momentary
 from holdfast.harness.model.capability import Capability
 from holdfast.harness.model.checkpoint import CheckpointOrigin
@@ -71,8 +71,17 @@ class RequestCheckpoint(UserCommand):
 
     def landed(self, history: History, fault: int) -> bool:
         """A request that is not the interval's arrived after the injection."""
-        requests = since(history, fault, CheckpointRequested)
-        return any(request.origin is not CheckpointOrigin.PERIODIC for request in requests)
+        return bool(
+            effects(
+                history,
+                fault,
+                CheckpointRequested,
+                of_kinds(self.kind),
+                lasting=False,
+                counts=lambda request: request.origin not in (CheckpointOrigin.PERIODIC, CheckpointOrigin.SAVEPOINT),
+                most=_requests,
+            )
+        )
 
 
 class Rescale(UserCommand):
@@ -91,7 +100,22 @@ class Rescale(UserCommand):
 
     def landed(self, history: History, fault: int) -> bool:
         """A requirement was accepted or refused after the injection."""
-        return bool(since(history, fault, RescaleAccepted) or since(history, fault, RescaleRefused))
+        kinds: tuple[type[RescaleAccepted | RescaleRefused], ...] = (RescaleAccepted, RescaleRefused)
+        same = of_kinds(self.kind)
+        return any(effects(history, fault, kind, same, lasting=False, most=_once) for kind in kinds)
+
+
+ENDING = ("cancel", "suspend", "stop", "cancel-with-savepoint")
+"""The kinds of fault with which a user ends a job."""
+
+
+def _once(_: FaultSpec) -> int:
+    return ONE_AFTER_ANOTHER
+
+
+def _requests(spec: FaultSpec) -> int:
+    """How many requests come of a RequestCheckpoint."""
+    return int(spec.parameters.get("times", 1)) * len(str(spec.parameters.get("origins", "user")).split())
 
 
 class EndJob(UserCommand):
@@ -103,8 +127,17 @@ class EndJob(UserCommand):
     def landed(self, history: History, fault: int) -> bool:
         """The job ended so after the injection; or it left a checkpoint to the user, as only a job that ends does,
         though another one was submitted before it had said so."""
-        told = any(switched.status is self.status for switched in since(history, fault, JobSwitched))
-        return told or bool(since(history, fault, CheckpointRetained))
+        rivals = of_kinds(*ENDING)
+        told = effects(
+            history,
+            fault,
+            JobSwitched,
+            rivals,
+            lasting=False,
+            counts=lambda switched: switched.status is self.status,
+            most=_once,
+        )
+        return bool(told or effects(history, fault, CheckpointRetained, rivals, lasting=False))
 
 
 class Cancel(EndJob):
@@ -153,7 +186,7 @@ class Submit(UserCommand):
 
     def landed(self, history: History, fault: int) -> bool:
         """A coordinator began to work for a new job after the injection."""
-        return bool(since(history, fault, JobSubmitted))
+        return bool(effects(history, fault, JobSubmitted, of_kinds(self.kind), lasting=False, most=_once))
 
 
 def command(kind: str, parameters: Mapping[str, int | str] = {}, **when: Any) -> FaultSpec:
