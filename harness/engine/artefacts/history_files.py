@@ -115,6 +115,11 @@ def read_history(folder: Path, plan: Plan, output: OutputFile | None = None) -> 
     )
 
 
+def manifest_digest(folder: Path) -> str:
+    """SHA-256 of the manifest of a history, for whoever keeps it elsewhere."""
+    return hashlib.sha256(_content(folder / MANIFEST)).hexdigest()
+
+
 def _read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     raw = _content(path)

@@ -18,11 +18,12 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.files import make_folder, read_content, write_readable
-from holdfast.harness.engine.artefacts.history_files import read_history, write_history
+from holdfast.harness.engine.artefacts.history_files import MANIFEST, manifest_digest, read_history, write_history
 from holdfast.harness.engine.artefacts.output_file import OutputFile
 from holdfast.harness.engine.artefacts.owner import remove_owner, write_owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file, write_plan
 from holdfast.harness.engine.artefacts.safe_path import require_regular
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.executor.run import Run
 from holdfast.harness.engine.executor.run_folder import CONTROL, PLAN, WORK
 from holdfast.harness.model.case import Tier
@@ -39,7 +40,12 @@ PARTS = f".*{_PART}"
 
 
 class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`verdicts.json`."""
+    """`verdicts.json`.
+
+    Attributes:
+        history_sha256: of the manifest of the history, which names all that belongs to that; empty: the run was stored
+            by an earlier release, and its manifest is compared with nothing.
+    """
 
     version: int
     tier: Tier
@@ -49,6 +55,7 @@ class StoredVerdicts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     precisions: dict[int, str]
     dispatched: int
     trace_hash: str
+    history_sha256: str = ""
 
 
 def part_folders(root: Path) -> list[Path]:
@@ -87,7 +94,15 @@ def close_run_folder(part: Path, folder: Path, run: Run) -> Path:
     history.mkdir()
     write_history(history, run.history)
     stored = StoredVerdicts(
-        RESULTS_VERSION, run.tier, run.outcome, run.reason, run.verdicts, run.precisions, run.dispatched, run.trace_hash
+        RESULTS_VERSION,
+        run.tier,
+        run.outcome,
+        run.reason,
+        run.verdicts,
+        run.precisions,
+        run.dispatched,
+        run.trace_hash,
+        manifest_digest(history),
     )
     write_readable(part / VERDICTS, stored)
     if run.outcome is Outcome.PASS:
@@ -122,4 +137,11 @@ def read_run(folder: Path, output: OutputFile | None = None) -> tuple[History, S
     path = require_regular(folder / VERDICTS)
     raw = read_content(path)
     check_version(raw, RESULTS_VERSION, "result", str(path))
-    return read_history(folder / HISTORY, plan, output), decode(raw, StoredVerdicts, str(path))
+    stored = decode(raw, StoredVerdicts, str(path))
+    history = read_history(folder / HISTORY, plan, output)
+    if stored.history_sha256 and stored.history_sha256 != manifest_digest(folder / HISTORY):
+        raise UsageError(
+            f"{folder / HISTORY / MANIFEST}: the content was edited (SHA-256 differs from {VERDICTS}); record the run "
+            "again."
+        )
+    return history, stored

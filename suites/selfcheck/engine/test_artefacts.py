@@ -153,6 +153,17 @@ def test_what_was_cut_or_edited_is_refused_by_file_and_line(
     assert "\n" not in str(caught.value)
 
 
+def test_an_edited_manifest_is_refused_by_whoever_reads_the_run(tmp_path: Path) -> None:
+    """What it says of the dead excuses torn lines, and is in no file that it has the digest of."""
+    run = run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox())
+    folder = store_run(tmp_path / "run", run)
+    assert read_run(folder)
+    dead = b'"dead_nodes": ['
+    edited(folder / "history/manifest.json", lambda raw: raw.replace(dead, dead + b'"worker-9.0"'))
+    with pytest.raises(UsageError, match=r"manifest\.json: the content was edited \(SHA-256 differs from verdicts"):
+        read_run(folder)
+
+
 def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     """A column says that it is text, and the file is whole: only whoever reads a value finds out."""
     path = tmp_path / "inputs.parquet"
