@@ -49,6 +49,7 @@ def _show_system(system: SystemComparison, console: Console) -> None:
         ("newly refuted", system.newly_refuted),
         ("new findings", system.new),
         ("gone", system.gone),
+        ("not covered", system.not_covered),
         ("still there", system.still),
         ("rules no longer decided", system.rules_lost),
         ("windows no longer hit", system.windows_lost),

@@ -116,6 +116,7 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         faults_planned, faults_landed: by attack.
         recoveries: on real tiers, by tier and attack.
         tiers_left_out: by tier that did not run, why.
+        cases: `CASE on TIER` of each of which a run was decided; empty in records of an earlier release.
     """
 
     system: str
@@ -133,6 +134,7 @@ class SystemNight(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     faults_landed: dict[str, int] = {}
     recoveries: tuple[RecoveryTimes, ...] = ()
     tiers_left_out: dict[str, str] = {}
+    cases: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -24,7 +24,9 @@ class SystemComparison(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         system, before_system: as the newer and the older one name it.
         rules: of which the status changed.
-        new, gone, still: labels of findings that only the newer one has, only the older one, or both.
+        new, still: labels of findings that only the newer one has, or both.
+        gone: labels of findings that only the older one has, and that the newer one decided anew.
+        not_covered: those of which the newer one decided no case in which they were found.
         newly_refuted: labels of new findings that no waiver sets aside, and rules that were not FAIL and are.
         windows_lost: windows that the older one hit and the newer one did not.
         faults_lost: attacks that landed in the older one and not in the newer one.
@@ -37,6 +39,7 @@ class SystemComparison(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[ChangedRule, ...]
     new: tuple[str, ...]
     gone: tuple[str, ...]
+    not_covered: tuple[str, ...]
     still: tuple[str, ...]
     newly_refuted: tuple[str, ...]
     windows_lost: tuple[str, ...]
@@ -95,7 +98,8 @@ def _compared(before: SystemNight, after: SystemNight) -> SystemComparison:
         before_system=before.system,
         rules=changed,
         new=tuple(label for label in new if label not in old),
-        gone=tuple(label for label in old if label not in new),
+        gone=tuple(label for label, each in old.items() if label not in new and _covers(after, each)),
+        not_covered=tuple(label for label, each in old.items() if label not in new and not _covers(after, each)),
         still=tuple(label for label in new if label in old),
         newly_refuted=tuple(refuted),
         windows_lost=_lost(before.windows_hit, after.windows_hit),
@@ -103,6 +107,13 @@ def _compared(before: SystemNight, after: SystemNight) -> SystemComparison:
         rules_lost=tuple(each.rule for each in changed if each.before in _DECIDED and each.after not in _DECIDED),
         inconclusive=(_share(before), _share(after)),
     )
+
+
+def _covers(night: SystemNight, finding: NightFinding) -> bool:
+    """Whether a case was decided in which a finding was found, as far as a record tells; else one of its rules."""
+    if night.cases and finding.cases:
+        return not set(night.cases).isdisjoint(finding.cases)
+    return not finding.rules or any(night.rules.get(rule) in _DECIDED for rule in finding.rules)
 
 
 def _by_label(night: SystemNight) -> dict[str, NightFinding]:

@@ -18,6 +18,7 @@ from holdfast.harness.model.verdict import Outcome
 
 Tallies = Mapping[tuple[str, str], Tally]
 _REFUTED = (Status.FAIL, Status.WAIVED)
+_DECIDED = (Status.PASS, Status.FAIL, Status.WAIVED)
 
 
 def system_night(
@@ -60,6 +61,7 @@ def system_night(
         faults_landed=faults_landed,
         recoveries=tuple(_recoveries(journal.runs)),
         tiers_left_out={each.tier.value: each.reason for each in journal.tiers if not each.ran},
+        cases=tuple(f"{each.case} on {each.tier}" for each in journal.cases if each.status in _DECIDED),
     )
 
 

@@ -47,6 +47,20 @@ def test_only_what_is_newly_refuted_is_worse(
     assert cli.execute(["diff", f"{old}/night.json", f"{new}/night.json", "--json"]) == code
 
 
+def test_what_did_not_run_is_not_covered_and_not_gone() -> None:
+    """A finding is gone where a case that found it was decided again, or, in an older record, one of its rules."""
+    rules = {"BAR-01": Status.UNTESTED, "BAR-02": Status.PASS}
+    label = ("CUT/order (wrong state)",)
+    for after, covered in (
+        (system(), True),
+        (system(rules=rules), False),
+        (system(cases=("area/case on sim", "area/other on sim")), True),
+        (system(cases=("area/other on sim",)), False),
+    ):
+        (found,) = compare((BROKEN,), (after,)).systems
+        assert (found.gone, found.not_covered) == ((label, ()) if covered else ((), label))
+
+
 def test_it_names_what_changed() -> None:
     lost = system(finding("TXN/lost"), windows_hit={}, faults_landed={})
     (found,) = compare((BROKEN,), (lost,)).systems
