@@ -113,10 +113,11 @@ def _show(campaign: LongCampaign, console: Console) -> None:
     if former:
         ran = plural(former, "seed ran an earlier version", "seeds ran earlier versions")
         console.print(f"{ran} of the code; another folder (--out) draws them again")
-    if total.drawn and not ledger.alarms:
-        bound = 3 / total.drawn
+    if total.passed and not ledger.alarms:
+        bound = 3 / total.passed
         console.print(
-            f"not refuted in {total.drawn:,} drawn plans; at 95 % confidence at most {bound:.1e} of them fail"
+            f"not refuted in {plural(total.passed, 'decided run')} of {total.drawn:,} drawn plans; at 95 % confidence "
+            f"at most {bound:.1e} of decided runs fail"
         )
 
 
