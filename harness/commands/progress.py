@@ -268,9 +268,9 @@ class _Area:
         self._runs += runs
 
     def line(self, name: str) -> Text:
-        """The worst status first, because that is what a reader looks for."""
+        """The worst status first, because that is what a reader looks for: what did not run is no PASS."""
         worst = max(self._statuses, key=list(Status).index)
-        if worst in _DID_NOT_RUN and self._statuses[Status.PASS]:
+        if worst is Status.NOT_APPLICABLE and self._statuses[Status.PASS]:
             worst = Status.PASS
         counted = [
             f"{self._statuses[status]} {STATUS_WORDS[status]}" for status in reversed(Status) if self._statuses[status]

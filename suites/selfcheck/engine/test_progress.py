@@ -81,6 +81,26 @@ def test_an_area_is_one_line_when_all_of_its_cases_are_over() -> None:
     assert lines(stream) == ["PASS           area: 2 cases (2 pass), 2 runs"]
 
 
+def test_an_area_of_which_a_part_did_not_run_does_not_pass() -> None:
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)])
+    observer.begin(ONE.id, Tier.SIM, 1)
+    observer.ran(result(case=ONE.id), None)
+    ended(observer, ONE)
+    observer.end(case_not_run(TWO, Tier.SIM, Status.UNTESTED, "the time was over"))
+    assert lines(stream) == ["UNTESTED       area: 2 cases (1 untested, 1 pass), 1 run"]
+
+
+def test_what_does_not_apply_takes_nothing_from_an_area() -> None:
+    observer, stream = log()
+    observer.expect([(ONE, Tier.SIM), (TWO, Tier.SIM)])
+    observer.begin(ONE.id, Tier.SIM, 1)
+    observer.ran(result(case=ONE.id), None)
+    ended(observer, ONE)
+    observer.end(case_not_run(TWO, Tier.SIM, Status.NOT_APPLICABLE, "it lacks everything"))
+    assert lines(stream)[0].startswith("PASS           area: 2 cases (")
+
+
 def test_areas_of_which_nothing_ran_are_not_listed() -> None:
     observer, stream = log()
     observer.expect([(ONE, Tier.SIM)])

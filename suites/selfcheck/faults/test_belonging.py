@@ -35,7 +35,7 @@ from holdfast.harness.model.target import COORDINATOR, STORAGE, Role, Target
 from holdfast.suites.selfcheck.faults.scene import BY_KIND, MILLISECOND_NS, WORKER, at
 
 Effects = Callable[[], Iterable[Event]]
-READS = {"operation": "read-state"}
+READS: dict[str, int | str] = {"operation": "read-state"}
 
 
 def requested(origin: CheckpointOrigin) -> Effects:
