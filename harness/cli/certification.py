@@ -73,6 +73,9 @@ def certify(
     tier: Annotated[list[Tier] | None, typer.Option(help="Only this tier; repeatable.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all random plans and programs.")] = 0,
     runs: Annotated[int | None, typer.Option(min=1, help="How many random plans must count.")] = None,
+    keep: Annotated[
+        str, typer.Option(metavar="all", help="Store every run on a real tier, and one of each case on the simulator.")
+    ] = "",
     thorough: Annotated[
         bool, typer.Option("--thorough", help="Every case that applies, not only the cheapest that decide every rule.")
     ] = False,
@@ -111,6 +114,8 @@ def certify(
 
     if require not in ("", "certified"):
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
+    if keep not in ("", "all"):
+        raise UsageError(f"--keep is {keep!r}; allowed is all: use that or leave it out.")
     parts = {
         "state_backend": state_backend,
         "checkpoint_storage": checkpoint_storage,
@@ -129,7 +134,14 @@ def certify(
         system = plugged_into(contract, factory, location, options) if Tier.PROCESS in tiers else ""
         if not system:
             refuse_for_kits(
-                {"--budget": budget, "--runs": runs, "--thorough": thorough, "--jobs": jobs, "--waivers": waivers}
+                {
+                    "--budget": budget,
+                    "--runs": runs,
+                    "--thorough": thorough,
+                    "--keep": keep,
+                    "--jobs": jobs,
+                    "--waivers": waivers,
+                }
             )
             return certify_part(
                 contract,
@@ -157,6 +169,7 @@ def certify(
         runs=runs,
         budget_s=seconds("--budget", budget),
         thorough=thorough,
+        keep_all=bool(keep),
         jobs=jobs or processors(),
     )
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)

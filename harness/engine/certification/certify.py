@@ -23,8 +23,8 @@ from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.findings import findings
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun, ResultLog
-from holdfast.harness.engine.certification.run_store import RUNS, RunStore
-from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, left_out, select
+from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
+from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, examples, left_out, select
 from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import on_its_word
@@ -103,6 +103,7 @@ class Certification:
         self._cases = chosen(cases_for(self._system, drawn_on), request.rules, request.areas)
         self._entries: list[Entry] = []
         self._left_out: list[Pair] = []
+        self._examples: frozenset[tuple[str, Tier]] = frozenset()
 
     def run(self) -> Journal:
         """Run the chosen cases on every tier; the journal of what was done, also after an interruption."""
@@ -110,6 +111,7 @@ class Certification:
         while chosen:
             entries = [Entry(case, tier) for case, tier in chosen]
             self._entries += entries
+            self._examples |= examples(self._able(chosen), registry.case_costs())
             self._restore(entries)
             waiting = [entry for entry in entries if entry.result is None]
             self._observer.expect(
@@ -127,11 +129,14 @@ class Certification:
         """Those that run, and those that cannot, which have a reason. Others are left out."""
         if self._request.scope is not Scope.QUICK:
             return agenda
-        able = [pair for pair in agenda if not self._why_no_tier(pair[1]) and self._applies(*pair)]
+        able = self._able(agenda)
         chosen = {(case.id, tier) for case, tier in select(able, registry.case_costs(), self._first_seed)}
         self._left_out = [(case, tier) for case, tier in able if (case.id, tier) not in chosen]
         rest = {(case.id, tier) for case, tier in self._left_out}
         return [(case, tier) for case, tier in agenda if (case.id, tier) not in rest]
+
+    def _able(self, agenda: list[Pair]) -> list[Pair]:
+        return [pair for pair in agenda if not self._why_no_tier(pair[1]) and self._applies(*pair)]
 
     def _take_undecided(self) -> list[Pair]:
         """Cases that were left out and decide a rule that none of the chosen ones decides: these did not apply after
@@ -222,7 +227,7 @@ class Certification:
         self, entry: Entry, case_run: CaseRun, goal: int, late: Callable[[], bool]
     ) -> Iterator[tuple[Entry, Message]]:
         try:
-            for message in execute(case_run, goal, self._run_store(), self._interruption, late):
+            for message in execute(case_run, goal, self._run_store(entry), self._interruption, late):
                 yield entry, message
         except OSError:
             raise  # Of the machine: the next case would meet it, too.
@@ -251,6 +256,7 @@ class Certification:
                         case_run.numbers,
                         case_run.first_number,
                         silence_limit_s(entry.case.plan_for(0).bounds),
+                        self._keep(entry),
                     ),
                 )
                 for entry, case_run, goal in self._each_started(entries)
@@ -394,8 +400,14 @@ class Certification:
         others = self._request.jobs > 1 and entry.tier in (Tier.PROCESS, Tier.SPARK)
         return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 
-    def _run_store(self) -> RunStore:
-        return RunStore(self._request.folder, self._tools.faults)
+    def _run_store(self, entry: Entry) -> RunStore:
+        return RunStore(self._request.folder, self._tools.faults, self._keep(entry))
+
+    def _keep(self, entry: Entry) -> Keep:
+        """Which runs of a case are stored: of what passes, an example for each area and tier."""
+        if self._request.keep_all:
+            return Keep.ALL
+        return Keep.EXAMPLE if (entry.case.id, entry.tier) in self._examples else Keep.OPEN
 
     def _end(self, entry: Entry, result: CaseResult) -> None:
         entry.result = result
@@ -409,7 +421,7 @@ class Certification:
             if self._interruption.reason() or entry.case_run is None:
                 return
             self._observer.shrinking(failed)
-            small = self._run_store().shrink(failed, entry.case_run)
+            small = self._run_store(entry).shrink(failed, entry.case_run)
             if small is not None:
                 entry.kept.append(small)
                 self._observer.shrunk(failed, small)

@@ -29,6 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         drawn_everywhere: plans are drawn on each tier that is chosen, and not only on the first of the system.
         thorough: every case that applies runs, and not the cheapest that decide every rule; one that decides a rule or
             area that is named runs in any case.
+        keep_all: of runs that passed, not only one for each area and tier is stored.
         jobs: processes that compute at a time, beside others that wait for real time; 1: all cases one after the
             other in this process.
     """
@@ -45,6 +46,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float | None = None
     drawn_everywhere: bool = False
     thorough: bool = False
+    keep_all: bool = False
     jobs: int = 1
 
     @property

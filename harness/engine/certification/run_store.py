@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -14,7 +15,7 @@ from holdfast.harness.engine.artefacts.details_file import write_details
 from holdfast.harness.engine.artefacts.history_files import MANIFEST
 from holdfast.harness.engine.artefacts.owner import remove_owner
 from holdfast.harness.engine.artefacts.plan_file import read_plan_file
-from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, store_run
+from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, discard_run_folder, store_run
 from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_once
 from holdfast.harness.engine.cases.results import run_result
 from holdfast.harness.engine.executor.run import Run
@@ -28,7 +29,7 @@ from holdfast.harness.engine.views.recovery import recoveries
 from holdfast.harness.engine.views.timeline import timeline
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Command, Finding
-from holdfast.harness.model.journal import RunResult
+from holdfast.harness.model.journal import Recovery, RunResult
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.run_details import RunDetails
 from holdfast.harness.model.signature import signature_of
@@ -40,7 +41,18 @@ SHRUNK = "shrunk"
 SHRINK_TRIES = 120
 """Bounded, because somebody waits for the report."""
 LIMITS = {Outcome.FAIL: 5, Outcome.INCONCLUSIVE: 2, Outcome.PASS: 1}
-"""How many simulated runs of a case are kept by outcome; runs on real tiers are kept all."""
+"""How many runs of a case are stored by outcome."""
+
+
+class Keep(StrEnum):
+    """Which runs of a case are stored, within LIMITS."""
+
+    ALL = "all"
+    """Failures, what is open and a passing run; on real tiers every run, without a limit."""
+    EXAMPLE = "example"
+    """Failures, what is open and a passing run."""
+    OPEN = "open"
+    """Failures and what is open."""
 
 
 class RunStore:
@@ -49,25 +61,34 @@ class RunStore:
     Args:
         folder: of the whole report.
         faults: registered faults, for their colours.
+        keep: which of the runs of the case.
 
     Attributes:
         runs: where the folders of runs are.
         histories: digest over the manifests of all stored histories.
     """
 
-    def __init__(self, folder: Path, faults: Mapping[str, AnyFault]) -> None:
+    def __init__(self, folder: Path, faults: Mapping[str, AnyFault], keep: Keep = Keep.ALL) -> None:
         self.runs = folder / RUNS
         self.histories = hashlib.sha256()
         self._faults = faults
+        self._limits = {**LIMITS, Outcome.PASS: 0} if keep is Keep.OPEN else LIMITS
+        self._every_real_run = keep is Keep.ALL
         self._kept: Counter[tuple[str, Tier, Outcome]] = Counter()
         self._clauses: set[tuple[str, Tier, str, str]] = set()
         self._informed: set[tuple[str, Tier, str]] = set()
+        self._seen = False
 
     def keep(self, finished: FinishedRun, case_run: CaseRun) -> RunResult | None:
-        """Store a run if it is worth a look; its result as the journal lists it, or None."""
+        """Store a run if it is worth a look; its result as the journal lists it, or None. What is not stored is a line
+        in the journal: the first of a case, and each on a real tier."""
         result = finished.result
+        first = not self._seen
+        self._seen = True
         if not self._wanted(result):
-            return None
+            if finished.part is not None:
+                discard_run_folder(finished.part)
+            return self._line(finished) if first or result.tier is not Tier.SIM else None
         run = finished.run
         if run is None and result.events:
             # It took place in another process; the simulator is deterministic, so looking at it is a second run.
@@ -119,8 +140,20 @@ class RunStore:
             timeline=timeline(run.history, self._faults, run.precisions),
             details=f"{RUNS}/{result.id}/{written}" if written else "",
             finding=self._finding(result, run, case_run),
-            recoveries=() if run.tier is Tier.SIM else recoveries(run.history, self._faults),
+            recoveries=self._recoveries(run),
         )
+
+    def _line(self, finished: FinishedRun) -> RunResult:
+        """A run that is not stored, without the verdicts that say nothing but that it passed."""
+        result, run = finished.result, finished.run
+        telling = (each for each in result.verdicts if each.anomalies or each.information)
+        return msgspec.structs.replace(
+            result, verdicts=tuple(telling), recoveries=() if run is None else self._recoveries(run)
+        )
+
+    def _recoveries(self, run: Run) -> tuple[Recovery, ...]:
+        """On real tiers alone: virtual time only repeats the plan's delays."""
+        return () if run.tier is Tier.SIM else recoveries(run.history, self._faults)
 
     def _finding(self, result: RunResult, run: Run, case_run: CaseRun) -> Finding | None:
         if run.outcome is not Outcome.FAIL:
@@ -131,7 +164,7 @@ class RunStore:
         return command_of(self.runs.parent.name, result)
 
     def _wanted(self, result: RunResult) -> bool:
-        if result.tier is not Tier.SIM:
+        if result.tier is not Tier.SIM and self._every_real_run:
             return True
         clauses = {
             (result.case, result.tier, verdict.oracle, anomaly.clause)
@@ -141,7 +174,7 @@ class RunStore:
         informed = {(result.case, result.tier, verdict.oracle) for verdict in result.verdicts if verdict.information}
         key = (result.case, result.tier, result.outcome)
         known = clauses <= self._clauses and informed <= self._informed
-        wanted = self._kept[key] < LIMITS[result.outcome] or not known
+        wanted = self._kept[key] < self._limits[result.outcome] or not known
         self._clauses |= clauses
         self._informed |= informed
         self._kept[key] += wanted

@@ -63,6 +63,21 @@ def select(pairs: Sequence[Pair], costs: Costs, first_seed: int = 1) -> list[Pai
     return [(case, tier) for case, tier in pairs if case.rehearsal or (case.id, tier) in chosen]
 
 
+def examples(pairs: Iterable[Pair], costs: Costs) -> frozenset[tuple[str, Tier]]:
+    """For each area of rules and each tier the case that costs least: of it a run that passes is kept to be looked at.
+
+    Args:
+        pairs: cases with a tier, all that run.
+        costs: that are recorded.
+    """
+    found: dict[tuple[str, Tier], tuple[float, str]] = {}
+    for case, tier in pairs:
+        for area in {decision.rule.partition("-")[0] for decision in case.decides}:
+            candidate = cost_s(costs, case, tier), case.id
+            found[area, tier] = min(found.get((area, tier), candidate), candidate)
+    return frozenset((name, tier) for (_, tier), (_, name) in found.items())
+
+
 def left_out(rest: Iterable[Pair], costs: Costs) -> tuple[LeftOut, ...]:
     """What was not chosen, by tier.
 

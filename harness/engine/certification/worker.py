@@ -23,7 +23,7 @@ from holdfast.harness.engine.cases.case import system_under_test
 from holdfast.harness.engine.cases.case_run import CaseRun
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.certification.case_runner import Message, WorkerLost, execute
-from holdfast.harness.engine.certification.run_store import RunStore
+from holdfast.harness.engine.certification.run_store import Keep, RunStore
 from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import foreign, in_words
@@ -60,6 +60,7 @@ class Assignment(msgspec.Struct, frozen=True):
 
     Attributes:
         silence_limit_s: a worker that ends no run for so long hangs.
+        keep: which runs are stored.
     """
 
     case: str
@@ -69,6 +70,7 @@ class Assignment(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...] = ()
     first_number: int = 0
     silence_limit_s: float = inf
+    keep: Keep = Keep.ALL
 
 
 def main() -> None:
@@ -118,7 +120,7 @@ class _Reader:
 def _messages(assignment: Assignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[Message]:
     system, tools = registry.system(settings.system), registry.toolbox()
     case = case_for(system, assignment.case, assignment.tier)
-    store = RunStore(Path(settings.folder), tools.faults)
+    store = RunStore(Path(settings.folder), tools.faults, assignment.keep)
     under_test = system_under_test(case, system, settings.first_seed)
     case_run = CaseRun(
         case,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.harness.engine.artefacts.stored_run import PARTS
 from holdfast.harness.engine.cases.case import system_under_test
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, CaseRun, run_once, run_until
-from holdfast.harness.engine.certification.run_store import LIMITS, RUNS, RunStore
+from holdfast.harness.engine.certification.run_store import LIMITS, RUNS, Keep, RunStore
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -139,6 +139,24 @@ def test_the_store_keeps_the_first_run_of_which_an_oracle_notes_something(tmp_pa
     store = RunStore(tmp_path, case_run.tools.faults)
     kept = [each for finished in run_until(case_run, 9) if (each := store.keep(finished, case_run)) is not None]
     assert [each.run_seed for each in kept] == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("keep", "stored"), [(Keep.ALL, [True, True, True]), (Keep.EXAMPLE, [True, False, False]), (Keep.OPEN, [False] * 3)]
+)
+def test_a_run_on_a_real_tier_that_is_not_stored_is_a_line_with_its_recoveries(
+    keep: Keep, stored: list[bool], tmp_path: Path
+) -> None:
+    store = RunStore(tmp_path, case_run_of(case()).tools.faults, keep)
+    real = case_run_of(case(plan=KILLED), tier=Tier.PROCESS, folder=store.runs)
+    kept = [store.keep(run_once(real, 0, serial=number), real) for number in range(3)]
+    assert [bool(each and each.artefacts) for each in kept] == stored
+    assert [[attack.attack for attack in each.recoveries] for each in kept if each is not None] == [["kill worker"]] * 3
+    assert len(list(store.runs.iterdir())) == sum(stored)
+    failing = case_run_of(case(), ScriptedOracle("F", Outcome.FAIL), tier=Tier.PROCESS, folder=store.runs)
+    found = [store.keep(run_once(failing, 0, serial=number), failing) for number in range(10, 17)]
+    limited = LIMITS[Outcome.FAIL] if keep is not Keep.ALL else len(found)
+    assert [bool(each and each.artefacts) for each in found] == [number < limited for number in range(len(found))]
 
 
 @pytest.mark.parametrize(("tier", "attacks"), [(Tier.PROCESS, ["kill worker"]), (Tier.SIM, [])])

@@ -14,7 +14,15 @@ from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
 from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
-from holdfast.harness.engine.certification.selection import DRAWN_PLANS, LEAST_S, Pair, cost_s, left_out, select
+from holdfast.harness.engine.certification.selection import (
+    DRAWN_PLANS,
+    LEAST_S,
+    Pair,
+    cost_s,
+    examples,
+    left_out,
+    select,
+)
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -138,6 +146,7 @@ def journal_of(
     monkeypatch.setattr("holdfast.harness.engine.certification.certify.cases_for", lambda *_: cases)
     monkeypatch.setattr(registry, "cases", lambda: cases)
     monkeypatch.setattr(registry, "case_costs", lambda: costs)
+    folder.mkdir(exist_ok=True)
     request = Request(command="t", system="reference", folder=folder, tiers=frozenset({SIM}), **changes)  # type: ignore[arg-type]
     journal = Certification(request, Silent(), Interruption()).run()
     statuses = {each.case: each.status for each in journal.cases if each.tier is SIM}
@@ -211,3 +220,34 @@ def test_recorded_costs_are_of_cases_that_exist_on_their_tier() -> None:
     assert load_costs().keys() <= known
     assert registry.case_costs() == load_costs()
     assert all(seconds >= 0 for seconds in load_costs().values())
+
+
+def test_of_each_area_and_tier_the_cheapest_case_is_the_example() -> None:
+    both = named("a/both", deciding("BAR-01"), deciding("STO-01"))
+    cheap, dear = named("a/cheap", deciding("BAR-02")), named("a/dear", deciding("STO-02"))
+    costs = {("a/both", SIM): 2.0, ("a/cheap", SIM): 1.0, ("a/dear", SIM): 9.0, ("a/both", PROCESS): 5.0}
+    found = examples([(both, SIM), (cheap, SIM), (dear, SIM), (both, PROCESS), (named("a/control"), SIM)], costs)
+    assert found == {("a/cheap", SIM), ("a/both", SIM), ("a/both", PROCESS)}
+
+
+def test_one_passing_run_of_an_area_is_stored_and_the_others_are_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A certificate of the reference used to take 600 MB, nearly all of it runs that passed."""
+    cases = [registered(name) for name in ("barriers/alignment", "barriers/no-deadlock", "transactions/order")]
+    sizes = []
+    for keep_all in (False, True):
+        folder = tmp_path / ("all" if keep_all else "few")
+        (folder / "runs").mkdir(parents=True)
+        _, journal = journal_of(folder, monkeypatch, *cases, costs={}, thorough=True, keep_all=keep_all)
+        stored = {each.name for each in (folder / "runs").iterdir()}
+        assert {each.id for each in journal.runs if each.artefacts} == stored
+        listed = [each for each in journal.runs if each.tier is SIM]
+        assert {each.case for each in listed} == {each.id for each in cases}
+        lines = [each for each in listed if not each.artefacts]
+        assert not any(each.verdicts or each.timeline for each in lines)
+        assert bool(lines) is not keep_all
+        sizes.append(sum(each.stat().st_size for each in (folder / "runs").rglob("*") if each.is_file()))
+        areas = {each.rule.partition("-")[0] for case in cases for each in case.decides}
+        assert len(stored) <= (len(cases) if keep_all else len(areas))
+    assert sizes[0] < sizes[1]

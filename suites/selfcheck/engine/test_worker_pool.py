@@ -114,6 +114,7 @@ def certified(
     rules: frozenset[str] = RULES,
     tier: Tier = Tier.SIM,
 ) -> Journal:
+    folder.mkdir(exist_ok=True)
     request = Request(command="test", system=system, folder=folder, rules=rules, tiers=frozenset({tier}), jobs=jobs)
     return Certification(request, listener or Listener(), Interruption()).run()
 
@@ -130,7 +131,7 @@ def test_side_by_side_comes_to_the_same_in_the_same_order(tmp_path: Path) -> Non
     assert len(together.runs) > len(RULES)
     assert set(listener.begun) <= set(listener.ended)
     assert sorted(listener.ended) == sorted((each.case, each.tier) for each in together.cases)
-    for run in together.runs:
+    for run in (each for each in together.runs if each.artefacts):
         assert (tmp_path / "together" / run.artefacts / "verdicts.json").is_file()
 
 
