@@ -16,11 +16,12 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from xml.etree import ElementTree
 
 from machines import BareDebian, Machine, Ran, ThisMachine
@@ -54,6 +55,8 @@ def main() -> int:
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 3
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _ended)
     if arguments.machine == "this":
         measured = list(_tried(ThisMachine(checkout.resolve()), first, second, arguments.only, lambda: None))
     else:
@@ -61,12 +64,19 @@ def main() -> int:
             print("A bare machine needs root: run this as root, or with --machine this.", file=sys.stderr)
             return 3
         machine = BareDebian(ROOT / "build/bare-machine", checkout)
-        if changed := machine.make():
-            print(f"Not tried, since not committed: {', '.join(changed)}")
-        measured = list(_tried(machine, first, second, arguments.only, machine.make_environment))
-        machine.remove()
+        try:
+            if changed := machine.make():
+                print(f"Not tried, since not committed: {', '.join(changed)}")
+            measured = list(_tried(machine, first, second, arguments.only, machine.make_environment))
+        finally:
+            machine.remove()
     print(_table(measured))
     return 1 if any(each.wrong for each in measured) else 0
+
+
+def _ended(number: int, frame: object) -> NoReturn:
+    """What is under way ends with this process, and the machine is removed."""
+    raise SystemExit(128 + number)
 
 
 def _arguments() -> argparse.Namespace:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from supervised import end_with_parent
+
 HERE = Path(__file__).resolve().parent
 SUITE = "bookworm"
 PACKAGES = ("ca-certificates", "git", "python3", "python3-venv")
@@ -221,7 +223,8 @@ def _carried_out(before: list[str], order: dict[str, object], temporary: list[Pa
         written, result = Path(folder, "order.json"), Path(folder, "result.json")
         written.write_text(json.dumps({**order, "result": str(result)}))
         words = [*before, sys.executable, str(HERE / "supervised.py"), str(written)]
-        subprocess.run(words, check=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+        path = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        subprocess.run(words, check=True, env=path, preexec_fn=end_with_parent)
         ran = json.loads(result.read_text())
     left = [*ran.pop("left"), *(str(path) for place in temporary for path in sorted(place.iterdir()) if _lasts(path))]
     commands = tuple(Command(**each) for each in ran.pop("commands"))

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-SET_CHILD_SUBREAPER = 36
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 0x1
 SAMPLED_EVERY_S = 2.0
 LISTENED_EVERY_S = 0.1
@@ -34,6 +34,7 @@ LIMIT_CODE = 124
 
 def main() -> None:
     """Carry out the order, and write what came of it beside it."""
+    end_with_parent()
     order = json.loads(Path(sys.argv[1]).read_text())
     if order["root"]:
         _make_file_systems(Path(order["root"]), order["shared"])
@@ -42,6 +43,11 @@ def main() -> None:
         _loopback_up()
     ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     Path(order["result"]).write_text(json.dumps(_run(order)))
+
+
+def end_with_parent() -> None:
+    """Let the kernel end this process as soon as the one that has started it is gone."""
+    ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def _run(order: dict[str, Any]) -> dict[str, Any]:
@@ -186,17 +192,17 @@ def _available(pipe: int) -> bytes:
         return b""
 
 
-def _entering(order: dict[str, Any]) -> Callable[[], None] | None:
-    """What the child does before it becomes the shell; None: nothing."""
-    if not order["root"]:
-        return None
+def _entering(order: dict[str, Any]) -> Callable[[], None]:
+    """What the child does before it becomes the shell."""
 
     def enter() -> None:
-        os.chroot(order["root"])
-        os.chdir(order["folder"])
-        os.setgroups([])
-        os.setgid(order["user"])
-        os.setuid(order["user"])
+        if order["root"]:
+            os.chroot(order["root"])
+            os.chdir(order["folder"])
+            os.setgroups([])
+            os.setgid(order["user"])
+            os.setuid(order["user"])
+        end_with_parent()
 
     return enter
 

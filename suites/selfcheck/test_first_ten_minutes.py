@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,6 +82,12 @@ class Reader:
 
     def follows(self, *arguments: str) -> tuple[int, str]:
         """Exit code and words of the check."""
+        begun = self.begins(*arguments)
+        text, _ = begun.communicate()
+        return begun.returncode, text
+
+    def begins(self, *arguments: str) -> subprocess.Popen[str]:
+        """The check, under way."""
         (self.checkout / "README.md").write_text(self.document, encoding="utf-8")
         words = [
             sys.executable,
@@ -92,8 +99,8 @@ class Reader:
         ]
         present = os.environ  # noqa: TID251 - those of whoever runs the tests
         environment = {**present, "PATH": f"{self._programs}:{present['PATH']}", "REPORTS": str(self.reports)}
-        done = subprocess.run([*words, *arguments], env=environment, capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        both = subprocess.STDOUT
+        return subprocess.Popen([*words, *arguments], env=environment, stdout=subprocess.PIPE, stderr=both, text=True)
 
 
 @pytest.fixture
@@ -216,3 +223,18 @@ def test_tests_that_fail_are_noticed(reader: Reader, tests: str, said: str) -> N
     code, text = reader.follows("--only", "second")
     assert code == 1, text
     assert f"NOT as promised: {said}" in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_line_ends_with_the_check_that_runs_it(number: int, reader: Reader) -> None:
+    """Its processes lose their end of a pipe."""
+    pipe = reader.folder / "pipe"
+    os.mkfifo(pipe)
+    reader.program("holdfast", f"exec 9>{pipe}; echo begun >&9; exec sleep 63")
+    begun = reader.begins("--only", "first")
+    with pipe.open() as held:
+        assert held.readline() == "begun\n"
+        begun.send_signal(number)
+        assert held.read() == ""
+    begun.communicate()
+    assert begun.returncode == (143 if number == signal.SIGTERM else -number)
