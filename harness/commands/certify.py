@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
-from holdfast.harness.commands.parts import with_parts
+from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.certification.begun import identity_of
@@ -50,9 +50,11 @@ def certify(
         request = msgspec.structs.replace(request, folder=folder)
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
         with ResultLog(folder, identity, now) as log, CaseProgress(progress, request, quiet=json) as observer:
-            journal = Certification(request, observer, interruption, log).run()
+            parts = parts_to_try(request)
+            kits = [each.run for each in parts if each.run is not None]
+            journal = Certification(request, observer, interruption, log, kits).run()
             journal = with_waivers(journal, waived_findings(journal, waivers, today))
-            journal = with_parts(journal, request, interruption, progress)
+            journal = with_parts(journal, parts, folder, interruption, progress)
         broken = write_reports(journal, folder, progress)
         point_latest(folder)
     if json:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
+from time import monotonic  # noqa: TID251 - for the log alone
 
 from rich.text import Text
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
+from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
+from holdfast.harness.engine.certification.begun import identity_of
+from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.result_log import LoggedCheck, ResultLog
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
@@ -100,9 +108,25 @@ def certify_part(
     """
     chosen = _chosen(registry.kit(contract).rules, rules, areas, contract)
     request = KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
-    with listening() as interruption:
-        checks, journal = run_kit(request, interruption)
-    folder = new_folder(out)
+    now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
+    whole = Request(command=command, system=request.name, folder=out)
+    with (
+        listening() as interruption,
+        ExitStack() as stack,
+        CaseProgress(consoles.progress(), whole, quiet=json) as observer,
+    ):
+        run, made = KitRun(request), _Made(request, out, now, stack)
+
+        def ended(check: KitCheck) -> None:
+            observer.end_check(request.name, check)
+            made.add(check)
+
+        observer.expect_checks(request.name, run.waiting)
+        run_kit(run, out, interruption, ended)
+        if run.refused and not run.checks:
+            raise UsageError(run.refused)
+        folder, checks = made.folder, run.checks
+        journal = run.journal(now, interruption.reason() and (interruption.signal or "the harness"))
     broken = write_reports(journal, folder, consoles.progress())
     point_latest(folder)
     if json:
@@ -113,7 +137,32 @@ def certify_part(
         _show(journal, checks, factory, contract, folder, given)
     if interruption.signal:
         return interruption.exit_code
+    if interruption.broken:
+        consoles.progress().print(f"holdfast: {interruption.broken}.")
+        return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+class _Made:
+    """The folder of the report with its log, made when something is put there: what is refused makes none."""
+
+    def __init__(self, request: KitRequest, out: Path, now: str, stack: ExitStack) -> None:
+        self._request = request
+        self._out = out
+        self._now = now
+        self._stack = stack
+        self._start_s = monotonic()
+        self._log: ResultLog | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        return new_folder(self._out)
+
+    def add(self, check: KitCheck) -> None:
+        """A check is over."""
+        if self._log is None:
+            self._log = self._stack.enter_context(ResultLog(self.folder, identity_of(self._request), self._now))
+        self._log.add(LoggedCheck(monotonic() - self._start_s, self._request.name, check))
 
 
 def plugged_into(contract: str, factory: str, location: str, options: Mapping[str, str]) -> str:

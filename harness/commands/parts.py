@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from rich.console import Console
 
 from holdfast.harness.commands.reports import write_reports
 from holdfast.harness.engine.artefacts.files import make_folder
-from holdfast.harness.engine.certification.kit_run import KitRequest, run_kit
+from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.subjects import JudgedPart, parts_of, subject_reports, why_absent
-from holdfast.harness.engine.errors import ForeignError, UsageError
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
@@ -24,70 +25,90 @@ from holdfast.harness.spi.system import Part
 FOLDER = "parts"
 
 
-def with_parts(journal: Journal, request: Request, interruption: Interruption, console: Console) -> Journal:
+class TriedPart(NamedTuple):
+    """A part, and the run of its kit.
+
+    Attributes:
+        run: None: it is not tried.
+        reason: why not, without a full stop.
+        broken: the harness itself failed on it.
+    """
+
+    part: Part
+    run: KitRun | None
+    reason: str = ""
+    broken: bool = False
+
+
+def parts_to_try(request: Request) -> list[TriedPart]:
+    """Every part of a system, or, where it is narrowed, those whose kits decide a rule that was chosen."""
+    parts = parts_of(registry.system(request.system))
+    return [_part_to_try(part, request) for part in parts if not request.narrowed or _rules(part, request)]
+
+
+def with_parts(
+    journal: Journal, tried: Sequence[TriedPart], folder: Path, interruption: Interruption, console: Console
+) -> Journal:
     """The journal with what the kits say of the parts of its system; their reports lie below its folder.
 
     Args:
         journal: of the whole system.
-        request: what is certified.
-        interruption: heard between any two checks.
+        tried: its parts.
+        folder: of the report.
+        interruption: whether it came to its end.
         console: where progress is shown.
     """
-    parts = parts_of(registry.system(request.system))
     judged = [
-        _judged(part, number, journal, request, interruption, console)
-        for number, part in enumerate(parts, start=1)
-        if not _narrowed(request) or _rules(part, request)
+        _judged(each, number, journal, folder, interruption, console) for number, each in enumerate(tried, start=1)
     ]
     return msgspec.structs.replace(journal, subjects=subject_reports(journal, judged))
 
 
-def _judged(
-    part: Part, number: int, journal: Journal, request: Request, interruption: Interruption, console: Console
-) -> JudgedPart:
-    why_not = "" if part.plugged else _why_not(journal, request)
-    if reason := interruption.reason() or why_not or why_absent(part):
-        return JudgedPart(part, None, reason)
-    asked = KitRequest(
-        part.contract,
-        part.factory,
-        request.command,
-        _rules(part, request) if _narrowed(request) else frozenset(),
-        request.seed,
-        location=part.location,
-        options=part.options,
-        tiers=frozenset({Tier.SIM}),
-    )
+def _part_to_try(part: Part, request: Request) -> TriedPart:
+    chosen_tier = not request.tiers or Tier.SIM in request.tiers or part.plugged
+    why_not = "" if chosen_tier else f"kits run on tier {Tier.SIM}, which was not chosen"
+    if reason := why_not or why_absent(part):
+        return TriedPart(part, None, reason)
     try:
-        run = run_kit(asked, interruption)
-    except (UsageError, ForeignError) as error:
-        return JudgedPart(part, None, str(error).rstrip("."), broken=True)
-    except Exception as error:  # The kit broke; the other parts still say something.
-        return JudgedPart(part, None, f"the kit broke: {in_words(error)}", broken=True)
-    console.print(
-        f"{run.journal.certificate.heading}  {part.contract} {part.factory}, {plural(len(run.checks), 'check')}"
-    )
-    folder = Path(FOLDER) / f"{number}-{part.contract}"
-    make_folder(request.folder / folder)
-    write_reports(run.journal, request.folder / folder, console)
-    return JudgedPart(part, run.journal, report=str(folder / "report.html"))
+        run = KitRun(
+            KitRequest(
+                part.contract,
+                part.factory,
+                request.command,
+                _rules(part, request) if request.narrowed else frozenset(),
+                request.seed,
+                part.location,
+                part.options,
+                frozenset({Tier.SIM}),
+            )
+        )
+    except UsageError as error:
+        return TriedPart(part, None, str(error).rstrip("."), broken=True)
+    return TriedPart(part, run)
 
 
-def _why_not(journal: Journal, request: Request) -> str:
-    """Why no part is judged; empty: each is."""
-    if request.tiers and Tier.SIM not in request.tiers:
-        return f"kits run on tier {Tier.SIM}, which was not chosen"
-    if request.budget_s is not None and journal.duration_s >= request.budget_s:
-        return f"the time limit of {request.budget_s:.0f} s was reached"
-    return ""
-
-
-def _narrowed(request: Request) -> bool:
-    return bool(request.rules or request.areas)
+def _judged(
+    tried: TriedPart, number: int, journal: Journal, folder: Path, interruption: Interruption, console: Console
+) -> JudgedPart:
+    part, run = tried.part, tried.run
+    if run is None:
+        return JudgedPart(part, None, tried.reason, broken=tried.broken)
+    if run.refused:
+        return JudgedPart(part, None, run.refused.rstrip("."), broken=True)
+    why_not = interruption.reason() or run.why_not
+    if not run.checks and why_not:
+        return JudgedPart(part, None, why_not)
+    own = run.journal(journal.started, interruption.signal or why_not)
+    console.print(f"{own.certificate.heading}  {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")
+    place = Path(FOLDER) / f"{number}-{part.contract}"
+    if not (folder / place).is_dir():
+        make_folder(folder / place)
+    write_reports(own, folder / place, console)
+    return JudgedPart(part, own, report=str(place / "report.html"))
 
 
 def _rules(part: Part, request: Request) -> frozenset[str]:
-    """Those of its kit that were chosen; empty: all, or none of them."""
+    """Those of its kit that were chosen."""
     try:
         known = registry.kit(part.contract).rules
     except UsageError:

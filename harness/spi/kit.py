@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Protocol, runtime_checkable
 
 import msgspec
@@ -19,7 +19,7 @@ class KitCheck(msgspec.Struct, frozen=True):
         id: rule and name, such as `SBK-02/timers`.
         purpose: one sentence.
         rule: that it decides; of a failure, the rule that is broken.
-        status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke.
+        status: PASS, FAIL, INCONCLUSIVE, NOT_APPLICABLE, or ERROR where the kit itself broke; UNTESTED before it ran.
         reason: one sentence where it is not PASS.
         witness: of a failure, the steps that lead to it.
         supplied_by_author: parts of the judgement that rest on the author's word, such as a committed reader.
@@ -64,26 +64,26 @@ class Kit(Protocol):
     Attributes:
         subject: whose rules it decides.
         rules: that it decides.
-        checks: how many checks it has.
+        checks: that it has, UNTESTED, in the order in which they run; no two have one id.
     """
 
     subject: Subject
     rules: frozenset[str]
-    checks: int
+    checks: Sequence[KitCheck]
 
     def certify(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
-        """Every check of what a factory makes, one after the other, as they end.
+        """Checks of what a factory makes, one after the other, as they end.
 
         Args:
             factory: as `module:name`, or what else the contract knows factories by.
-            rules: only checks that decide one of these; empty: all.
+            checks: which, by id; empty: all.
             seed: of all random programs; the same one brings the same programs.
             location: URI below which it may store something; empty: a place of the kit's own.
             options: of everything that the factory makes.
@@ -96,12 +96,18 @@ class Kit(Protocol):
 
 @runtime_checkable
 class TriesUnderFaults(Protocol):
-    """What a kit may have beside: behind its own checks, what a factory makes takes its part in a whole runtime."""
+    """What a kit may have beside: behind its own checks, what a factory makes takes its part in a whole runtime.
+
+    Attributes:
+        checks_under_faults: as Kit.checks.
+    """
+
+    checks_under_faults: Sequence[KitCheck]
 
     def under_faults(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from msgspec.structs import replace
@@ -118,13 +118,13 @@ class RegisteredConnectorKit:
     def certify(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         connected = Connected(location, options or {})
-        chosen = plug.deciding(self.whole.checks, rules)
+        chosen = plug.chosen(self.whole.checks, checks)
         verdicts = self.whole.certify(factory, chosen, seed, connected)
         supplied = self.whole.supplied_by_author(factory, connected)
         return (replace(plug.shown(verdict), supplied_by_author=supplied) for verdict in verdicts)

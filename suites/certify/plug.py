@@ -78,9 +78,14 @@ def as_test(checks: Sequence[Check[Any]], judge: Callable[[Check[Any]], CheckVer
     return cast("Callable[..., None]", test)
 
 
-def deciding(checks: Sequence[AnyCheck], rules: Set[str]) -> list[AnyCheck]:
-    """The checks that are there for one of these rules; all, if there are no rules."""
-    return [check for check in checks if not rules or check.rule in rules]
+def chosen(checks: Sequence[AnyCheck], ids: Set[str]) -> list[AnyCheck]:
+    """The checks of these ids; all, if there are none."""
+    return [check for check in checks if not ids or check.id in ids]
+
+
+def listed(checks: Sequence[Check[Any]]) -> tuple[KitCheck, ...]:
+    """As the command line knows them before they run."""
+    return tuple(KitCheck(check.id, check.purpose, check.rule, Status.UNTESTED) for check in checks)
 
 
 def shown(verdict: CheckVerdict) -> KitCheck:

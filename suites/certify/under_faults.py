@@ -6,7 +6,7 @@ alone. A kit names the cases, and what of a run cannot be had with what is certi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,7 +27,7 @@ def plugged_in(contract: str, factory: str, location: str) -> str:
 def tried_under_faults(
     system: str,
     cases: Sequence[Case],
-    rules: frozenset[str],
+    checks: Set[str],
     *,
     seed: int,
     supplied: Sequence[str],
@@ -39,7 +39,7 @@ def tried_under_faults(
     Args:
         system: as of `plugged_in`.
         cases: each decides one rule.
-        rules: only cases that decide one of these; empty: all.
+        checks: ids of those that are run; empty: all.
         seed: of the runs.
         supplied: what of the judgement rests on its author's word.
         why_not: why none can be tried; empty: each is.
@@ -47,7 +47,7 @@ def tried_under_faults(
     """
     reason = why_not or lacking(Tier.PROCESS)
     for case in cases:
-        if rules and case.decides[0].rule not in rules:
+        if checks and _id(case) not in checks:
             continue
         if reason:
             status = Status.NOT_APPLICABLE if known else Status.INCONCLUSIVE
@@ -58,10 +58,21 @@ def tried_under_faults(
         yield _told(case, result, tuple(supplied))
 
 
+def listed_cases(cases: Sequence[Case]) -> tuple[KitCheck, ...]:
+    """As the command line knows them before they run."""
+    return tuple(
+        KitCheck(_id(case), case.purpose, case.decides[0].rule, Status.UNTESTED, tier=Tier.PROCESS) for case in cases
+    )
+
+
+def _id(case: Case) -> str:
+    return f"{case.decides[0].rule}/{case.id.partition('/')[2]}"
+
+
 def _told(case: Case, result: CaseResult, supplied: tuple[str, ...]) -> KitCheck:
     rule = case.decides[0].rule
     return KitCheck(
-        f"{rule}/{case.id.partition('/')[2]}",
+        _id(case),
         case.purpose,
         rule,
         result.status,

@@ -26,9 +26,15 @@ class CaseEnded(msgspec.Struct, frozen=True, tag=True):
 
 
 class WorkerLost(msgspec.Struct, frozen=True, tag=True):
-    """The worker process is gone before the end; the reason is one sentence."""
+    """The worker process is gone before the end.
+
+    Attributes:
+        reason: one sentence.
+        blamed: by what it did itself; else by a limit of the harness, or from outside.
+    """
 
     reason: str
+    blamed: bool = True
 
 
 Message = RunEnded | CaseEnded | WorkerLost

@@ -21,11 +21,21 @@ from holdfast.harness.engine.certification.case_runner import Message, RunEnded,
 from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.certification.entry import Entry
 from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
+from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitMessage
 from holdfast.harness.engine.certification.request import Request, check_request
-from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedRun, ResultLog
+from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedCheck, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
 from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, examples, left_out, select
 from holdfast.harness.engine.certification.time_limit import TimeLimit
+from holdfast.harness.engine.certification.worker import (
+    NICENESS,
+    AnyAssignment,
+    AnyMessage,
+    Assignment,
+    WorkerSettings,
+)
+from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
@@ -40,6 +50,7 @@ from holdfast.harness.model.finding import Finding
 from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
 from holdfast.harness.model.place import Place
 from holdfast.harness.model.title import Scope
+from holdfast.harness.spi.kit import KitCheck
 from holdfast.harness.spi.oracle import titles_of
 from holdfast.harness.spi.system import SideBySide
 
@@ -72,6 +83,12 @@ class Observer(Protocol):
     def end(self, result: CaseResult) -> None:
         """A case is over, or was skipped."""
 
+    def expect_checks(self, kit: str, checks: Sequence[KitCheck]) -> None:
+        """A kit is to run these, in this order."""
+
+    def end_check(self, kit: str, check: KitCheck) -> None:
+        """A check is over."""
+
 
 class Certification:
     """One invocation of certify.
@@ -81,13 +98,19 @@ class Certification:
         observer: is notified of each step.
         interruption: heard between any two steps.
         log: where each result is written, and read by the invocation that goes on after an interruption; None: nowhere.
+        kits: run beside the cases.
 
     Raises:
         UsageError: the request names what does not exist, or a tier that this machine lacks.
     """
 
     def __init__(
-        self, request: Request, observer: Observer, interruption: Interruption, log: ResultLog | None = None
+        self,
+        request: Request,
+        observer: Observer,
+        interruption: Interruption,
+        log: ResultLog | None = None,
+        kits: Sequence[KitRun] = (),
     ) -> None:
         check_request(request)
         self._request = request
@@ -104,11 +127,14 @@ class Certification:
         self._entries: list[Entry] = []
         self._left_out: list[Pair] = []
         self._examples: frozenset[tuple[str, Tier]] = frozenset()
+        self._kits = KitQueue(kits, self._why_too_late)
 
     def run(self) -> Journal:
         """Run the chosen cases on every tier; the journal of what was done, also after an interruption."""
         chosen = self._select(self._agenda())
-        while chosen:
+        self._kits.restore(self._log)
+        self._kits.announce(self._observer.expect_checks)
+        while chosen or self._kits.waits:
             entries = [Entry(case, tier) for case, tier in chosen]
             self._entries += entries
             self._examples |= examples(self._able(chosen), registry.case_costs())
@@ -163,13 +189,28 @@ class Certification:
             if entry.result is None:
                 self._end(entry, self._cut_short(entry))
 
-    def _count_or_give_up(self, entry: Entry, message: Message) -> None:
+    def _count_or_give_up(self, entry: Entry | KitRun, message: AnyMessage) -> None:
         """What is counted no more, such as on a full disk, keeps no worker from ending in good order."""
         try:
-            self._count(entry, message)
+            if isinstance(entry, KitRun):
+                self._take_check(entry, message)
+            else:
+                assert isinstance(message, Message)
+                self._count(entry, message)
             require_room(self._request.folder)
         except Exception as error:
             self._interruption.give_up(why_it_broke(error))
+
+    def _take_check(self, run: KitRun, message: AnyMessage) -> None:
+        assert isinstance(message, KitMessage | WorkerLost)
+        check = run.take(message)
+        if not isinstance(message, CheckEnded):
+            self._kits.free(run)
+        if check is None:
+            return
+        self._observer.end_check(run.request.name, check)
+        if self._log is not None:
+            self._log.add(LoggedCheck(self._limit.elapsed_s, run.request.name, check))
 
     def _cut_short(self, entry: Entry) -> CaseResult:
         """The result of a case that is not over."""
@@ -205,7 +246,7 @@ class Certification:
     def _is_drawn(self, case: Case) -> bool:
         return bool(case.plan_for(self._first_seed).draw_seed)
 
-    def _all_messages(self, waiting: list[Entry]) -> Generator[tuple[Entry, Message]]:
+    def _all_messages(self, waiting: list[Entry]) -> Generator[tuple[Entry | KitRun, AnyMessage]]:
         """First those of cases that run in the worker pool, then those of the others, one case after the other."""
         here = waiting
         if self._request.jobs > 1:
@@ -219,6 +260,9 @@ class Certification:
             if self._is_drawn(entry.case):
                 late, drawn = self._limit.late_for(drawn), drawn - 1
             yield from self._messages_here(entry, case_run, goal, late)
+        if self._kits.waits:
+            with WorkerPool[Entry | KitRun](self._interruption) as pool:
+                yield from pool.messages([WorkQueue(self._kits, self._request.jobs, self._worker_settings())])
         while again := [entry for entry in here if entry.again]:
             for entry, case_run, goal in self._each_started(again):
                 yield from self._messages_here(entry, case_run, goal, self._limit.late)
@@ -234,18 +278,18 @@ class Certification:
         except Exception as error:  # The other cases still say something.
             yield entry, WorkerLost(in_words(error))
 
-    def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry, Message]]:
-        from holdfast.harness.engine.certification.worker import NICENESS, Assignment, WorkerSettings
-        from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
-
+    def _worker_settings(self) -> WorkerSettings:
         request = self._request
-        settings = WorkerSettings(
+        return WorkerSettings(
             request.system, str(request.folder), self._first_seed, request.jobs, self._limit.deadline_s
         )
+
+    def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry | KitRun, AnyMessage]]:
+        request, settings = self._request, self._worker_settings()
         several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
 
-        def queue(entries: Iterable[Entry], width: int = 1, niceness: int = 0) -> WorkQueue[Entry]:
-            assignments = (
+        def queue(entries: Iterable[Entry], width: int = 1, niceness: int = 0) -> WorkQueue[Entry | KitRun]:
+            assignments: Iterator[tuple[Entry | KitRun, AnyAssignment]] = (
                 (
                     entry,
                     Assignment(
@@ -266,12 +310,13 @@ class Certification:
         widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
         on = {tier: [entry for entry in waiting if entry.tier is tier] for tier in widths}
         queues = {tier: queue(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
+        queues[Tier.SIM].assignments = self._kits.behind(queues[Tier.SIM].assignments)
         if Tier.PROCESS in several:
             queues[Tier.SIM].successor = queues[Tier.PROCESS]
-        with WorkerPool[Entry](self._interruption) as pool:
+        with WorkerPool[Entry | KitRun](self._interruption) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
-                if entry.again:  # There is less room than there seemed to be.
+                if isinstance(entry, Entry) and entry.again:  # There is less room than there seemed to be.
                     queues[Tier.PROCESS].width = max(1, queues[Tier.PROCESS].width - 1)
             while again := [entry for entry in waiting if entry.again]:
                 yield from pool.messages([queue(again)])

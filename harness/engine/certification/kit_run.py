@@ -1,24 +1,35 @@
-"""One kit on one factory, check by check, to the journal of its certificate."""
+"""One kit on one factory, check by check, to the journal of its certificate. Checks run in a worker of their own, so
+that a part which ends, crashes or hangs that process costs one check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from time import monotonic  # noqa: TID251 - for the report alone
-from typing import NamedTuple
+from typing import TypeVar
 
+import msgspec
+
+from holdfast.harness.engine.certification.case_runner import WorkerLost
 from holdfast.harness.engine.certification.kit_journal import kit_journal
-from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitMessage, KitRefused
+from holdfast.harness.engine.certification.result_log import ResultLog
+from holdfast.harness.engine.certification.worker import AnyAssignment, WorkerSettings
+from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.engine.site.room import why_it_broke
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
 from holdfast.harness.model.status import Status
-from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
+from holdfast.harness.spi.kit import Kit, KitCheck, TriesUnderFaults
+
+Key = TypeVar("Key")
+SILENCE_LIMIT_S = 1_800.0
+"""How long one check may take, beside the limits that a kit sets to each call."""
 
 
-class KitRequest(NamedTuple):
+class KitRequest(msgspec.Struct, frozen=True):
     """What a kit is asked.
 
     Attributes:
@@ -40,59 +51,177 @@ class KitRequest(NamedTuple):
     options: Mapping[str, str] = {}
     tiers: frozenset[Tier] = frozenset()
 
-    def asks(self, tier: Tier) -> bool:
-        """Whether something may run there."""
-        return not self.tiers or tier in self.tiers
+    @property
+    def name(self) -> str:
+        """Unique among the parts of a system."""
+        return " ".join(filter(None, (self.contract, self.factory, self.location)))
 
 
-class KitRun(NamedTuple):
-    """What came of it: every check that ended, and the journal of them."""
-
-    checks: list[KitCheck]
-    journal: Journal
-
-
-def run_kit(request: KitRequest, interruption: Interruption) -> KitRun:
-    """Run every check of the kit, and, if it refutes nothing, what runs in a whole runtime.
-
-    Until interrupted: the first signal lets the one under way end, a second Ctrl-C breaks it off.
+class KitRun:
+    """Attributes:
+        request: what is asked.
+        checks: that are over.
+        waiting: that are not, in the order in which they run.
+        refused: why none can run, one sentence; empty: they can.
+        why_not: why those that wait do not run, without a full stop; empty: they do, or all are over.
 
     Raises:
-        UsageError: the factory cannot be loaded, or has no use for a location or options.
+        UsageError: nobody judges such a contract.
     """
-    kit = registry.kit(request.contract)
-    started, began_s = datetime.now(UTC).isoformat(timespec="seconds"), monotonic()  # noqa: TID251
+
+    def __init__(self, request: KitRequest) -> None:
+        self.request = request
+        self.checks: list[KitCheck] = []
+        self.refused = self.why_not = ""
+        self._kit: Kit = registry.kit(request.contract)
+        self.waiting = [each for each in self._planned() if not request.rules or each.own_rule in request.rules]
+        self._began_s = monotonic()
+
+    def assignment(self) -> KitAssignment | None:
+        """What a worker does next; None: nothing. A whole runtime is tried with what its kit has not refuted."""
+        if self.refused or not self.waiting:
+            return None
+        tier, request = self.waiting[0].tier, self.request
+        if tier is Tier.PROCESS and any(check.status is Status.FAIL for check in self.checks):
+            return None
+        return KitAssignment(
+            request.contract,
+            request.factory,
+            tuple(each for each in self.waiting if each.tier is tier),
+            request.seed,
+            request.location,
+            dict(request.options),
+            under_faults=tier is Tier.PROCESS,
+            silence_limit_s=SILENCE_LIMIT_S,
+        )
+
+    def take(self, message: KitMessage | WorkerLost) -> KitCheck | None:
+        """Note what came of it; the check that is over, if one is."""
+        if isinstance(message, KitRefused):
+            self.refused = message.reason
+        elif isinstance(message, CheckEnded):
+            self.restore(message.check)
+            return message.check
+        elif isinstance(message, WorkerLost) and self.waiting:
+            status = Status.FAIL if message.blamed else Status.INCONCLUSIVE
+            lost = msgspec.structs.replace(self.waiting[0], status=status, reason=message.reason)
+            self.restore(lost)
+            return lost
+        return None
+
+    def restore(self, check: KitCheck) -> None:
+        """A check is over."""
+        self.checks.append(check)
+        self.waiting = [each for each in self.waiting if each.id != check.id]
+
+    def journal(self, started: str, interrupted: str) -> Journal:
+        """What it says so far.
+
+        Args:
+            started: ISO 8601 in UTC.
+            interrupted: name of the signal that ended it early, or what else did; empty: nothing.
+        """
+        rules = self.request.rules
+        return kit_journal(
+            self.checks,
+            command=self.request.command,
+            factory=self.request.factory,
+            subject=self._kit.subject,
+            started=started,
+            duration_s=monotonic() - self._began_s,
+            seed=self.request.seed,
+            interrupted=interrupted if self.assignment() is not None else "",
+            left_out=self._kit.rules - rules if rules else frozenset(),
+        )
+
+    def _planned(self) -> Iterator[KitCheck]:
+        tiers = self.request.tiers
+        if not tiers or Tier.SIM in tiers:
+            yield from self._kit.checks
+        if isinstance(self._kit, TriesUnderFaults) and (not tiers or Tier.PROCESS in tiers):
+            yield from self._kit.checks_under_faults
+
+
+def run_kit(run: KitRun, folder: Path, interruption: Interruption, ended: Callable[[KitCheck], None]) -> None:
+    """Run every check of a kit, and, if it refutes nothing, what runs in a whole runtime.
+
+    Args:
+        run: of the kit.
+        folder: below which what a lost worker left is undone.
+        interruption: heard at any time.
+        ended: called with each check.
+    """
+    queue = KitQueue([run], interruption.reason)
+    settings = WorkerSettings(system="", folder=str(folder), first_seed=1, jobs=1, deadline_s=None)
     try:
-        with foreign(f"{request.contract} {request.factory!r}"):
-            asked = request.factory, request.rules, request.seed, request.location, request.options
-            found = kit.certify(*asked) if request.asks(Tier.SIM) else iter(())
-            checks = list(_until_interrupted(found, interruption))
-            refuted = any(check.status is Status.FAIL for check in checks)
-            if isinstance(kit, TriesUnderFaults) and request.asks(Tier.PROCESS) and not refuted:
-                checks += _until_interrupted(kit.under_faults(*asked), interruption)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    journal = kit_journal(
-        checks,
-        command=request.command,
-        factory=request.factory,
-        subject=kit.subject,
-        started=started,
-        duration_s=monotonic() - began_s,
-        seed=request.seed,
-        interrupted=interruption.signal,
-        left_out=kit.rules - request.rules if request.rules else frozenset(),
-    )
-    return KitRun(checks, journal)
+        with WorkerPool[KitRun](interruption) as pool:
+            for _, message in pool.messages([WorkQueue(queue, 1, settings)]):
+                assert isinstance(message, KitMessage | WorkerLost)
+                check = run.take(message)
+                if not isinstance(message, CheckEnded):
+                    queue.free(run)
+                if check is not None:
+                    ended(check)
+    except Exception as error:
+        interruption.give_up(why_it_broke(error))
 
 
-def _until_interrupted(checks: Iterator[KitCheck], interruption: Interruption) -> Iterator[KitCheck]:
-    while not interruption.signal:
-        try:
-            with interruption.breakable():
-                check = next(checks, None)
-        except KeyboardInterrupt:
-            return
-        if check is None:
-            return
-        yield check
+class _Behind(Iterator[tuple[Key | KitRun, AnyAssignment]]):
+    """See KitQueue.behind; it may go on behind its end."""
+
+    def __init__(self, first: Iterator[tuple[Key, AnyAssignment]], kits: KitQueue) -> None:
+        self._first = first
+        self._kits = kits
+
+    def __next__(self) -> tuple[Key | KitRun, AnyAssignment]:
+        following = next(self._first, None)
+        return following if following is not None else next(self._kits)
+
+
+class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
+    """Assignments of kits. One whose worker was lost comes again, with the checks that are left.
+
+    Args:
+        runs: in this order.
+        why_late: why nothing begins any more, or an empty text.
+    """
+
+    def __init__(self, runs: Iterable[KitRun], why_late: Callable[[], str]) -> None:
+        self._runs = list(runs)
+        self._why_late = why_late
+        self._busy: list[KitRun] = []
+
+    def __next__(self) -> tuple[KitRun, KitAssignment]:
+        for run in self._runs:
+            if run in self._busy:
+                continue
+            run.why_not = self._why_late() if run.assignment() is not None else ""
+            assignment = run.assignment()
+            if assignment is not None and not run.why_not:
+                self._busy.append(run)
+                return run, assignment
+        raise StopIteration
+
+    @property
+    def waits(self) -> bool:
+        """Whether a kit has something to do."""
+        return any(run.assignment() is not None for run in self._runs) and not self._why_late()
+
+    def announce(self, expect: Callable[[str, Sequence[KitCheck]], None]) -> None:
+        """Say which checks of which kits are to run."""
+        for run in self._runs:
+            expect(run.request.name, run.waiting)
+
+    def restore(self, log: ResultLog | None) -> None:
+        """Take over the checks that an invocation made which was interrupted."""
+        for run in self._runs if log is not None else ():
+            for check in log.checks.get(run.request.name, ()) if log is not None else ():
+                run.restore(check)
+
+    def behind(self, assignments: Iterator[tuple[Key, AnyAssignment]]) -> Iterator[tuple[Key | KitRun, AnyAssignment]]:
+        """First these assignments, then those of kits, also such as come again later."""
+        return _Behind(assignments, self)
+
+    def free(self, run: KitRun) -> None:
+        """Its worker is gone, or is at the end of its assignment."""
+        self._busy.remove(run)

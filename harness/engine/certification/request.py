@@ -50,9 +50,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 1
 
     @property
+    def narrowed(self) -> bool:
+        """Whether rules or areas are chosen."""
+        return bool(self.rules or self.areas)
+
+    @property
     def scope(self) -> Scope:
         """Which of the cases that apply run."""
-        if self.rules or self.areas:
+        if self.narrowed:
             return Scope.NARROWED
         return Scope.THOROUGH if self.thorough else Scope.QUICK
 

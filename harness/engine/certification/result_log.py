@@ -20,6 +20,7 @@ import msgspec
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import CaseResult, RunResult
+from holdfast.harness.spi.kit import KitCheck
 
 LOG_VERSION = 1
 _LEVEL = 4
@@ -56,6 +57,14 @@ class LoggedCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="c
     histories: str
 
 
+class LoggedCheck(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="check"):
+    """A check of a kit that is over; `kit` is the name of its request."""
+
+    at_s: float
+    kit: str
+    check: KitCheck
+
+
 Logged = LoggedRun | LoggedCase
 
 
@@ -69,6 +78,7 @@ class ResultLog:
 
     Attributes:
         entries: by case and tier, what earlier invocations wrote.
+        checks: by kit, what earlier invocations wrote.
         elapsed_s: how long they took.
         started: of the first one.
 
@@ -78,6 +88,7 @@ class ResultLog:
 
     def __init__(self, folder: Path, identity: str, started: str) -> None:
         self.entries: dict[tuple[str, Tier], list[Logged]] = {}
+        self.checks: dict[str, list[KitCheck]] = {}
         self.elapsed_s = 0.0
         self.started = started
         files = sorted(folder.glob("results-*.jsonl.gz"))
@@ -101,11 +112,11 @@ class ResultLog:
         logged = (each for entries in self.entries.values() for each in entries)
         return frozenset(each.kept.id for each in logged if isinstance(each, LoggedRun) and each.kept is not None)
 
-    def add(self, entry: Logged) -> None:
+    def add(self, entry: Logged | LoggedCheck) -> None:
         """Put a result on disk."""
         self._write(entry)
 
-    def _write(self, line: LogHeader | Logged) -> None:
+    def _write(self, line: LogHeader | Logged | LoggedCheck) -> None:
         self._file.write(msgspec.json.encode(line) + b"\n")
         self._file.flush(zlib.Z_SYNC_FLUSH)
 
@@ -117,12 +128,15 @@ class ResultLog:
                 self.started = min(self.started, entry.started)
                 continue
             self.elapsed_s = max(self.elapsed_s, entry.at_s)
+            if isinstance(entry, LoggedCheck):
+                self.checks.setdefault(entry.kit, []).append(entry.check)
+                continue
             self.entries.setdefault((entry.result.case, entry.result.tier), []).append(entry)
 
 
-def read_log(path: Path) -> Iterator[LogHeader | Logged]:
+def read_log(path: Path) -> Iterator[LogHeader | Logged | LoggedCheck]:
     """What was written whole."""
-    decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase)
+    decoder = msgspec.json.Decoder(LogHeader | LoggedRun | LoggedCase | LoggedCheck)
     with gzip.open(path, "rb") as file, suppress(EOFError, zlib.error, gzip.BadGzipFile):
         for line in file:
             if not line.endswith(b"\n"):

@@ -23,6 +23,8 @@ from holdfast.harness.engine.cases.case import system_under_test
 from holdfast.harness.engine.cases.case_run import CaseRun
 from holdfast.harness.engine.cases.swarm_case import case_for
 from holdfast.harness.engine.certification.case_runner import Message, WorkerLost, execute
+from holdfast.harness.engine.certification.kit_runner import KitAssignment, KitMessage, tried
+from holdfast.harness.engine.certification.last_call import note_last_call
 from holdfast.harness.engine.certification.run_store import Keep, RunStore
 from holdfast.harness.engine.errors import ForeignError, UsageError
 from holdfast.harness.engine.site import registry
@@ -55,7 +57,7 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     niceness: int = 0
 
 
-class Assignment(msgspec.Struct, frozen=True):
+class Assignment(msgspec.Struct, frozen=True, tag=True):
     """One case to be run on one tier until `goal` runs count; the other fields as of CaseRun.
 
     Attributes:
@@ -73,34 +75,53 @@ class Assignment(msgspec.Struct, frozen=True):
     keep: Keep = Keep.ALL
 
 
+AnyAssignment = Assignment | KitAssignment
+AnyMessage = Message | KitMessage
+
+
 def main() -> None:
-    """The process: it receives settings and assignments, and sends messages. It ends when its connection is closed."""
+    """The process: it receives settings and assignments, and sends messages. It ends when its connection is closed.
+
+    Its arguments are the descriptor of the connection and, where parts run that may end it, the file for its stack.
+    """
     connection = Connection(int(sys.argv[1]))
+    for path in sys.argv[2:]:
+        note_last_call(Path(path))
+    ours = os.getpid()
+
+    def send(message: AnyMessage) -> None:
+        if os.getpid() != ours:  # A part has forked, and its child came here.
+            os._exit(0)
+        connection.send_bytes(msgspec.msgpack.encode(message))
+
     with listening() as interruption:
+        interruption.alarms = False  # The certification has one for all of us.
         pthread_sigmask(SIG_UNBLOCK, signals())
         settings = msgspec.msgpack.decode(connection.recv_bytes(), type=WorkerSettings)
         os.nice(settings.niceness)
-        assignments: SimpleQueue[Assignment | None] = SimpleQueue()
+        assignments: SimpleQueue[AnyAssignment | None] = SimpleQueue()
         reader = _Reader(connection, assignments)
         Thread(target=reader.read, daemon=True).start()
         while (assignment := assignments.get()) is not None:
             try:
                 with foreign(f"system {settings.system!r}"):
                     for message in _messages(assignment, settings, interruption):
-                        connection.send_bytes(msgspec.msgpack.encode(message))
+                        send(message)
             except (UsageError, ForeignError) as error:
-                connection.send_bytes(msgspec.msgpack.encode(WorkerLost(str(error))))
-                return
+                send(WorkerLost(str(error)))
+                break
             except Exception as error:
-                connection.send_bytes(msgspec.msgpack.encode(WorkerLost(in_words(error))))
-                return
+                send(WorkerLost(in_words(error)))
+                break
             reader.working -= 1
+    if len(sys.argv) > 2:  # An ordinary end would wait for threads of parts.
+        os._exit(0)
 
 
 class _Reader:
     """Reads assignments while others are executed, so it notices at once that the certification is gone."""
 
-    def __init__(self, connection: Connection, assignments: SimpleQueue[Assignment | None]) -> None:
+    def __init__(self, connection: Connection, assignments: SimpleQueue[AnyAssignment | None]) -> None:
         self.working = 0
         self._connection = connection
         self._orders = assignments
@@ -110,14 +131,16 @@ class _Reader:
             while True:
                 content = self._connection.recv_bytes()
                 self.working += 1
-                self._orders.put(msgspec.msgpack.decode(content, type=Assignment))
+                self._orders.put(msgspec.msgpack.decode(content, type=AnyAssignment))
         except (EOFError, OSError):
             if self.working:
                 os._exit(1)
             self._orders.put(None)
 
 
-def _messages(assignment: Assignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[Message]:
+def _messages(assignment: AnyAssignment, settings: WorkerSettings, interruption: Interruption) -> Iterator[AnyMessage]:
+    if isinstance(assignment, KitAssignment):
+        return tried(assignment, interruption)
     system, tools = registry.system(settings.system), registry.toolbox()
     case = case_for(system, assignment.case, assignment.tier)
     store = RunStore(Path(settings.folder), tools.faults, assignment.keep)

@@ -6,7 +6,9 @@ worker to end, and sweeps what a lost worker was running.
 
 from __future__ import annotations
 
+import inspect
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,16 +16,20 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from signal import SIG_BLOCK, SIG_SETMASK, Signals, pthread_sigmask
+from signal import SIG_BLOCK, SIG_SETMASK, SIGKILL, Signals, pthread_sigmask
+from tempfile import mkdtemp
 from time import monotonic  # noqa: TID251 - how long a worker is silent; no run depends on it
 from typing import Generic, TypeVar
 
 import msgspec
 
 from holdfast.harness.engine.artefacts.sweep import sweep
-from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost
-from holdfast.harness.engine.certification.worker import Assignment, WorkerSettings
+from holdfast.harness.engine.certification.case_runner import CaseEnded, RunEnded, WorkerLost
+from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitAssignment, KitEnded
+from holdfast.harness.engine.certification.last_call import ASK, last_call
+from holdfast.harness.engine.certification.worker import AnyAssignment, AnyMessage, WorkerSettings
 from holdfast.harness.engine.executor.patience import MOST_TIMES
+from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption, signals
 from holdfast.harness.engine.site.services import sweep_services
 from holdfast.harness.model.plan import Bounds
@@ -34,7 +40,12 @@ END_LIMIT_S = 30.0
 """How long a worker may take to end what it started, such as a session of Spark."""
 SILENCE_LIMIT_S = 1_800.0
 """How long one may take for a single run, beside the phases of that which have bounds."""
+DROP_LIMIT_S = 1.5
+"""How long one may take to end what a second signal breaks off."""
 _LOOK_S = 1.0
+_ANSWER_S = 0.5
+_LAST_CALL = "last-call"
+_STANDARD_ERROR = 2
 
 
 def silence_limit_s(bounds: Bounds) -> float:
@@ -57,7 +68,7 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
         successor: the queue that gets a worker more for each that this queue needs no longer.
     """
 
-    assignments: Iterator[tuple[Key, Assignment]]
+    assignments: Iterator[tuple[Key, AnyAssignment]]
     width: int
     settings: WorkerSettings
     successor: WorkQueue[Key] | None = None
@@ -74,52 +85,80 @@ class WorkerPool(Generic[Key]):
         self._interruption = interruption
         self._busy: dict[Connection, _Worker[Key]] = {}
         self._closed: list[_Worker[Key]] = []
+        self._drop_began_s = 0.0
 
     def __enter__(self) -> WorkerPool[Key]:
         self._interruption.followers.append(self._hand_on)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in [*self._busy.values(), *self._closed]:
-            worker.end()
+        workers = [*self._busy.values(), *self._closed]
+        for worker in workers:
+            worker.close()
+        for worker in workers:
+            worker.end(0.0 if self._interruption.dropped else END_LIMIT_S)
         self._interruption.followers.remove(self._hand_on)
 
-    def messages(self, queues: list[WorkQueue[Key]]) -> Iterator[tuple[Key, Message]]:
-        """Execute every assignment; each message of a worker as it arrives, with the key of its assignment."""
+    def messages(self, queues: list[WorkQueue[Key]]) -> Iterator[tuple[Key, AnyMessage]]:
+        """Execute every assignment; each message of a worker as it arrives, with the key of its assignment.
+
+        A worker that is lost because a second signal broke off what it did reports the end of its assignment.
+        """
         for queue in queues:
             for _ in range(queue.width):
                 self._begin(queue, None)
         while self._busy:
-            heard = wait(list(self._busy), _LOOK_S)
-            for silent in (worker for connection, worker in self._busy.items() if connection not in heard):
-                silent.end_if_it_hangs()
+            heard = wait(list(self._busy), _LOOK_S if not self._interruption.reason() else _LOOK_S / 10)
+            dropped_s = self._dropped_s()
+            for worker in [worker for connection, worker in self._busy.items() if connection not in heard]:
+                if worker.is_gone():
+                    heard.append(worker.connection)
+                elif dropped_s > DROP_LIMIT_S:
+                    worker.kill()
+                else:
+                    worker.end_if_it_hangs()
             for connection in heard:
                 assert isinstance(connection, Connection)
                 worker = self._busy[connection]
                 message = worker.receive()
-                yield worker.key, message
-                if not isinstance(message, RunEnded):
+                lost = isinstance(message, WorkerLost)
+                yield worker.key, worker.ended() if lost and self._interruption.dropped else message
+                if not isinstance(message, (RunEnded, CheckEnded)):
                     del self._busy[connection]
-                    if isinstance(message, WorkerLost):
+                    alone = isinstance(worker.assignment, KitAssignment)  # A part may have left anything in it.
+                    if lost or alone:
+                        worker.close()
                         self._closed.append(worker)
-                        list(sweep(Path(worker.queue.settings.folder), trust=True))
-                        sweep_services()
-                    self._begin(worker.queue, None if isinstance(message, WorkerLost) else worker)
+                    if lost:
+                        worker.sweep()
+                    self._begin(worker.queue, None if lost or alone else worker, freed=True)
 
-    def _begin(self, queue: WorkQueue[Key], worker: _Worker[Key] | None) -> None:
-        """Give the next assignment of a queue to a free worker or a new one."""
+    def _dropped_s(self) -> float:
+        """How long ago what is under way was broken off; 0: it is not."""
+        if not self._interruption.dropped:
+            return 0.0
+        self._drop_began_s = self._drop_began_s or monotonic()
+        return monotonic() - self._drop_began_s
+
+    def _begin(self, queue: WorkQueue[Key], worker: _Worker[Key] | None, *, freed: bool = False) -> None:
+        """Give the next assignment of a queue to a free worker or a new one; `freed`: in place of one that was busy."""
         others = sum(each.queue is queue for each in self._busy.values())
         following = next(queue.assignments, None) if others < queue.width else None
+        if worker is not None and following is not None and isinstance(following[1], KitAssignment):
+            worker.close()
+            self._closed.append(worker)
+            worker = None
         if following is None:
             if worker is not None:
                 worker.close()
                 self._closed.append(worker)
-                if queue.successor is not None:
-                    queue.successor.width += 1
-                    self._begin(queue.successor, None)
+            if freed and queue.successor is not None:
+                queue.successor.width += 1
+                self._begin(queue.successor, None)
             return
-        worker = worker or _Worker(queue)
-        worker.begin(*following)
+        key, assignment = following
+        worker = worker or _Worker(queue, apart=isinstance(assignment, KitAssignment))
+        worker.begin(key, assignment)
         self._busy[worker.connection] = worker
         if self._interruption.signal:  # The signal may have come before the worker existed.
             worker.signal(Signals[self._interruption.signal])
@@ -130,21 +169,35 @@ class WorkerPool(Generic[Key]):
 
 
 class _Worker(Generic[Key]):
-    """One process; `key` is that of the assignment which it executes."""
+    """One process; `key` is that of the assignment which it executes.
+
+    Args:
+        queue: whose assignments it executes.
+        apart: it gets a temporary folder of its own, in which it notes where it ended.
+    """
 
     key: Key
+    assignment: AnyAssignment
 
-    def __init__(self, queue: WorkQueue[Key]) -> None:
+    def __init__(self, queue: WorkQueue[Key], *, apart: bool) -> None:
         self.queue = queue
+        self._folder = Path(mkdtemp(prefix="holdfast-kit-")) if apart else None
+        noted = [] if self._folder is None else [str(self._folder / _LAST_CALL)]
+        place = {} if self._folder is None else {"TMPDIR": str(self._folder)}
         self._hangs = False
         self._heard_s = monotonic()
         self.connection, theirs = Pipe()
         held = pthread_sigmask(SIG_BLOCK, signals())  # The worker unblocks its signals when it can handle them.
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno())],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},  # noqa: TID251 - the edge
+                [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno()), *noted],
+                env={
+                    **os.environ,  # noqa: TID251 - the edge
+                    **place,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                },
                 stdin=subprocess.DEVNULL,
+                stdout=_STANDARD_ERROR,  # What a part prints is no result.
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,  # signals of the terminal are for the certification, which hands them on
             )
@@ -153,8 +206,9 @@ class _Worker(Generic[Key]):
             theirs.close()
         self._send(queue.settings)
 
-    def begin(self, key: Key, assignment: Assignment) -> None:
+    def begin(self, key: Key, assignment: AnyAssignment) -> None:
         self.key = key
+        self.assignment = assignment
         self._limit_s = assignment.silence_limit_s
         self._heard_s = monotonic()
         self._send(assignment)
@@ -163,20 +217,63 @@ class _Worker(Generic[Key]):
         """Kill it where it has been silent for too long; its end is the next thing that is received."""
         if monotonic() - self._heard_s > self._limit_s:
             self._hangs = True
+            if self._folder is not None:
+                self._process.send_signal(ASK)
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_ANSWER_S)
             self._process.kill()
 
-    def receive(self) -> Message:
+    def is_gone(self) -> bool:
+        """Whether its end is the next thing that is received. A child that a part has forked may keep the connection
+        open."""
+        return self._process.poll() is not None and not self.connection.poll()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
+    def ended(self) -> AnyMessage:
+        """What it would report at the end of its assignment."""
+        return KitEnded() if isinstance(self.assignment, KitAssignment) else CaseEnded("")
+
+    def receive(self) -> AnyMessage:
         """The next message of the worker, or that it is lost."""
+        if self.is_gone():
+            return self._lost()
         try:
             content = self.connection.recv_bytes()
         except (EOFError, OSError):
-            code = self._process.wait()
-            if self._hangs:
-                return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
-            return WorkerLost(f"the worker process of the case ended with exit code {code}")
+            return self._lost()
         self._heard_s = monotonic()
-        message: Message = msgspec.msgpack.decode(content, type=Message)
+        message: AnyMessage = msgspec.msgpack.decode(content, type=AnyMessage)
         return message
+
+    def _lost(self) -> WorkerLost:
+        code, assignment = self._process.wait(), self.assignment
+        if isinstance(assignment, KitAssignment):
+            return self._lost_to_a_part(assignment, code)
+        if self._hangs:
+            return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
+        return WorkerLost(f"the worker process of the case ended with exit code {code}")
+
+    def _lost_to_a_part(self, assignment: KitAssignment, code: int) -> WorkerLost:
+        """It is blamed by its name, and by its call where that is known."""
+        assert self._folder is not None
+        kit = Path(inspect.getfile(type(registry.kit(assignment.contract)))).parents[1]
+        part, call = f"{assignment.contract} {assignment.factory}", last_call(self._folder / _LAST_CALL, kit)
+        if self._hangs:
+            return WorkerLost(f"{part} did not return within {self._limit_s:.0f} s{call}", blamed=False)
+        if code == -SIGKILL:
+            return WorkerLost(f"{part} was killed from outside, perhaps because memory ran out{call}", blamed=False)
+        how = f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        return WorkerLost(f"{part} ended its process {how}{call}")
+
+    def sweep(self) -> None:
+        """Undo, end and remove what it left when it was lost."""
+        list(sweep(Path(self.queue.settings.folder), trust=True))
+        if self._folder is not None:
+            list(sweep(self._folder, trust=True))
+        sweep_services()
 
     def signal(self, number: int) -> None:
         self._process.send_signal(number)
@@ -185,15 +282,18 @@ class _Worker(Generic[Key]):
         """No more assignments."""
         self.connection.close()
 
-    def end(self) -> None:
-        """Wait until it has ended."""
-        self.close()
+    def end(self, limit_s: float) -> None:
+        """Wait until it has ended, and end whatever else is in its session."""
         try:
-            self._process.wait(END_LIMIT_S)
+            self._process.wait(limit_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._folder is not None:
+            with suppress(ProcessLookupError, PermissionError):  # What a part has forked.
+                os.killpg(self._process.pid, SIGKILL)
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _send(self, message: WorkerSettings | Assignment) -> None:
+    def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.
             self.connection.send_bytes(msgspec.msgpack.encode(message))

@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 
 from holdfast.harness.engine.site.registry import Toolbox
-from holdfast.harness.spi.system import System
 
 _LENGTH = 12
 
 
-def fingerprint(system: System, tools: Toolbox) -> str:
+def fingerprint(system: object, tools: Toolbox) -> str:
     """Of the sources of every package that takes part in a run: judge, system, faults, workloads, oracles."""
     digest = hashlib.sha256()
     for name, root in packages(system, tools):
@@ -22,7 +21,7 @@ def fingerprint(system: System, tools: Toolbox) -> str:
     return digest.hexdigest()[:_LENGTH]
 
 
-def packages(system: System, tools: Toolbox) -> list[tuple[str, Path]]:
+def packages(system: object, tools: Toolbox) -> list[tuple[str, Path]]:
     """Every package that takes part in a run: its name, and its folder or file."""
     modules = {__name__, type(system).__module__}
     for things in (tools.faults.values(), tools.workloads.values(), tools.oracles):

@@ -1,4 +1,7 @@
-"""Signals: heard between any two steps of a run, so that everything is healed and ended before the process goes."""
+"""Signals: heard between any two steps of a run, so that everything is healed and ended before the process goes.
+
+The first one lets what is under way come to an end, for a while; a second one, of any kind, breaks it off.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 EXIT_CODE_BASE = 128
 ONE_PRESS_S = 0.5
 """Ctrl-C often comes twice, from the terminal and from whoever started us: so close together it counts once."""
+GRACE_S = 5.0
+"""How long what is under way may take to come to an end, before it is broken off as by a second signal."""
 
 
 class Interruption:
@@ -20,14 +25,18 @@ class Interruption:
     Attributes:
         signal: name of the signal that was heard first; empty while none was.
         broken: why the harness itself cannot go on, one sentence; empty: it can.
+        dropped: whether what is under way is broken off.
+        alarms: whether the handler of alarms is ours.
         followers: told the number of every signal that is heard, at once.
     """
 
     def __init__(self) -> None:
         self.signal = ""
+        self.dropped = False
         self.broken = ""
         self.followers: list[Callable[[int], None]] = []
-        self._since_s = 0.0
+        self.alarms = False
+        self._began_s = 0.0
         self._breakable = False
 
     def reason(self) -> str:
@@ -38,6 +47,7 @@ class Interruption:
         """End early without a signal, because the harness itself cannot go on; the first reason stays."""
         if not self.reason():
             self.broken = why
+            self._begin_grace()
             for tell in self.followers:
                 tell(signal.SIGTERM)
 
@@ -51,14 +61,35 @@ class Interruption:
             tell(number)
         if not self.signal:
             self.signal = signal.Signals(number).name
-            self._since_s = monotonic()
-        elif self._breakable and number == signal.SIGINT and monotonic() - self._since_s > ONE_PRESS_S:
+            self._begin_grace()
+        elif self.since_s > ONE_PRESS_S:
+            self._drop()
+
+    def grace_over(self, _number: int, _frame: FrameType | None) -> None:
+        """The handler of the alarm."""
+        for tell in self.followers:
+            tell(signal.SIGTERM)
+        self._drop()
+
+    @property
+    def since_s(self) -> float:
+        """How long ago the first signal was heard, or the harness gave up; 0: never."""
+        return monotonic() - self._began_s if self.reason() else 0.0
+
+    def _begin_grace(self) -> None:
+        self._began_s = monotonic()
+        if self.alarms:
+            signal.setitimer(signal.ITIMER_REAL, GRACE_S)
+
+    def _drop(self) -> None:
+        self.dropped = True
+        if self._breakable:
             self._breakable = False
             raise KeyboardInterrupt
 
     @contextmanager
     def breakable(self) -> Iterator[None]:
-        """Within, a second Ctrl-C does not wait for the next step: KeyboardInterrupt, once.
+        """Within, a second signal does not wait for the next step: KeyboardInterrupt, once.
 
         Elsewhere it changes nothing, so that what heals, ends and writes is done to its end.
         """
@@ -76,9 +107,13 @@ def listening() -> Iterator[Interruption]:
     numbers = signals()
     unheard = {number for number in numbers if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN}
     before = {number: signal.signal(number, interruption.hear) for number in numbers if number not in unheard}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, interruption.grace_over)
+    interruption.alarms = True
     try:
         yield interruption
     finally:
+        if interruption.reason():
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 

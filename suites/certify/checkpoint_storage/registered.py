@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from holdfast.harness.model.rule import Subject
 from holdfast.suites.certify.checkpoint_storage.kit import CHECKS, WHOLE
 from holdfast.suites.certify.outside.kit import RegisteredOutsideKit
+from holdfast.suites.certify.plug import listed
 
 
 class CheckpointStorageKit(RegisteredOutsideKit):
@@ -16,7 +17,7 @@ class CheckpointStorageKit(RegisteredOutsideKit):
     whole = WHOLE
     subject = Subject.CHECKPOINT_STORAGE
     rules = frozenset(check.rule for check in CHECKS)
-    checks = len(CHECKS)
+    checks = listed(CHECKS)
 
     def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
         uri = "" if "://" in factory else f"@{location}" if location or options else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.harness.model.rule import Subject
 from holdfast.suites.certify.file_system.kit import CHECKS, WHOLE
 from holdfast.suites.certify.outside.kit import RegisteredOutsideKit
+from holdfast.suites.certify.plug import listed
 
 
 class FileSystemKit(RegisteredOutsideKit):
@@ -13,4 +14,4 @@ class FileSystemKit(RegisteredOutsideKit):
     whole = WHOLE
     subject = Subject.FILE_SYSTEM
     rules = frozenset(check.rule for check in CHECKS)
-    checks = len(CHECKS)
+    checks = listed(CHECKS)

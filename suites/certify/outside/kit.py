@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -104,10 +104,10 @@ class RegisteredOutsideKit:
     def certify(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         target = self.whole.target_of(factory, location, options)
-        return map(plug.shown, self.whole.certify(target, plug.deciding(self.whole.checks, rules), seed))
+        return map(plug.shown, self.whole.certify(target, plug.chosen(self.whole.checks, checks), seed))

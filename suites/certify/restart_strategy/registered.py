@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
-from holdfast.suites.certify.plug import deciding, shown
+from holdfast.suites.certify.plug import chosen, listed, shown
 from holdfast.suites.certify.restart_strategy.kit import CHECKS, certify
 
 
@@ -15,17 +15,16 @@ class RestartStrategyKit:
 
     subject = Subject.RESTART_STRATEGY
     rules = frozenset(check.rule for check in CHECKS)
-    checks = len(CHECKS)
+    checks = listed(CHECKS)
 
     def certify(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,
     ) -> Iterator[KitCheck]:
         if location or options:
             raise ValueError("--location and --option are not for restart strategies: leave them out.")
-        chosen = deciding(CHECKS, rules)
-        return map(shown, certify(factory, checks=chosen, seed=seed))
+        return map(shown, certify(factory, checks=chosen(CHECKS, checks), seed=seed))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from holdfast.harness.model.rule import Subject
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
+from holdfast.suites.certify.plug import listed
 from holdfast.suites.certify.sink.kit import CHECKS, WHOLE
 from holdfast.suites.certify.under_faults import plugged_in
 
@@ -16,7 +17,7 @@ class SinkKit(RegisteredConnectorKit):
     whole = WHOLE
     subject = Subject.SINK
     rules = frozenset(check.rule for check in CHECKS)
-    checks = len(CHECKS)
+    checks = listed(CHECKS)
 
     def plugged(self, factory: str, location: str, options: Mapping[str, str]) -> str:
         if options:

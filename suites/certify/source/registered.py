@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from holdfast.harness.model.rule import Subject
 from holdfast.harness.spi.kit import KitCheck
 from holdfast.suites.certify.connected import Connected
 from holdfast.suites.certify.connector_kit import RegisteredConnectorKit
+from holdfast.suites.certify.plug import listed
 from holdfast.suites.certify.source.kit import CHECKS, WHOLE
 from holdfast.suites.certify.source.under_faults import CASES, why_not
-from holdfast.suites.certify.under_faults import plugged_in, tried_under_faults
+from holdfast.suites.certify.under_faults import listed_cases, plugged_in, tried_under_faults
 
 
 class SourceKit(RegisteredConnectorKit):
@@ -19,12 +20,13 @@ class SourceKit(RegisteredConnectorKit):
     whole = WHOLE
     subject = Subject.SOURCE
     rules = frozenset(check.rule for check in CHECKS)
-    checks = len(CHECKS)
+    checks = listed(CHECKS)
+    checks_under_faults = listed_cases(CASES)
 
     def under_faults(
         self,
         factory: str,
-        rules: frozenset[str],
+        checks: Set[str],
         seed: int = 0,
         location: str = "",
         options: Mapping[str, str] | None = None,
@@ -34,7 +36,7 @@ class SourceKit(RegisteredConnectorKit):
         return tried_under_faults(
             plugged_in("source", factory, location),
             CASES,
-            rules,
+            checks,
             seed=seed,
             supplied=WHOLE.supplied_by_author(factory, connected),
             why_not=reason,

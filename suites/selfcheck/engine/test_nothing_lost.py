@@ -4,70 +4,92 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness import cli
 from holdfast.harness.commands import folders, progress
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.certification import result_log
 from holdfast.harness.engine.certification.result_log import ResultLog
-from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import Journal, Status, Title
-from holdfast.harness.spi.kit import KitCheck
+from holdfast.harness.spi.system import Part
+
+HERE = "holdfast.suites.selfcheck.engine.test_nothing_lost"
+NARROWED = ("--tier", "sim", "--rule", "RST-01", "--rule", "SBK-09", "--jobs", "1")
+KIT = """
 from holdfast.suites.certify.state_backend.registered import StateBackendKit
 
-SMALL = ("certify", "reference", "--tier", "sim", "--rule", "RST-01", "--rule", "SBK-09", "--jobs", "1", "--out")
+class Kit(StateBackendKit):
+    def certify(self, factory, *_):
+        raise eval(factory)
+"""
 
 
-def certified(folder: Path) -> tuple[int, Journal]:
-    """Exit code and report of a certification that runs a few simulator cases and one kit."""
-    code = cli.execute([*SMALL, str(folder)])
+class OfBrokenKits(ReferenceSystem):
+    """Its parts are judged by a kit that raises what their names say, and by one that does not exist."""
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:OfBrokenKits"
+
+    def certified_parts(self) -> Sequence[Part]:
+        raised = ("OSError(24, 'Too many open files')", "ValueError('a kit of somebody')", "SystemExit(0)")
+        return (*(Part("broken", each) for each in raised), Part("absent", "x"), Part("state-backend", "hashmap"))
+
+
+def certified(folder: Path, system: str = "reference") -> tuple[int, Journal]:
+    """Exit code and report of a certification that runs a few simulator cases and one rule of a kit."""
+    code = cli.execute(["certify", system, *NARROWED, "--out", str(folder)])
     for name in ("report.html", "junit.xml", "summary.md"):
         assert (folder / "latest" / name).stat().st_size
     return code, read_journal(folder / "latest" / "results.json")
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
-        (ValueError("a kit of somebody"), "a kit of somebody"),
-        (SystemExit(0), "SystemExit: 0"),
-    ],
-    ids=lambda each: type(each).__name__ if isinstance(each, BaseException) else "",
-)
-def test_a_kit_that_raises_loses_nothing(
-    error: BaseException, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> Iterator[KitCheck]:
-        raise error
+@pytest.fixture
+def broken_kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package that registers a kit."""
+    place = tmp_path / "installed"
+    (place / "broken_kit-0.dist-info").mkdir(parents=True)
+    (place / "broken_kit.py").write_text(KIT)
+    (place / "broken_kit-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-kit\nVersion: 0\n")
+    (place / "broken_kit-0.dist-info" / "entry_points.txt").write_text("[holdfast.kits]\nbroken = broken_kit:Kit\n")
+    monkeypatch.syspath_prepend(place)
+    registry._entries.cache_clear()
+    yield
+    registry._entries.cache_clear()
 
-    monkeypatch.setattr(StateBackendKit, "certify", broken)
-    code, journal = certified(tmp_path)
-    assert code == 4
+
+@pytest.mark.usefixtures("broken_kit")
+def test_a_kit_that_breaks_loses_nothing(tmp_path: Path) -> None:
+    """Whatever a kit raised behind all runs, a kit that is not installed among it, ended without a report."""
+    code, journal = certified(tmp_path / "out", f"{HERE}:OfBrokenKits")
+    assert code == 1
     assert {each.status for each in journal.cases} >= {Status.PASS}
-    (subject,) = [each for each in journal.subjects if each.subject == "SB"]
-    assert subject.title is Title.INCONCLUSIVE
-    assert subject.errors
-    assert any(words.lower() in sentence.lower() for sentence in subject.missing)
-
-
-def test_a_kit_that_is_not_there_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The certificate ended without a report, where a kit could not be loaded behind all runs."""
-
-    def absent(contract: str) -> object:
-        raise UsageError(f"kit {contract!r} cannot be loaded.")
-
-    monkeypatch.setattr(registry, "kit", absent)
-    code, journal = certified(tmp_path)
-    assert code == 4
-    assert journal.runs
-    assert any("cannot be loaded" in sentence for each in journal.subjects for sentence in each.missing)
+    subjects = {each.subject: each for each in journal.subjects}
+    parts = {each.factory: each for each in (*subjects["SB"].parts, *subjects["absent"].parts)}
+    assert parts["hashmap"].title is not Title.INCONCLUSIVE
+    assert parts["hashmap"].checks
+    for factory, words in (
+        ("OSError(24, 'Too many open files')", "the kit broke: OSError: [Errno 24] Too many open files"),
+        ("ValueError('a kit of somebody')", "a kit of somebody"),
+        ("SystemExit(0)", "raised SystemExit: 0"),
+        ("x", "unknown kit 'absent'"),
+    ):
+        part = parts[factory]
+        said = list(part.missing)
+        if part.report:
+            own = read_journal(tmp_path / "out" / "latest" / Path(part.report).with_name("results.json"))
+            said += [each.reason for each in own.cases]
+        assert any(words in sentence for sentence in said), said
+    assert subjects["SB"].errors
+    assert subjects["SB"].title is Title.REFUSED
+    assert subjects["absent"].title is Title.INCONCLUSIVE
 
 
 def test_a_full_disk_is_one_sentence_and_a_report(

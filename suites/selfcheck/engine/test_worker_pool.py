@@ -15,7 +15,7 @@ from holdfast.fixtures.systems.reference import ReferenceSystem
 from holdfast.harness.engine.cases import tally
 from holdfast.harness.engine.cases.case_run import ATTEMPTS, MOST_AGAIN
 from holdfast.harness.engine.cases.case_status import case_result
-from holdfast.harness.engine.certification import certify, worker_pool
+from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
@@ -102,6 +102,10 @@ class Listener:
 
     def shrunk(self, result: object, small: object) -> None: ...
 
+    def expect_checks(self, kit: str, checks: object) -> None: ...
+
+    def end_check(self, kit: str, check: object) -> None: ...
+
     def end(self, result: CaseResult) -> None:
         self.ended.append((result.case, result.tier))
 
@@ -152,7 +156,7 @@ def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) ->
 
 
 def test_a_worker_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "silence_limit_s", lambda bounds: 2.0)
+    monkeypatch.setattr(certify, "silence_limit_s", lambda bounds: 2.0)
     journal = certified(tmp_path, 2, f"{HERE}:Hanging", rules=frozenset({"CRD-04"}))
     run = [each for each in journal.cases if each.runs_demanded]
     assert run

@@ -1,0 +1,65 @@
+"""State backends that end or crash their process, hang, print or leave something behind at one of their snapshots."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from threading import Event
+
+from holdfast.fixtures.backends.hashmap import HashMapBackend, HashMapSnapshot
+from holdfast.harness.spi.state import SnapshotKind
+
+MOMENT = 5
+"""The snapshot of a process at which it happens."""
+FOREVER = Event()
+
+
+def at_a_snapshot(act: Callable[[], object]) -> type[HashMapBackend]:
+    class Backend(HashMapBackend):
+        calls = 0
+
+        def make_snapshot(self, checkpoint: int, kind: SnapshotKind) -> HashMapSnapshot:
+            Backend.calls += 1
+            if Backend.calls == MOMENT:
+                act()
+            return super().make_snapshot(checkpoint, kind)
+
+    return Backend
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def leave() -> None:
+    sys.exit(0)
+
+
+def stay() -> None:
+    threading.Thread(target=FOREVER.wait).start()
+
+
+def fork() -> None:
+    """The children would go on with the kit."""
+    if os.fork() == 0:
+        FOREVER.wait()
+
+
+def fork_and_return() -> None:
+    """The child goes on with the kit."""
+    os.fork()
+
+
+Exits = at_a_snapshot(lambda: os._exit(0))
+Crashes = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+Interrupts = at_a_snapshot(interrupt)
+Leaves = at_a_snapshot(leave)
+Hangs = at_a_snapshot(FOREVER.wait)
+Prints = at_a_snapshot(lambda: os.write(1, b"words of a part\n"))
+Stays = at_a_snapshot(stay)
+Forks = at_a_snapshot(fork)
+ForksAndReturns = at_a_snapshot(fork_and_return)
+Terminates = at_a_snapshot(lambda: os.kill(os.getpid(), signal.SIGTERM))

@@ -1,0 +1,85 @@
+"""A part that ends, crashes or hangs its process, prints or leaves something behind costs one check at most."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness import cli
+from holdfast.harness.engine.artefacts.journal_file import read_journal
+from holdfast.harness.engine.certification import kit_run
+from holdfast.harness.model.journal import CaseResult, Status, Title
+
+ENDS = "holdfast.suites.selfcheck.certify.ends"
+RULE = "INC-02"
+
+
+def by_status(cases: tuple[CaseResult, ...]) -> dict[Status, list[CaseResult]]:
+    """What checks say."""
+    return {status: [each for each in cases if each.status is status] for status in Status}
+
+
+def certified(part: str, out: Path) -> tuple[int, dict[Status, list[CaseResult]]]:
+    """Exit code and checks of a part."""
+    code = cli.execute(["certify", "--state-backend", f"{ENDS}:{part}", "--rule", RULE, "--out", str(out)])
+    assert (out / "latest" / "report.html").stat().st_size
+    journal = read_journal(out / "latest" / "results.json")
+    return code, by_status(journal.cases)
+
+
+@pytest.mark.parametrize(
+    ("part", "what"),
+    [
+        ("Exits", "ended its process with exit code 0 in snapshot (cell_backend.py:"),
+        ("Crashes", "ended its process by SIGSEGV in snapshot (cell_backend.py:"),
+        ("Interrupts", "raised KeyboardInterrupt (ends.py:"),
+        ("Leaves", "raised SystemExit: 0 (ends.py:"),
+    ],
+)
+def test_a_part_that_ends_its_process_fails_one_check(part: str, what: str, tmp_path: Path) -> None:
+    """The command ended with the exit code of the part, or by it, and had no report."""
+    code, checks = certified(part, tmp_path)
+    assert code == 1
+    assert checks[Status.FAIL]
+    assert all(f"state-backend {ENDS}:{part} {what}" in each.reason for each in checks[Status.FAIL])
+    assert checks[Status.PASS]
+    assert not checks[Status.ERROR]
+
+
+def test_a_part_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit_run, "SILENCE_LIMIT_S", 4.0)
+    code, checks = certified("Hangs", tmp_path)
+    assert code == 2
+    (lost,) = [each for each in checks[Status.INCONCLUSIVE] if "did not return" in each.reason][:1]
+    assert lost.reason.startswith(f"state-backend {ENDS}:Hangs did not return within 4 s in snapshot (cell_backend.py:")
+    assert checks[Status.PASS]
+
+
+@pytest.mark.parametrize("part", ["Prints", "Stays", "Forks", "ForksAndReturns", "Terminates"])
+def test_what_a_part_leaves_behind_disturbs_nothing(part: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "holdfast.harness.cli", "certify", "--state-backend", f"{ENDS}:{part}"]
+    mark = f"HOLDFAST_ENDING={tmp_path}".encode()
+    done = subprocess.run(
+        [*command, "--rule", RULE, "--json", "--out", str(tmp_path)],
+        capture_output=True,
+        env={**os.environ, "HOLDFAST_ENDING": str(tmp_path)},  # noqa: TID251 - marks every process of the command
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout)["certificate"]["title"] == Title.PARTIAL
+    assert {each["status"] for each in json.loads(done.stdout)["cases"]} <= {Status.PASS, Status.NOT_APPLICABLE}
+    assert [each for each in Path("/proc").iterdir() if each.name.isdigit() and is_marked(each, mark)] == []
+
+
+def is_marked(process: Path, mark: bytes) -> bool:
+    """Whether a process was started by the command, and lives."""
+    try:
+        return mark in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
