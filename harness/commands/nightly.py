@@ -172,7 +172,7 @@ class _NightRun:
             folder,
             settings.reruns,
             self._interruption,
-            lambda signature, found: self._progress.print(f"rerun: {found} showed {signature}"),
+            lambda signature, found: self._progress.print(f"{found} showed {signature}"),
         )
         self.broken += write_reports(journal, folder, self._progress)
         found = system_night(journal, folder.name, certification.tallies(), reruns, waived)
@@ -197,7 +197,7 @@ def _show(night: Night, folder: Path, out: Path, console: Console) -> None:
 
 
 def _line(finding: NightFinding) -> Text:
-    again = f", again in {finding.reruns} reruns" if finding.reruns is not None else ""
+    again = f", again in {finding.reruns}" if finding.reruns is not None else ""
     line = f"  {finding.signature.label}: {finding.what} ({plural(finding.runs, 'run')}{again})"
     if finding.waived is None:
         return Text(line)

@@ -53,13 +53,15 @@ class RecoveryTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Reruns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A failing plan once more, `of` times; `shown` of these runs showed the same signature."""
+    """A failing plan once more, `of` times; `shown` of these runs showed the same signature. `seeded`: each had another
+    run seed, because the simulator repeats a run exactly."""
 
     shown: int
     of: int
+    seeded: bool = False
 
     def __str__(self) -> str:
-        return f"{self.shown} of {self.of}"
+        return f"{self.shown} of {self.of} reruns{' with other run seeds' if self.seeded else ''}"
 
 
 class WaivedUntil(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -77,7 +77,7 @@ def finding(track: Track, columns: Sequence[Column]) -> Markup:
     places, drawn = _places(columns), []
     for index, (column, value) in enumerate(zip(columns, track.values, strict=True)):
         if isinstance(value, NightFinding):
-            again = f", again in {value.reruns} reruns" if value.reruns is not None else ""
+            again = f", again in {value.reruns}" if value.reruns is not None else ""
             words = f"{column.name}: {plural(value.runs, 'run')}{again}{'' if value.counts else ', waived'}"
             cell = _rect(index, places, 0, CELL, "seen" if value.counts else "aside")
             drawn.append(group([element("title", words), cell]))

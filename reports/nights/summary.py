@@ -44,7 +44,7 @@ def _lines(night: Night) -> Iterator[str]:
 
 def _finding(finding: NightFinding) -> str:
     head = f"\n## {text.markdown(str(finding.signature))}\n\n{text.markdown(finding.what)}\n\n"
-    again = f", again in {finding.reruns} reruns" if finding.reruns is not None else ""
+    again = f", again in {finding.reruns}" if finding.reruns is not None else ""
     lines = [head, f"Seen in {text.plural(finding.runs, 'run')}{again}.\n"]
     if finding.waived is not None:
         words = "The waiver expired on" if finding.waived.expired else "Waived until"

@@ -95,7 +95,7 @@ def seen(track: Track, trend: SystemTrend) -> str:
 def lasted(track: Track) -> str:
     """What became of a finding when it was seen last."""
     last = next(each for each in reversed(track.values) if isinstance(each, NightFinding))
-    again = f"again in {last.reruns} reruns" if last.reruns is not None else "not run again"
+    again = f"again in {last.reruns}" if last.reruns is not None else "not run again"
     if last.waived is None:
         return again
     words = "waiver expired" if last.waived.expired else "waived until"

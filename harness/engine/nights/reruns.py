@@ -61,7 +61,7 @@ def rerun_findings(
         )
         if interruption.signal:
             break
-        found[signature] = Reruns(shown, times)
+        found[signature] = Reruns(shown, times, seeded=run.tier is Tier.SIM)
         say(signature, found[signature])
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from holdfast.harness import cli
 from holdfast.harness.engine.nights.comparison import compare
 from holdfast.harness.model.journal import Journal
-from holdfast.harness.model.night import SystemNight
+from holdfast.harness.model.night import Reruns, SystemNight
 from holdfast.harness.model.status import Status
 from holdfast.suites.selfcheck.nights.records import finding, night, system, waived
 from holdfast.suites.selfcheck.reports import journals
@@ -59,6 +59,11 @@ def test_what_did_not_run_is_not_covered_and_not_gone() -> None:
     ):
         (found,) = compare((BROKEN,), (after,)).systems
         assert (found.gone, found.not_covered) == ((label, ()) if covered else ((), label))
+
+
+@pytest.mark.parametrize(("seeded", "words"), [(False, "2 of 3 reruns"), (True, "2 of 3 reruns with other run seeds")])
+def test_reruns_name_what_they_vary(seeded: bool, words: str) -> None:
+    assert str(Reruns(2, 3, seeded=seeded)) == words
 
 
 def test_it_names_what_changed() -> None:
