@@ -35,7 +35,7 @@ REAL_LIMIT_S = 1_500
 """For a test of such a tier, where a run that missed is replaced; a hang still ends. Others have that of pyproject."""
 _SKIPPED = pytest.StashKey[dict[str, list[str]]]()
 _NIGHTLY = pytest.StashKey[int]()
-_LEFT = "left_to_nightly"
+_LEFT_OUT = "left_out"
 """In what a worker of xdist hands to its controller."""
 _DAY = "not nightly"
 """The selection of pyproject.toml."""
@@ -121,14 +121,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """A worker of xdist, which collects all tests, tells its controller, which collects none."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output[_LEFT] = session.config.stash.get(_NIGHTLY, 0)
+        stash = session.config.stash
+        output[_LEFT_OUT] = stash.get(_NIGHTLY, 0), stash.get(_SKIPPED, {})
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    node.config.stash[_NIGHTLY] = max(
-        node.config.stash.get(_NIGHTLY, 0), getattr(node, "workeroutput", {}).get(_LEFT, 0)
-    )
+    """Each worker collects all, so that of one is enough."""
+    told = getattr(node, "workeroutput", {}).get(_LEFT_OUT)
+    if told is not None:
+        node.config.stash[_NIGHTLY], node.config.stash[_SKIPPED] = told
 
 
 def pytest_report_header() -> list[str]:

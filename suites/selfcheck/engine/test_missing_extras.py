@@ -23,8 +23,11 @@ def run_pytest(folder: Path, imported: str, *arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_file_that_needs_an_absent_extra_is_skipped_by_name_with_what_to_install(tmp_path: Path) -> None:
-    code, text = run_pytest(tmp_path, "toxiproxy.exceptions")
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_file_that_needs_an_absent_extra_is_skipped_by_name_with_what_to_install(
+    processes: str, tmp_path: Path
+) -> None:
+    code, text = run_pytest(tmp_path, "toxiproxy.exceptions", "-n", processes)
     assert code == 5, text  # No test was collected.
     assert "extra containers is not installed: test files that need it are skipped" in text
     assert "1 skipped" in text
@@ -39,10 +42,10 @@ def test_a_file_that_needs_an_absent_extra_is_skipped_by_name_with_what_to_insta
     ],
 )
 def test_what_is_required_or_of_no_extra_is_an_error(tmp_path: Path, imported: str, arguments: tuple[str, ...]) -> None:
-    code, text = run_pytest(tmp_path, imported, *arguments)
+    code, text = run_pytest(tmp_path, imported, "-n", "0", *arguments)
     assert code == 2, text
     assert "1 error" in text
 
 
 def test_another_tier_is_not_meant_by_a_required_one(tmp_path: Path) -> None:
-    assert run_pytest(tmp_path, "toxiproxy", "--require-tier=sim")[0] == 5
+    assert run_pytest(tmp_path, "toxiproxy", "-n", "0", "--require-tier=sim")[0] == 5
