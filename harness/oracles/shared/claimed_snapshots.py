@@ -9,10 +9,13 @@ from holdfast.harness.model import profile
 from holdfast.harness.model.checkpoint import ClaimMode
 from holdfast.harness.model.events import (
     CheckpointAudited,
+    CheckpointCompleted,
+    CoordinatorClaimed,
     Event,
     FileDeleted,
     JobSubmitted,
     MetadataPublished,
+    NodeDied,
     SavepointCompleted,
 )
 from holdfast.harness.model.history import History
@@ -33,7 +36,7 @@ class Claim(NamedTuple):
 
 
 class _Taken(NamedTuple):
-    """A file of a claimed snapshot was deleted while the job existed, at a position of the history."""
+    """A file of a claimed snapshot was deleted, or may have been, at a position of the history or later."""
 
     job: int
     claim: Claim
@@ -70,6 +73,15 @@ class ClaimedSnapshots:
                 position = history.position(deleted)
                 if deleted.path in paths and position > begun:
                     self._taken.setdefault(deleted.path, []).append(_Taken(job, claim, position))
+            if self._died(history, job):
+                for path in paths:
+                    self._taken.setdefault(path, []).append(_Taken(job, claim, begun))
+
+    def _died(self, history: History, job: int) -> bool:
+        """Whether a coordinator of a job was ended: it may have deleted what it could not report any more."""
+        lives = {event.node for event in history.of(CoordinatorClaimed) if self.job_of(event) == job}
+        lives.update(event.node for event in history.of(CheckpointCompleted) if self.job_of(event) == job)
+        return any(event.dead_node in lives for event in history.of(NodeDied))
 
     def identity(self, event: Event, checkpoint: int) -> Identity:
         """Which checkpoint the job of an event means by an id."""

@@ -303,6 +303,20 @@ def a_later_job_owned_a_file_of_it() -> History:
     return read_back(all_of_it_goes())
 
 
+def died(node: str) -> events.Event:
+    return at("harness", events.NodeDied(dead_node=node, cause="kill"))
+
+
+@restore_near("audit-failed")
+def a_later_job_died_before_it_could_report_what_it_deleted() -> History:
+    return read_back(begun(*whole(3, *THIRD_RESTS)), died("coordinator.1"))
+
+
+@restore_bad("audit-failed")
+def only_the_job_that_left_it_has_died() -> History:
+    return read_back(died("coordinator.0"), begun(*whole(3, *THIRD_RESTS)))
+
+
 @state_bad("state-unreadable")
 def no_file_of_its_state_was_claimed() -> History:
     return read_back(begun(*whole(3, *THIRD_RESTS)))
