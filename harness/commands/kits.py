@@ -196,8 +196,9 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
 def _show(
     journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path, given: Sequence[str]
 ) -> None:
-    """A line for each rule that a check decides, and below it what is not as it must be."""
+    """The verdict, a line for each rule that a check decides, with what is not as it must be, and the report."""
     console = consoles.results()
+    console.print(f"{journal.certificate.heading}  {contract} {factory}, {plural(len(checks), 'check')}")
     decided = {check.rule for check in checks} | {check.own_rule for check in checks}
     for result in journal.rules:
         if result.rule.id not in decided:
@@ -224,4 +225,4 @@ def _show(
             console.print(f"    again: {again}")
     for sentence in journal.certificate.missing:
         console.print(Text(sentence, "dim"))
-    console.print(f"{journal.certificate.heading}  {contract} {factory}: {folder / 'report.html'}")
+    console.print(f"Report: {folder / 'report.html'}")

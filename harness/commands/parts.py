@@ -19,7 +19,6 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
-from holdfast.harness.model.plural import plural
 from holdfast.harness.spi.system import Part
 
 FOLDER = "parts"
@@ -56,7 +55,7 @@ def with_parts(
         tried: its parts.
         folder: of the report.
         interruption: whether it came to its end.
-        console: where progress is shown.
+        console: where a reporter that breaks is named.
     """
     judged = [
         _judged(each, number, journal, folder, interruption, console) for number, each in enumerate(tried, start=1)
@@ -99,7 +98,6 @@ def _judged(
     if not run.checks and why_not:
         return JudgedPart(part, None, why_not)
     own = run.journal(journal.started, interruption.signal or why_not)
-    console.print(f"{own.certificate.heading}  {part.contract} {part.factory}, {plural(len(run.checks), 'check')}")
     place = Path(FOLDER) / f"{number}-{part.contract}"
     if not (folder / place).is_dir():
         make_folder(folder / place)

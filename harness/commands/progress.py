@@ -78,6 +78,7 @@ class CaseProgress:
         self._total = self._over = self._runs = 0
         self._refuted: set[tuple[str, str]] = set()
         self._current = ""
+        self._is_announced = False
         self._ended = Event()
         self._pulse = Thread(target=self._beat, name="progress", daemon=True)
 
@@ -102,8 +103,8 @@ class CaseProgress:
             self._demanded[case.id, tier] = case.runs
             self._left.cost(case.id, tier, cost_s(costs, case, tier) / max(case.runs, 1))
             self._left.expect(case.id, tier, case.runs)
-        if cases and not self._total:
-            self._say(Text(self._announced(cases)))
+        if not self._is_announced:
+            self._announce(self._announced(cases))
         self._total += len(cases)
         self._show("")
 
@@ -152,8 +153,8 @@ class CaseProgress:
         area.open += len(checks)
         self._left.cost(kit, Tier.SIM, CHECK_S)
         self._left.expect(kit, Tier.SIM, len(checks))
-        if checks and not self._total:
-            self._say(Text(f"{kit}: {plural(len(checks), 'check')}; {self._where()}"))
+        if kit == self._request.system:  # It is certified alone; the parts of a system are announced with its cases.
+            self._announce(f"{kit}: {plural(len(checks), 'check')}; {self._where()}")
         self._total += len(checks)
         self._show(self._check_of(kit))
 
@@ -189,16 +190,24 @@ class CaseProgress:
         if len(self._refuted) <= MOST_REFUTED:
             self._say(Text("REFUTED  ", "bold red") + Text(shorten(words, MOST_OF_A_FINDING, placeholder=" ...")))
 
+    def _announce(self, line: str) -> None:
+        self._is_announced = True
+        self._say(Text(line))
+
     def _announced(self, cases: Sequence[tuple[Case, Tier]]) -> str:
         """What will run, where, for how long, and where the report will be."""
         request = self._request
         tiers = ", ".join(tier for tier in Tier if any(each is tier for _, each in cases))
+        on_tiers = f" on {tiers}" if tiers else ""
         runs = plural(sum(case.runs for case, _ in cases), "run")
         left_s = self._left.estimate_s(0.0)
         limit = f"at most {_duration(left_s)}" if request.budget_s is not None else f"about {_duration(left_s)}"
         on = f"on {plural(request.jobs, 'processor')}"
-        counted = f"{plural(len(cases), 'case')}, {runs} or more"
-        return f"{request.system} on {tiers}: {counted}, {limit} {on}; {self._where()}"
+        counted = [f"{plural(len(cases), 'case')}, {runs} or more"] if cases else []
+        if checks := sum(map(len, self._checks.values())):
+            counted.append(f"{plural(checks, 'check')} of {plural(len(self._checks), 'part')}")
+        what = ", ".join((*counted, f"{limit} {on}"))
+        return f"{request.system}{on_tiers}: {what}; {self._where()}"
 
     def _where(self) -> str:
         return f"the report goes to {self._request.folder}"

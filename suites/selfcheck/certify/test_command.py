@@ -54,11 +54,15 @@ def certified(arguments: Sequence[str], folder: Path) -> tuple[int, Journal]:
 
 def test_a_right_backend_is_certified_rule_by_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, journal = certified([HASHMAP], tmp_path)
-    lines = capsys.readouterr().out.splitlines()
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
     assert code == 0
+    assert shown.err.startswith(f"state-backend {HASHMAP}: {len(journal.cases)} checks; the report goes to ")
+    assert len(lines) <= 30
     assert (journal.subject, journal.certificate.title) == ("SB", Title.CERTIFIED)
     assert any(line.split() == ["SBK-04", "PASS", "4", "checks"] for line in lines)
-    assert lines[-1].startswith(f"CERTIFIED on sim  state-backend {HASHMAP}: ")
+    assert lines[0] == f"CERTIFIED on sim  state-backend {HASHMAP}, {len(journal.cases)} checks"
+    assert lines[-1].startswith("Report: ")
     statuses = {each.rule.id: each.status for each in journal.rules}
     assert statuses["SBK-08"] is Status.NOT_APPLICABLE
     assert {statuses[rule] for rule in ("SBK-01", "SBK-02", "SBK-03", "SBK-05", "SBK-06")} == {Status.PASS}

@@ -168,7 +168,7 @@ def test_quiet_is_quiet() -> None:
 
 
 def test_a_kit_names_the_check_that_it_is_in(clock: list[float]) -> None:
-    observer, stream = log()
+    observer, stream = log(request=msgspec.structs.replace(REQUEST, system="sink mine:Sink"))
     checks = [KitCheck(f"SBK-0{number}/name", "", f"SBK-0{number}", Status.PASS) for number in range(3)]
     observer.expect_checks("sink mine:Sink", checks)
     assert stream.getvalue() == "sink mine:Sink: 3 checks; the report goes to out/now\n"
@@ -184,6 +184,15 @@ def test_a_kit_names_the_check_that_it_is_in(clock: list[float]) -> None:
         "REFUTED  SBK-01/name of sink mine:Sink: It lost a record.",
         "FAIL           kits: sink mine:Sink: 3 checks (1 fail, 2 pass)",
     ]
+
+
+def test_parts_of_a_system_are_announced_with_its_cases() -> None:
+    observer, stream = log()
+    for name in ("sink mine:Sink", "source mine:Source"):
+        observer.expect_checks(name, [KitCheck("TPC-01/name", "", "TPC-01", Status.UNTESTED)] * 3)
+    assert stream.getvalue() == ""
+    observer.expect([(ONE, Tier.SIM)])
+    assert "scripted on sim: 1 case, 1 run or more, 6 checks of 2 parts, about 5 s on " in stream.getvalue()
 
 
 def test_the_time_left_follows_from_what_runs_cost_and_from_the_pace() -> None:
