@@ -28,6 +28,7 @@ from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedC
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
 from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, examples, left_out, select
 from holdfast.harness.engine.certification.time_limit import TimeLimit
+from holdfast.harness.engine.certification.width import Width
 from holdfast.harness.engine.certification.worker import (
     NICENESS,
     AnyAssignment,
@@ -307,17 +308,21 @@ class Certification:
             )
             return WorkQueue(assignments, width, msgspec.structs.replace(settings, niceness=niceness))
 
-        widths = {Tier.SIM: request.jobs, Tier.PROCESS: request.jobs if Tier.PROCESS in several else 1, Tier.SPARK: 1}
+        width = Width(request.jobs)
+        several_processes = Tier.PROCESS in several
+        widths = {Tier.SIM: request.jobs, Tier.PROCESS: width.value if several_processes else 1, Tier.SPARK: 1}
         on = {tier: [entry for entry in waiting if entry.tier is tier] for tier in widths}
-        queues = {tier: queue(on[tier], width, NICENESS.get(tier, 0)) for tier, width in widths.items()}
+        queues = {tier: queue(on[tier], wide, NICENESS.get(tier, 0)) for tier, wide in widths.items()}
         queues[Tier.SIM].assignments = self._kits.behind(queues[Tier.SIM].assignments)
-        if Tier.PROCESS in several:
-            queues[Tier.SIM].successor = queues[Tier.PROCESS]
         with WorkerPool[Entry | KitRun](self._interruption) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message
-                if isinstance(entry, Entry) and entry.again:  # There is less room than there seemed to be.
-                    queues[Tier.PROCESS].width = max(1, queues[Tier.PROCESS].width - 1)
+                if several_processes and isinstance(entry, Entry) and entry.tier is Tier.PROCESS:
+                    if isinstance(message, RunEnded):
+                        width.take(message.result)
+                    elif entry.again:
+                        width.shrink()
+                    queues[Tier.PROCESS].width = width.value
             while again := [entry for entry in waiting if entry.again]:
                 yield from pool.messages([queue(again)])
 

@@ -63,15 +63,13 @@ class WorkQueue(msgspec.Struct, Generic[Key]):
 
     Attributes:
         assignments: each with a key of the caller's. A free worker takes the next.
-        width: number of workers. A smaller number takes effect when a worker is free.
+        width: number of workers. Another number takes effect when a worker is free.
         settings: of each worker.
-        successor: the queue that gets a worker more for each that this queue needs no longer.
     """
 
     assignments: Iterator[tuple[Key, AnyAssignment]]
     width: int
     settings: WorkerSettings
-    successor: WorkQueue[Key] | None = None
 
 
 class WorkerPool(Generic[Key]):
@@ -105,8 +103,7 @@ class WorkerPool(Generic[Key]):
         A worker that is lost because a second signal broke off what it did reports the end of its assignment.
         """
         for queue in queues:
-            for _ in range(queue.width):
-                self._begin(queue, None)
+            self._fill(queue)
         while self._busy:
             heard = wait(list(self._busy), _LOOK_S if not self._interruption.reason() else _LOOK_S / 10)
             dropped_s = self._dropped_s()
@@ -131,7 +128,8 @@ class WorkerPool(Generic[Key]):
                         self._closed.append(worker)
                     if lost:
                         worker.sweep()
-                    self._begin(worker.queue, None if lost or alone else worker, freed=True)
+                    self._begin(worker.queue, None if lost or alone else worker)
+                    self._fill(worker.queue)
 
     def _dropped_s(self) -> float:
         """How long ago what is under way was broken off; 0: it is not."""
@@ -140,10 +138,19 @@ class WorkerPool(Generic[Key]):
         self._drop_began_s = self._drop_began_s or monotonic()
         return monotonic() - self._drop_began_s
 
-    def _begin(self, queue: WorkQueue[Key], worker: _Worker[Key] | None, *, freed: bool = False) -> None:
-        """Give the next assignment of a queue to a free worker or a new one; `freed`: in place of one that was busy."""
-        others = sum(each.queue is queue for each in self._busy.values())
-        following = next(queue.assignments, None) if others < queue.width else None
+    def _fill(self, queue: WorkQueue[Key]) -> None:
+        """As many workers as the queue has assignments for and may have."""
+        while (busy := self._busy_of(queue)) < queue.width:
+            self._begin(queue, None)
+            if self._busy_of(queue) == busy:
+                return
+
+    def _busy_of(self, queue: WorkQueue[Key]) -> int:
+        return sum(each.queue is queue for each in self._busy.values())
+
+    def _begin(self, queue: WorkQueue[Key], worker: _Worker[Key] | None) -> None:
+        """Give the next assignment of a queue to a free worker or a new one."""
+        following = next(queue.assignments, None) if self._busy_of(queue) < queue.width else None
         if worker is not None and following is not None and isinstance(following[1], KitAssignment):
             worker.close()
             self._closed.append(worker)
@@ -152,9 +159,6 @@ class WorkerPool(Generic[Key]):
             if worker is not None:
                 worker.close()
                 self._closed.append(worker)
-            if freed and queue.successor is not None:
-                queue.successor.width += 1
-                self._begin(queue.successor, None)
             return
         key, assignment = following
         worker = worker or _Worker(queue, apart=isinstance(assignment, KitAssignment))

@@ -19,15 +19,17 @@ from holdfast.harness.engine.certification import certify
 from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.width import FIRST, Width
 from holdfast.harness.engine.certification.worker import Assignment, WorkerSettings
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
-from holdfast.harness.model.journal import CaseResult, Journal, Status
+from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status
 from holdfast.harness.model.plan import Plan
 from holdfast.harness.model.records import InputLog
 from holdfast.harness.spi.system import Deployment
+from holdfast.suites.selfcheck.engine.results import result
 
 HERE = "holdfast.suites.selfcheck.engine.test_worker_pool"
 RULES = frozenset({"CRD-04", "CRD-05", "BAR-06"})
@@ -260,23 +262,40 @@ def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) 
     assert set(ahead[3:]) == {0}
 
 
-def test_a_successor_gets_the_workers_that_another_queue_needs_no_longer(tmp_path: Path) -> None:
-    cases = single_cases(10)
+def test_a_queue_that_is_made_wider_goes_on_in_more_workers(tmp_path: Path) -> None:
     begun: list[int] = []
-    settings = WorkerSettings("reference", str(tmp_path), 1, 1, None)
-    successor = WorkQueue(assignments(cases[2:], begun), 1, settings)
-    side_by_side: list[int] = []
-    ended: list[int] = []
+    cases = single_cases(9)
+    ahead = []
     with WorkerPool[int](Interruption()) as pool:
-        for number, message in pool.messages(
-            [WorkQueue(assignments(cases[:2], begun), 2, settings, successor), successor]
-        ):
+        queue = WorkQueue(assignments(cases, begun), 1, WorkerSettings("reference", str(tmp_path), 1, 1, None))
+        ended: list[int] = []
+        for number, message in pool.messages([queue]):
             if isinstance(message, CaseEnded):
-                side_by_side.append(len(begun) - len(ended))
+                ahead.append(len(begun) - len(ended))
                 ended.append(number)
-    assert sorted(ended) == list(range(len(cases)))
-    assert max(side_by_side) == successor.width == 3
-    assert side_by_side[-3:] == [3, 2, 1]
+                queue.width = 3
+    assert sorted(ended) == begun == list(range(len(cases)))
+    assert (ahead[0], max(ahead), ahead[-3:]) == (1, 3, [3, 2, 1])
+
+
+def waited(share: float) -> RunResult:
+    """A run of which processes waited for a processor for this share of its time."""
+    return result(stalled_ms=share * 100.0, wall_ms=100.0)
+
+
+def test_more_runs_than_processors_go_on_at_a_time_until_one_waits_for_a_processor() -> None:
+    width = Width(2)
+    seen = [width.value]
+    for _ in range(40):
+        width.take(waited(0.0))
+        seen.append(width.value)
+    assert (seen[0], seen[3], seen[4], max(seen), seen[-1]) == (4, 4, 5, 8, 8)
+    assert seen == sorted(seen)
+    width.take(waited(0.5))
+    assert width.value == 7
+    for _ in range(40):
+        width.take(waited(0.5))
+    assert width.value == 1
 
 
 @pytest.mark.parametrize(("system", "several"), [("reference", True), (f"{HERE}:Alone", False)])
@@ -284,15 +303,12 @@ def test_only_a_system_that_allows_it_runs_several_times_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, several: bool
 ) -> None:
     widths: list[int] = []
-    successors: list[bool] = []
 
     def messages(pool: object, queues: list[WorkQueue[object]]) -> Iterator[object]:
         widths.extend(queue.width for queue in queues)
-        successors.extend(queue.successor is not None for queue in queues)
         return iter(())
 
     monkeypatch.setattr(WorkerPool, "messages", messages)
     jobs = 3
     certified(tmp_path, jobs, system)
-    assert widths == [jobs, jobs if several else 1, 1]
-    assert successors == [several, False, False]
+    assert widths == [jobs, FIRST * jobs if several else 1, 1]

@@ -1,0 +1,40 @@
+"""How many cases run at a time on a tier where runs mostly wait: more than there are processors, while none of them has
+to wait for one."""
+
+from __future__ import annotations
+
+from holdfast.harness.engine.cases.tally import STALLED_SHARE
+from holdfast.harness.model.journal import RunResult
+
+FIRST, MOST = 2, 4
+"""For each processor, with how many cases it begins, and how many there are at most."""
+
+
+class Width:
+    """The number of cases at a time, as the runs that are over suggest.
+
+    Args:
+        processors: that cases may use.
+
+    Attributes:
+        value: the number now.
+    """
+
+    def __init__(self, processors: int) -> None:
+        self.value = FIRST * processors
+        self._most = MOST * processors
+        self._calm = 0
+
+    def take(self, result: RunResult) -> None:
+        """A run is over. One that waited too long for a processor takes a place away; as many as there are places
+        without one that did add a place."""
+        if result.stalled_ms > STALLED_SHARE * result.wall_ms:
+            self.shrink()
+            return
+        self._calm += 1
+        if self._calm >= self.value:
+            self.value, self._calm = min(self._most, self.value + 1), 0
+
+    def shrink(self) -> None:
+        """There is less room than there seemed to be."""
+        self.value, self._calm = max(1, self.value - 1), 0
