@@ -26,6 +26,7 @@ def not_in_chaos(case: Case) -> bool:
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, short, [Tier.SIM]))
+@pytest.mark.share(2)
 def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 

@@ -76,7 +76,7 @@ def test_pair_is_complete(case: Case, decision: Decision) -> None:
 
 
 @pytest.mark.parametrize(("case", "decision"), TRIALS)
-@pytest.mark.share(5)
+@pytest.mark.share(10)
 def test_the_mutant_is_named_by_the_clause_and_nothing_else_is(case: Case, decision: Decision, tmp_path: Path) -> None:
     named = _named(case, decision.mutant, tmp_path)
     deciding = {f"{decision.oracle}/{clause}" for clause in decision.clauses}

@@ -49,7 +49,7 @@ def test_its_own_plan_and_the_swarm_kill_a_mutant(mutant: DirectedMutant) -> Non
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_output_is_right_without_faults(variant: str) -> None:
     run = run_plan(plan(), registry.system(f"reference+{variant}"), OF_DELIVERY)
     verdicts = {verdict.oracle: verdict.outcome for verdict in run.verdicts}

@@ -10,12 +10,14 @@ from holdfast.harness.spi.state import Manifest
 from holdfast.suites.certify import state_backend
 from holdfast.suites.certify.programs import run_machine
 from holdfast.suites.certify.state_backend.bench import GROUPS, Bench, shared_paths
+from holdfast.suites.certify.state_backend.checks import canonical
 from holdfast.suites.certify.state_backend.live import Live
 from holdfast.suites.certify.state_backend.machines import CheckpointMachine
 
 # The certificate of the reference asks it, too.
 test_named_files = pytest.mark.nightly(state_backend.kit("holdfast.fixtures.backends.named_files:NamedFilesBackend"))
-test_hashmap_beside_it = state_backend.kit(HashMapBackend, NamedFilesBackend)
+# No other check has two backends.
+test_hashmap_beside_it = state_backend.kit(HashMapBackend, NamedFilesBackend, canonical.CHECKS)
 
 
 def checkpoint(bench: Bench, live: Live, key: bytes, *, completes: bool = True) -> Manifest:
