@@ -94,7 +94,14 @@ JUDGE, LOOK, LATER, KNOW, BEGIN, MACHINE, CLUSTER = (
 )
 """Panels."""
 ALONE: dict[str, tuple[Callable[..., int], ...]] = {
-    JUDGE: (certification.certify, certification.nightly, certification.campaign, runs.compare, catalogue.mutants),
+    JUDGE: (
+        certification.certify,
+        certification.report,
+        certification.nightly,
+        certification.campaign,
+        runs.compare,
+        catalogue.mutants,
+    ),
     LOOK: (runs.run, runs.replay, runs.rerun, runs.judge, catalogue.pictures),
     LATER: (certification.diff, certification.trend),
     KNOW: (catalogue.rules, catalogue.schema),

@@ -89,6 +89,9 @@ def certify(
     ] = False,
     out: Out = OUTPUT,
     require: Annotated[str, typer.Option(metavar="certified", help="Exit code 2 if the title is less.")] = "",
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="In place of a system: go on with an interrupted certification.")
+    ] = None,
     require_tier: Annotated[
         list[Tier] | None, typer.Option(help="Refuse to begin where this tier is not there; repeatable.")
     ] = None,
@@ -116,6 +119,12 @@ def certify(
         raise UsageError(f"--require is {require!r}; allowed is certified: use that or leave it out.")
     if keep not in ("", "all"):
         raise UsageError(f"--keep is {keep!r}; allowed is all: use that or leave it out.")
+    if resume is not None:
+        if system or rule or area or tier:
+            raise UsageError("--resume goes on with what was begun: name neither a system, nor rules, areas or tiers.")
+        settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
+        pass_on(env)
+        return run_certify(resume, json=json, verbose=verbose, require_certified=bool(require))
     parts = {
         "state_backend": state_backend,
         "checkpoint_storage": checkpoint_storage,
@@ -178,6 +187,17 @@ def certify(
     if waivers and not aside:
         raise UsageError(f"--waivers: {waivers} waives nothing; write [[waivers]] there, or leave it out.")
     return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=aside)
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Of a certification that was interrupted or killed.")],
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and every consequence.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
+) -> int:
+    """Write the reports of a certification that was killed, of what is finished; what did not run is named."""
+    from holdfast.harness.commands.certify import certify as run_certify
+
+    return run_certify(folder, json=json, verbose=verbose, require_certified=False, finished_alone=True)
 
 
 def campaign(

@@ -7,16 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from rich.console import Console
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.certification.begun import identity_of
+from holdfast.harness.engine.certification.begun import identity_of, note_begun, note_end, request_of
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
+from holdfast.harness.engine.nights.night_folder import tidy
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
@@ -27,29 +29,37 @@ HARNESS_ERROR = 4
 
 
 def certify(
-    request: Request, *, json: bool, verbose: bool, require_certified: bool, waivers: Sequence[Waiver] = ()
+    request: Request | Path,
+    *,
+    json: bool,
+    verbose: bool,
+    require_certified: bool,
+    waivers: Sequence[Waiver] = (),
+    finished_alone: bool = False,
 ) -> int:
     """Certify and report. The report is written also after an interruption.
 
     Args:
-        request: what is wanted; the folder of the report is made in its folder.
+        request: what is wanted; the folder of the report is made in its folder. Or the folder of a certification that
+            was interrupted, which goes on.
         json, verbose: how the result is printed.
         require_certified: less than that title is no success.
         waivers: of findings that are set aside today.
+        finished_alone: run nothing; report what is finished.
     """
     progress = consoles.progress()
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     for sentence in expired_in_words(waivers, today):
         progress.print(sentence)
-    consoles.offer_sweep(progress, request.folder)
     with listening() as interruption:
-        check_request(request)
-        identity = identity_of(request)
-        require_reachable()
-        folder = new_folder(request.folder)
-        request = msgspec.structs.replace(request, folder=folder)
+        request, identity = _resumed(request) if isinstance(request, Path) else _begun(request, progress)
+        folder = request.folder
+        note_begun(request, identity)
+        if finished_alone:
+            interruption.give_up(f"it did not run; holdfast certify --resume {folder} goes on")
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
         with ResultLog(folder, identity, now) as log, CaseProgress(progress, request, quiet=json) as observer:
+            tidy(folder, log.kept)
             parts = parts_to_try(request)
             kits = [each.run for each in parts if each.run is not None]
             journal = Certification(request, observer, interruption, log, kits).run()
@@ -57,16 +67,33 @@ def certify(
             journal = with_parts(journal, parts, folder, interruption, progress)
         broken = write_reports(journal, folder, progress)
         point_latest(folder)
+        note_end(folder, complete=not interruption.reason())
     if json:
         consoles.print_json((folder / RESULTS).read_text())
     else:
         _show(journal, folder, verbose=verbose)
     if interruption.signal:
         return interruption.exit_code
-    if interruption.broken:
+    if interruption.broken and not finished_alone:
         progress.print(f"holdfast: {interruption.broken}.")
         return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
+
+
+def _begun(request: Request, progress: Console) -> tuple[Request, str]:
+    """The request with a folder of its own, and its identity; what is refused makes none."""
+    consoles.offer_sweep(progress, request.folder)
+    check_request(request)
+    identity = identity_of(request)
+    require_reachable()
+    return msgspec.structs.replace(request, folder=new_folder(request.folder)), identity
+
+
+def _resumed(folder: Path) -> tuple[Request, str]:
+    request = request_of(folder)
+    check_request(request)
+    require_reachable()
+    return request, identity_of(request)
 
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:

@@ -188,7 +188,7 @@ class Certification:
             self._interruption.give_up(why_it_broke(error))
         for entry in waiting:
             if entry.result is None:
-                self._end(entry, self._cut_short(entry))
+                self._end(entry, self._cut_short(entry, self._interruption.reason()))
 
     def _count_or_give_up(self, entry: Entry | KitRun, message: AnyMessage) -> None:
         """What is counted no more, such as on a full disk, keeps no worker from ending in good order."""
@@ -213,9 +213,8 @@ class Certification:
         if self._log is not None:
             self._log.add(LoggedCheck(self._limit.elapsed_s, run.request.name, check))
 
-    def _cut_short(self, entry: Entry) -> CaseResult:
+    def _cut_short(self, entry: Entry, reason: str) -> CaseResult:
         """The result of a case that is not over."""
-        reason = self._interruption.reason()
         if entry.case_run is None:
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
         evidence = entry.case_run.system.evidence()
@@ -349,7 +348,7 @@ class Certification:
         # A case that does not apply is none that there was no time for.
         reason = self._why_too_late() or self._why_blocked(entry) or self._why_gives_way(entry)
         if reason and isinstance(started, CaseRun):
-            return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
+            return self._cut_short(entry, reason)
         return started
 
     def _why_blocked(self, entry: Entry) -> str:
