@@ -287,6 +287,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         not_tried: tiers that are not there or were not chosen.
         scope: which of the cases that apply it ran.
         left_out: of a quick certificate, what a thorough one would run besides, by tier.
+        unfinished: it was ended early, by a signal or by the harness, or a case never began because time was over.
     """
 
     title: Title
@@ -304,6 +305,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     not_tried: tuple[Tier, ...] = ()
     scope: Scope = Scope.THOROUGH
     left_out: tuple[LeftOut, ...] = ()
+    unfinished: bool = False
 
     @property
     def heading(self) -> str:

@@ -95,7 +95,7 @@ def certificate(
         subject: of the system under test.
         supplied_by_author: parts of the judgement that its author supplied.
         versions: of what it is made, sentences.
-        interrupted: a signal ended the certification early.
+        interrupted: a signal, the harness itself or a time limit ended the certification early.
         not_tried: tiers that are not there or were not chosen.
         scope: which of the cases that apply ran.
         left_out: what a thorough certificate would run besides.
@@ -122,6 +122,7 @@ def certificate(
         failure_bound=None if drawn_failed or not drawn else min(1.0, RULE_OF_THREE / drawn),
         drawn_plans=drawn,
         supplied_by_author=supplied_by_author,
+        unfinished=interrupted,
         versions=versions,
         decided=len(decided),
         on_its_word=sum(each.on_its_word for each in decided),
@@ -144,9 +145,12 @@ def restated(
     not_tried = frozenset(card.not_tried)
     missing = _missing(rules, results, subject, not_tried)
     title = _title(rules, results, missing, subject, not_tried, card.scope)
-    if interrupted and title is not Title.REFUSED:
+    unfinished = card.unfinished or interrupted
+    if unfinished and title is not Title.REFUSED:
         title = Title.INCONCLUSIVE
-    return msgspec.structs.replace(card, title=title, missing=missing, tiers=_ordered(tiers_that_ran(results)))
+    return msgspec.structs.replace(
+        card, title=title, missing=missing, unfinished=unfinished, tiers=_ordered(tiers_that_ran(results))
+    )
 
 
 def tiers_that_ran(results: Iterable[CaseResult]) -> frozenset[Tier]:

@@ -128,6 +128,7 @@ class Certification:
         self._entries: list[Entry] = []
         self._left_out: list[Pair] = []
         self._examples: frozenset[tuple[str, Tier]] = frozenset()
+        self._ran_out = False
         self._kits = KitQueue(kits, self._why_too_late)
 
     def run(self) -> Journal:
@@ -346,8 +347,11 @@ class Certification:
     def _start(self, entry: Entry) -> CaseRun | CaseResult:
         started = self._case_run_of(entry)
         # A case that does not apply is none that there was no time for.
-        reason = self._why_too_late() or self._why_blocked(entry) or self._why_gives_way(entry)
+        late = self._limit.reason()
+        reason = late or self._interruption.reason() or self._why_blocked(entry) or self._why_gives_way(entry)
         if reason and isinstance(started, CaseRun):
+            # Time that is given to drawn plans is meant to be used up.
+            self._ran_out |= bool(late) and not self._is_drawn(entry.case)
             return self._cut_short(entry, reason)
         return started
 
@@ -532,7 +536,7 @@ class Certification:
                 subject,
                 system.supplied_by_author,
                 versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
-                interrupted=bool(self._interruption.reason()),
+                interrupted=bool(self._interruption.reason()) or self._ran_out,
                 not_tried={tier for tier in Tier if self._why_no_tier(tier)},
                 scope=request.scope,
                 left_out=left_out(self._left_out, registry.case_costs()),

@@ -77,7 +77,7 @@ def with_waivers(journal: Journal, waived: Mapping[Signature, WaivedUntil]) -> J
         findings=findings,
         cases=cases,
         rules=rules,
-        certificate=restated(journal.certificate, rules, cases, journal.subject, interrupted=bool(journal.interrupted)),
+        certificate=restated(journal.certificate, rules, cases, journal.subject),
     )
 
 

@@ -161,3 +161,12 @@ def raising(error: BaseException) -> Callable[..., object]:
         raise error
 
     return function
+
+
+def test_a_certificate_that_ran_out_of_time_is_inconclusive(tmp_path: Path) -> None:
+    """It was PARTIAL, with exit code 0."""
+    out = str(tmp_path)
+    code = cli.execute(["certify", "reference", *NARROWED, "--budget", "1ms", "--out", out])
+    journal = read_journal(tmp_path / "latest" / "results.json")
+    assert (code, journal.certificate.title) == (2, Title.INCONCLUSIVE)
+    assert journal.certificate.unfinished
