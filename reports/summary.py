@@ -51,6 +51,8 @@ def _head(journal: Journal) -> Iterator[str]:
     yield f"# {certificate.heading}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
     if scope := verdict.scope_sentence(certificate):
         yield f"\n{scope}\n"
+    if usage := verdict.usage_sentence(journal):
+        yield f"\n{usage}\n"
     if journal.interrupted:
         yield f"\n**Interrupted by {text.markdown(journal.interrupted)}**: this is what was found until then.\n"
     facts = (

@@ -91,7 +91,7 @@ def _print_verdict(journal: Journal, console: Console, verbose: bool) -> None:
     if certificate.failure_bound is not None:
         bound = f"at most {text.percent(certificate.failure_bound)} of drawn plans fail, with 95 % confidence"
         _print_wrapped(console, f"{bound} (3/n, n = {certificate.drawn_plans:,})")
-    if sentence := verdict.on_its_word(certificate):
+    for sentence in filter(None, (verdict.on_its_word(certificate), verdict.usage_sentence(journal))):
         _print_wrapped(console, sentence)
 
 

@@ -68,6 +68,16 @@ def scope_sentence(certificate: Certificate) -> str:
     return f"Quick: the cheapest cases that decide every rule. --thorough adds {cases} ({where}), {alone} of runs."
 
 
+def usage_sentence(journal: Journal) -> str:
+    """How long it took and what it needed of the machine; empty where nobody measured it."""
+    usage = journal.usage
+    if usage is None:
+        return ""
+    took, processors = duration(journal.duration_s * 1_000), duration(usage.processor_s * 1_000)
+    memory = f", at most {usage.peak_memory_mb / 1_024:.1f} GiB of memory" if usage.peak_memory_mb else ""
+    return f"It took {took} and {processors} of processor time{memory}."
+
+
 def on_its_word(certificate: Certificate) -> str:
     """How many rules nobody saw kept from outside; empty if runs decided none."""
     if not certificate.decided:

@@ -23,6 +23,7 @@ from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, wai
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
 from holdfast.harness.engine.site.services import require_reachable
+from holdfast.harness.engine.site.usage import UsageMeter
 from holdfast.harness.model.journal import Journal, Status, Title
 
 HARNESS_ERROR = 4
@@ -51,7 +52,7 @@ def certify(
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
     for sentence in expired_in_words(waivers, today):
         progress.print(sentence)
-    with listening() as interruption:
+    with UsageMeter() as meter, listening() as interruption:
         request, identity = _resumed(request) if isinstance(request, Path) else _begun(request, progress)
         folder = request.folder
         note_begun(request, identity)
@@ -65,6 +66,7 @@ def certify(
             journal = Certification(request, observer, interruption, log, kits).run()
             journal = with_waivers(journal, waived_findings(journal, waivers, today))
             journal = with_parts(journal, parts, folder, interruption, progress)
+            journal = msgspec.structs.replace(journal, usage=meter.usage)
         broken = write_reports(journal, folder, progress)
         point_latest(folder)
         note_end(folder, complete=not interruption.reason())

@@ -17,6 +17,7 @@ from holdfast.harness.model.status import STATUS_RANK as STATUS_RANK
 from holdfast.harness.model.status import Status as Status
 from holdfast.harness.model.title import LeftOut, Scope, heading
 from holdfast.harness.model.title import Title as Title
+from holdfast.harness.model.usage import Usage
 from holdfast.harness.model.verdict import Outcome, Verdict
 
 RESULTS_VERSION = 5
@@ -400,6 +401,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         findings: what is refuted and what is open, worst first, identical ones once.
         oracle_titles: by name of an oracle, what it is called before people.
         subjects: what else is certified, beside `subject`: of parts that their kits judged.
+        usage: what it needed of the machine; None: nobody measured it.
     """
 
     version: int = RESULTS_VERSION
@@ -424,6 +426,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     findings: tuple[Finding, ...] = ()
     oracle_titles: dict[str, str] = {}
     subjects: tuple[SubjectReport, ...] = ()
+    usage: Usage | None = None
 
     @property
     def titles(self) -> tuple[Title, ...]:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from holdfast.harness.model.journal import Journal, Status, Title
 from holdfast.harness.model.title import Scope
+from holdfast.harness.model.usage import Usage
 from holdfast.reports import verdict, view
 from holdfast.reports.terminal import LISTED_FINDINGS, SHOWN_FINDINGS, render_summary
 from holdfast.suites.selfcheck.reports import journals
@@ -224,6 +225,15 @@ def test_a_system_that_was_not_run_is_named_so() -> None:
     tiers = tuple(msgspec.structs.replace(each, ran=False, reason="the time limit was reached") for each in value.tiers)
     shown = " ".join(said(msgspec.structs.replace(value, certificate=card, tiers=tiers)).split())
     assert "The system under test was not run, so nothing is decided: of " in shown
+
+
+def test_what_it_needed_of_the_machine_is_said_at_the_end() -> None:
+    used = msgspec.structs.replace(journals.partial(), duration_s=112.0, usage=Usage(190.0, 1_945.6))
+    words = "It took 1 min 52 s and 3 min 10 s of processor time, at most 1.9 GiB of memory."
+    assert verdict.usage_sentence(used) == words
+    assert words.partition(",")[0] in said(used)
+    assert verdict.usage_sentence(msgspec.structs.replace(used, usage=Usage(190.0, 0.0))).endswith("processor time.")
+    assert verdict.usage_sentence(journals.partial()) == ""
 
 
 def test_a_quick_certificate_says_what_a_thorough_one_adds() -> None:

@@ -1,0 +1,48 @@
+"""What a certification says of its processor time and memory covers the processes that it started."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.harness.engine.site import usage
+from holdfast.harness.engine.site.usage import UsageMeter
+
+GREEDY = """
+import sys
+from pathlib import Path
+
+import pytest
+held = bytearray(200 << 20)
+held[::4096] = b"x" * len(held[::4096])
+total = sum(range(3_000_000))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_memory_and_the_processor_time_of_a_child_count() -> None:
+    child = subprocess.Popen([sys.executable, "-c", GREEDY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    with UsageMeter() as beside:
+        pass  # One look at least.
+    child.stdin.close()
+    child.wait()
+    child.stdout.close()
+    with UsageMeter() as without:
+        pass
+    assert beside.usage.peak_memory_mb - without.usage.peak_memory_mb > 150
+    assert beside.usage.processor_s > without.usage.processor_s
+    assert without.usage.peak_memory_mb > 5
+
+
+def test_where_linux_does_not_say_it_no_memory_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "_PROC", tmp_path)
+    with UsageMeter() as meter:
+        pass
+    assert meter.usage.peak_memory_mb == 0.0
