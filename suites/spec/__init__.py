@@ -13,13 +13,14 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import msgspec
 
 from holdfast.harness.model.rule import Decidability, Level, Rule, Subject
 
-__all__ = ["load_rules", "parse_rules"]
+__all__ = ["area_files", "load_rules", "parse_rules"]
 
 
 class _Area(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,10 +42,13 @@ _FORMAT = (
 @cache
 def load_rules() -> tuple[Rule, ...]:
     """All rules of this catalogue, in order of their ids."""
-    files = (
-        entry for entry in resources.files(__name__).iterdir() if entry.name.endswith(".toml") and entry.name != COSTS
-    )
-    return parse_rules((entry.name, entry.read_text(encoding="utf-8")) for entry in files)
+    return parse_rules((entry.name, entry.read_text(encoding="utf-8")) for entry in area_files())
+
+
+def area_files() -> list[Traversable]:
+    """The files of the catalogue, one for each area."""
+    files = resources.files(__name__).iterdir()
+    return [entry for entry in files if entry.name.endswith(".toml") and entry.name != COSTS]
 
 
 def parse_rules(files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
