@@ -171,7 +171,9 @@ class RunStore:
             for verdict in result.verdicts
             for anomaly in verdict.anomalies
         }
-        informed = {(result.case, result.tier, verdict.oracle) for verdict in result.verdicts if verdict.information}
+        notes = result.outcome is not Outcome.PASS or self._limits[Outcome.PASS]  # A line has them, too.
+        told = (verdict for verdict in result.verdicts if verdict.information and notes)
+        informed = {(result.case, result.tier, verdict.oracle) for verdict in told}
         key = (result.case, result.tier, result.outcome)
         known = clauses <= self._clauses and informed <= self._informed
         wanted = self._kept[key] < self._limits[result.outcome] or not known

@@ -129,16 +129,20 @@ def test_the_store_keeps_failures_examples_and_every_real_run(tmp_path: Path) ->
     ]
 
 
-def test_the_store_keeps_the_first_run_of_which_an_oracle_notes_something(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("keep", "stored"), [(Keep.EXAMPLE, [True, True]), (Keep.OPEN, [False])])
+def test_the_store_keeps_the_first_run_of_which_an_oracle_notes_something(
+    tmp_path: Path, keep: Keep, stored: list[bool]
+) -> None:
     class Informing(ScriptedOracle):
         def judge(self, history: History) -> Verdict:
             note = (f"run {history.plan.run_seed}",) if history.plan.run_seed >= 5 else ()
             return replace(super().judge(history), information=note)
 
     case_run = case_run_of(case(plan=drawn), Informing("I"))
-    store = RunStore(tmp_path, case_run.tools.faults)
+    store = RunStore(tmp_path, case_run.tools.faults, keep)
     kept = [each for finished in run_until(case_run, 9) if (each := store.keep(finished, case_run)) is not None]
-    assert [each.run_seed for each in kept] == [1, 5]
+    assert [each.run_seed for each in kept] == [1, 5][: len(stored)]
+    assert [bool(each.artefacts) for each in kept] == stored
 
 
 @pytest.mark.parametrize(
