@@ -8,7 +8,7 @@ from typing import Any
 from typer.core import TyperGroup, TyperOption
 from typer.main import get_command
 
-from holdfast.harness.cli import app
+from holdfast.harness.cli.application import app
 
 
 def pages() -> dict[str, str]:

@@ -11,20 +11,23 @@ from typing import Any
 
 import typer
 
+from holdfast.harness.cli import HARNESS_ERROR, INTERRUPTED, WRONG_USAGE
 from holdfast.harness.cli.application import BEGINNING, WHOLE_LINES, WORDS, app
 from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
 from holdfast.harness.engine.site.foreign import foreign
+from holdfast.harness.engine.site.interruption import OwnSignals
 from holdfast.harness.engine.site.room import in_one_sentence
 from holdfast.harness.spi.errors import UnusableSystem
 
 PROGRAM = "holdfast"
-WRONG_USAGE = 3
-HARNESS_ERROR = 4
-INTERRUPTED = 130
 
 
-def main() -> None:
-    """The entry point."""
+def run_process(signals: OwnSignals) -> None:
+    """Run the command line of this process, and end it.
+
+    Args:
+        signals: what is heard where no command listens.
+    """
     from holdfast.harness.commands.reserved_output import lost_for_room
     from holdfast.harness.commands.stream import steady_streams
     from holdfast.harness.engine.site import hanging
@@ -35,7 +38,10 @@ def main() -> None:
         sys.path.append(str(Path.cwd()))
     streams = steady_streams()
     lacking = lacking_memory()
-    code = _give_up(lacking) if lacking else _execute(sys.argv[1:])
+    code = INTERRUPTED
+    with signals.breaking():
+        code = _give_up(lacking) if lacking else _execute(sys.argv[1:])
+    code = signals.exit_code or code
     for stream in streams:
         stream.flush()
     if streams[0].full or lost_for_room():

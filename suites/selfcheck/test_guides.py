@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import holdfast.suites
-from holdfast.harness.cli import app
+from holdfast.harness.cli.application import app
 
 ROOT = Path(holdfast.suites.__path__[0]).parent
 GUIDES = sorted(path for path in (ROOT / "docs").glob("*.md"))

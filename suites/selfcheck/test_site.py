@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import holdfast.suites
-from holdfast.harness.cli import app
+from holdfast.harness.cli.application import app
 from holdfast.harness.engine.site import registry
 
 ROOT = Path(holdfast.suites.__path__[0]).parent

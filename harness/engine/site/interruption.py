@@ -5,6 +5,7 @@ The first one lets what is under way come to an end, for a while; a second one, 
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -100,13 +101,67 @@ class Interruption:
             self._breakable = False
 
 
+class OwnSignals:
+    """Signals that come where nobody listens: each ends the process with 128 + its number.
+
+    Before a command begins and behind its end, at once: nothing is to be undone there.
+    """
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._heard_s = 0.0
+        self._breaks = False
+
+    @property
+    def exit_code(self) -> int:
+        """After the first one; 0: none came."""
+        return EXIT_CODE_BASE + self._number if self._number else 0
+
+    def hear(self, number: int, _frame: FrameType | None) -> None:
+        """The handler."""
+        again_s = monotonic() - self._heard_s if self._number else ONE_PRESS_S
+        self._number = self._number or number
+        if not self._breaks:
+            os._exit(self.exit_code)
+        if again_s >= ONE_PRESS_S:
+            self._heard_s = monotonic()
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def breaking(self) -> Iterator[None]:
+        """Within, a command runs: KeyboardInterrupt ends it, so that it closes what it opened."""
+        self._breaks = True
+        try:
+            try:
+                yield
+            finally:
+                self._breaks = False
+        except KeyboardInterrupt:
+            self._breaks = False
+
+
+def heard_from_now_on() -> OwnSignals:
+    """Hear the signals that ask this process to end, wherever nobody listens to them, and in no process that it forks.
+
+    SIGHUP stays ignored under nohup.
+    """
+    own = OwnSignals()
+    before = {number: signal.signal(number, own.hear) for number in _unignored()}
+
+    def forget() -> None:
+        for number, handler in before.items():
+            if signal.getsignal(number) == own.hear:
+                signal.signal(number, handler)
+
+    os.register_at_fork(after_in_child=forget)
+    return own
+
+
 @contextmanager
 def listening() -> Iterator[Interruption]:
     """Hear the signals that ask a process to end, as far as the platform has them. SIGHUP stays ignored under nohup."""
     interruption = Interruption()
-    numbers = signals()
-    unheard = {number for number in numbers if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN}
-    before = {number: signal.signal(number, interruption.hear) for number in numbers if number not in unheard}
+    before = {number: signal.signal(number, interruption.hear) for number in _unignored()}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, interruption.grace_over)
     interruption.alarms = True
     try:
@@ -122,6 +177,11 @@ def leave_to_parent() -> None:
     """For a worker process: a signal for all of us is heard by the parent, which ends us in good order."""
     for number in signals():
         signal.signal(number, signal.SIG_IGN)
+
+
+def _unignored() -> list[signal.Signals]:
+    """Without SIGHUP under nohup."""
+    return [each for each in signals() if each.name != "SIGHUP" or signal.getsignal(each) is not signal.SIG_IGN]
 
 
 def signals() -> list[signal.Signals]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -27,6 +28,14 @@ PATIENT = Bounds(safety_ms=LONG_MS, liveness_ms=LONG_MS)
 def linux_only() -> None:
     if sys.platform != "linux":
         pytest.skip("processes are found by /proc")
+
+
+@pytest.fixture
+def hangup_ends() -> Iterator[None]:
+    """Whoever was started to outlive its terminal (`nohup`) ignores it, and so do those that it starts."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import pty
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from holdfast.harness.model.verdict import Outcome
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.abuse.invocation import COMMAND, LIMIT_S, Invocation
 
+pytestmark = pytest.mark.usefixtures("hangup_ends")
 REPORTS = ("report.html", "junit.xml", "ctrf.json", "summary.md")
 
 
@@ -39,14 +39,6 @@ def report(out: Path) -> Journal:
         if run.artefacts:
             read_run(latest / run.artefacts)
     return journal
-
-
-@pytest.fixture(autouse=True)
-def hangup_ends() -> Iterator[None]:
-    """Whoever was started to outlive its terminal (`nohup`) ignores it, and so do those that it starts."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

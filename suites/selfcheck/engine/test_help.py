@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from holdfast.harness import cli
-from holdfast.harness.cli.application import PARAMETERS
+from holdfast.harness.cli.application import PARAMETERS, app
 from holdfast.harness.model.distribution import DISTRIBUTION
 from holdfast.suites.certify.scaffolds.languages import LANGUAGES
 
@@ -23,7 +23,7 @@ def commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
             yield from commands(part, (*words, name))
 
 
-COMMANDS = dict(commands(get_command(cli.app), ()))
+COMMANDS = dict(commands(get_command(app), ()))
 
 
 def packed(text: str) -> str:
@@ -91,7 +91,7 @@ def test_every_command_is_listed_once_below_what_it_is_for(capsys: pytest.Captur
             titles.append(line)
         elif line.startswith("  ") and line[2:3].isalpha() and titles[-1:] != ["Options:"]:
             listed.append(line.split()[0])
-    commands = get_command(cli.app)
+    commands = get_command(app)
     assert isinstance(commands, TyperGroup)
     assert sorted(each for each in listed if each in commands.commands) == sorted(commands.commands)
     assert "Commands:" not in titles

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from holdfast.harness import cli
-from holdfast.harness.cli.application import Alone
+from holdfast.harness.cli.application import Alone, app
 from holdfast.harness.commands.reserved_output import reserve, restore, result_stream
 from holdfast.suites.selfcheck.engine.test_help import COMMANDS
 
@@ -96,7 +95,7 @@ def test_standard_output_is_as_before_afterwards(capfd: pytest.CaptureFixture[st
 
 
 def test_each_command_that_prints_json_reserves_standard_output() -> None:
-    assert get_command(cli.app)
+    assert get_command(app)
     found = [each for each in COMMANDS.values() if any("--json" in parameter.opts for parameter in each.params)]
     assert len(found) >= 6
     for command in found:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from holdfast.harness.cli import app
+from holdfast.harness.cli.application import app
 from holdfast.harness.commands.compare import plans_of, rows_of
 from holdfast.harness.engine.artefacts.plan_file import write_plan
 from holdfast.harness.engine.cases.compared_setup import read_options, setup_of
