@@ -506,7 +506,8 @@ class Certification:
             left_out=self._not_chosen(),
             on_its_word=on_its_word(self._tools.oracles, system.evidence()),
         )
-        rules = tuple(msgspec.structs.replace(each, places=_places(each.rule.id)) for each in rules)
+        if not self._interruption.signal:  # All sources are read for that, and somebody waits for the end.
+            rules = tuple(msgspec.structs.replace(each, places=_places(each.rule.id)) for each in rules)
         binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
         self._shrink(findings(binding, results, self._kept(), request.folder.name))
         found = findings(binding, results, self._kept(), request.folder.name)

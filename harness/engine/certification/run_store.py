@@ -18,7 +18,7 @@ from holdfast.harness.engine.artefacts.plan_file import read_plan_file
 from holdfast.harness.engine.artefacts.stored_run import HISTORY, close_run_folder, discard_run_folder, store_run
 from holdfast.harness.engine.cases.case_run import CaseRun, FinishedRun, run_once
 from holdfast.harness.engine.cases.results import run_result
-from holdfast.harness.engine.executor.run import Run
+from holdfast.harness.engine.executor.run import Run, uninterrupted
 from holdfast.harness.engine.executor.run_folder import PLAN
 from holdfast.harness.engine.exploration.shrink import attempted, shrink
 from holdfast.harness.engine.pictures.of_runs import pictures_of, state_machines
@@ -90,9 +90,10 @@ class RunStore:
                 discard_run_folder(finished.part)
             return self._line(finished) if first or result.tier is not Tier.SIM else None
         run = finished.run
-        if run is None and result.events:
+        if run is None and result.events and not (case_run.interrupted() and result.outcome is not Outcome.FAIL):
             # It took place in another process; the simulator is deterministic, so looking at it is a second run.
-            run = run_once(case_run, result.draw_seed - case_run.first_seed).run
+            again = msgspec.structs.replace(case_run, interrupted=uninterrupted)
+            run = run_once(again, result.draw_seed - case_run.first_seed).run
         folder = self.runs / result.id
         if run is None:
             if finished.part is not None:
@@ -127,11 +128,14 @@ class RunStore:
         return run if signature_of(found, failed.system) == signature_of(wanted, failed.system) else None
 
     def _described(self, result: RunResult, run: Run, case_run: CaseRun) -> RunResult:
-        """A stored run as the journal lists it; what is too large for that is put beside the run."""
-        details = RunDetails(
-            checkpoint_history=checkpoint_history(run.history),
-            pictures=pictures_of(case_run.case.pictures, run.history, state_machines(case_run.system)),
-        )
+        """A stored run as the journal lists it; what is too large for that is put beside the run, unless somebody
+        waits for the end."""
+        details = RunDetails()
+        if not case_run.interrupted():
+            details = RunDetails(
+                checkpoint_history=checkpoint_history(run.history),
+                pictures=pictures_of(case_run.case.pictures, run.history, state_machines(case_run.system)),
+            )
         written = write_details(self.runs / result.id, details)
         return msgspec.structs.replace(
             result,

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -40,7 +40,7 @@ END_LIMIT_S = 30.0
 """How long a worker may take to end what it started, such as a session of Spark."""
 SILENCE_LIMIT_S = 1_800.0
 """How long one may take for a single run, beside the phases of that which have bounds."""
-DROP_LIMIT_S = 1.5
+DROP_LIMIT_S = 1.0
 """How long one may take to end what a second signal breaks off."""
 _LOOK_S = 1.0
 _ANSWER_S = 0.5
@@ -94,7 +94,7 @@ class WorkerPool(Generic[Key]):
         for worker in workers:
             worker.close()
         for worker in workers:
-            worker.end(0.0 if self._interruption.dropped else END_LIMIT_S)
+            worker.end(lambda: 0.0 if self._interruption.dropped else END_LIMIT_S)
         self._interruption.followers.remove(self._hand_on)
 
     def messages(self, queues: list[WorkQueue[Key]]) -> Iterator[tuple[Key, AnyMessage]]:
@@ -286,13 +286,18 @@ class _Worker(Generic[Key]):
         """No more assignments."""
         self.connection.close()
 
-    def end(self, limit_s: float) -> None:
-        """Wait until it has ended, and end whatever else is in its session."""
-        try:
-            self._process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+    def end(self, limit_s: Callable[[], float]) -> None:
+        """Wait until it has ended, and end whatever else is in its session.
+
+        Args:
+            limit_s: how long it may take, which may change meanwhile.
+        """
+        began_s = monotonic()
+        while self._process.poll() is None and monotonic() - began_s < limit_s():
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LOOK_S / 10)
+        self._process.kill()
+        self._process.wait()
         if self._folder is not None:
             with suppress(ProcessLookupError, PermissionError):  # What a part has forked.
                 os.killpg(self._process.pid, SIGKILL)

@@ -179,6 +179,10 @@ def _run_plan(
             execution = _Execution(_refused(execution.end.reason))
         if execution.timed_out and plan.faults and tier is not Tier.SIM:
             execution = _compared_with_control(execution, setting)
+            if reason := interrupted():  # The control ended early, so it shows nothing.
+                execution = msgspec.structs.replace(
+                    execution, end=msgspec.structs.replace(execution.end, problem=reason)
+                )
     evidence = system.evidence()
     if rehearsal:
         shows_rows = evidence.get(_VISIBLE, Evidence.NONE) is not Evidence.NONE
@@ -299,14 +303,16 @@ def _execute(setting: _Setting) -> _Execution:
 def _compared_with_control(execution: _Execution, setting: _Setting) -> _Execution:
     """On real tiers an exceeded bound counts only if the same machine meets it without faults."""
     folder = setting.folder / run_folder.CONTROL if setting.folder else None
-    try:
-        control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
-    except ValueError as error:
-        found = f"the fault-free control was refused: {error}"
-    else:
-        if control.end.reached:
-            return execution
-        found = f"the fault-free control missed the bound too: {control.end.reason}"
+    found = setting.interrupted()  # A control that ended early would show nothing.
+    if not found:
+        try:
+            control = _execute(msgspec.structs.replace(setting, plan=without_faults(setting.plan), folder=folder))
+        except ValueError as error:
+            found = f"the fault-free control was refused: {error}"
+        else:
+            if control.end.reached:
+                return execution
+            found = f"the fault-free control missed the bound too: {control.end.reason}"
     problem = execution.end.problem or found
     return msgspec.structs.replace(execution, end=msgspec.structs.replace(execution.end, problem=problem))
 

@@ -16,7 +16,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 EXIT_CODE_BASE = 128
 ONE_PRESS_S = 0.5
 """Ctrl-C often comes twice, from the terminal and from whoever started us: so close together it counts once."""
-GRACE_S = 5.0
+GRACE_S = 3.0
 """How long what is under way may take to come to an end, before it is broken off as by a second signal."""
 
 

@@ -91,6 +91,21 @@ def test_a_run_that_was_not_observed_to_its_end_refutes_nothing() -> None:
     assert run_plan(plan(), ScriptedSystem(Checkpoints()), toolbox(FAILS)).outcome is Outcome.FAIL
 
 
+def test_after_a_signal_no_control_runs(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    class Signalled(ScriptedSystem):
+        def deploy(self, *arguments: Any) -> Deployment:
+            deployed = super().deploy(*arguments)
+            deployed.close = lambda: heard.append("interrupted by SIGTERM")  # type: ignore[method-assign]
+            return deployed
+
+    stuck = Signalled(Checkpoints(until_ms=150))
+    run = run_plan(plan(kill()), stuck, toolbox(), Tier.PROCESS, tmp_path, lambda: "".join(heard))
+    assert len(stuck.deployments) == 1
+    assert (run.outcome, run.reason) == (Outcome.INCONCLUSIVE, "interrupted by SIGTERM")
+
+
 def test_on_real_tiers_an_exceeded_bound_counts_only_if_the_control_meets_it(tmp_path: Path) -> None:
     stuck = ScriptedSystem(Checkpoints(until_ms=150))
     run = run_plan(plan(kill()), stuck, toolbox(), Tier.PROCESS, tmp_path)
