@@ -15,11 +15,11 @@ from holdfast.harness.model.events import (
     FileDeleted,
     JobSubmitted,
     MetadataPublished,
-    NodeDied,
     SavepointCompleted,
 )
 from holdfast.harness.model.history import History
 from holdfast.harness.model.plan import Plan
+from holdfast.harness.oracles.shared.exemptions import exemptions
 from holdfast.harness.oracles.shared.stated_options import texts
 from holdfast.harness.oracles.shared.submissions import Submissions
 
@@ -81,7 +81,7 @@ class ClaimedSnapshots:
         """Whether a coordinator of a job was ended: it may have deleted what it could not report any more."""
         lives = {event.node for event in history.of(CoordinatorClaimed) if self.job_of(event) == job}
         lives.update(event.node for event in history.of(CheckpointCompleted) if self.job_of(event) == job)
-        return any(event.dead_node in lives for event in history.of(NodeDied))
+        return not lives.isdisjoint(exemptions(history).dead)
 
     def identity(self, event: Event, checkpoint: int) -> Identity:
         """Which checkpoint the job of an event means by an id."""

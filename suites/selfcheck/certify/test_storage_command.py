@@ -22,9 +22,10 @@ def certified(arguments: Sequence[str], folder: Path) -> tuple[int, Journal]:
 
 def test_a_storage_is_found_by_its_uri(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, journal = certified(["memory://command", "--rule", "STO-03", "--rule", "STO-10"], tmp_path)
-    out = capsys.readouterr().out
+    verdict, first, *_ = capsys.readouterr().out.splitlines()
     assert (code, journal.subject, journal.certificate.title) == (0, "ST", Title.PARTIAL)
-    assert out.splitlines()[0].split() == ["STO-03", "PASS", "3", "checks"]
+    assert verdict == "PARTIAL on sim  checkpoint-storage memory://command, 4 checks"
+    assert first.split() == ["STO-03", "PASS", "3", "checks"]
     statuses = {each.rule.id: each.status for each in journal.rules}
     assert (statuses["STO-10"], statuses["STO-01"]) == (Status.PASS, Status.UNTESTED)
 

@@ -215,6 +215,8 @@ def test_no_time_is_left_to_a_tier_that_was_not_chosen(
     for module in (certify, request_module):
         monkeypatch.setattr(module, "lacking", lambda tier: "")
     monkeypatch.setattr(Watched, "halves", [])
-    request = Request(command="t", system="reference", folder=tmp_path, tiers=frozenset(chosen), jobs=2, budget_s=0.0)
+    request = Request(
+        command="t", system="reference", folder=tmp_path, tiers=frozenset(chosen), jobs=2, budget_s=0.0, thorough=True
+    )
     Certification(request, Silent(), Interruption()).run()
     assert any(Watched.halves) is (Tier.CONTAINERS in chosen)
