@@ -20,7 +20,7 @@ QUICK = (
     "suites/selfcheck/processes/test_file_log.py",
     "suites/selfcheck/reports/test_every_reporter.py",
     "suites/selfcheck/systems/test_arrival_clock.py",
-    "suites/selfcheck/test_cases.py::test_pair_is_complete",
+    "suites/selfcheck/test_cases.py::test_each_pair_is_complete",
     "suites/selfcheck/test_determinism.py",
     "suites/selfcheck/test_spec.py",
     "suites/selfcheck/workloads",
