@@ -26,7 +26,7 @@ def not_in_chaos(case: Case) -> bool:
 
 
 @pytest.mark.parametrize(("case", "tier"), case_parameters(REFERENCE, short, [Tier.SIM]))
-@pytest.mark.share(2)
+@pytest.mark.share(5)
 def test_on_the_simulator(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(REFERENCE, case, tier)
 

@@ -41,7 +41,7 @@ def test_its_own_plan_kills_a_mutant(mutant: DirectedMutant) -> None:
     assert not trial.objections, trial
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("mutant", [_trial(mutant) for mutant in registry.mutants()])
 def test_its_own_plan_and_the_swarm_kill_a_mutant(mutant: DirectedMutant) -> None:
     trial = try_mutant(replace(mutant, swarm_seeds=SWARM_SEEDS), TOOLS, uninterrupted)
@@ -49,7 +49,7 @@ def test_its_own_plan_and_the_swarm_kill_a_mutant(mutant: DirectedMutant) -> Non
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 def test_output_is_right_without_faults(variant: str) -> None:
     run = run_plan(plan(), registry.system(f"reference+{variant}"), OF_DELIVERY)
     verdicts = {verdict.oracle: verdict.outcome for verdict in run.verdicts}

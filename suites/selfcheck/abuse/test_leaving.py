@@ -58,7 +58,7 @@ def test_a_constructor_that_leaves_is_one_sentence(tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize("jobs", ["2", pytest.param("1", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("moment", MOMENTS[1:])
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 def test_a_certification_is_in_error(
     moment: str, jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +84,7 @@ def test_a_run_is_a_harness_error_in_one_sentence(
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.share(2)
 def test_a_campaign_raises_an_alarm(jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     what = ["--seeds", "1-2", "--jobs", jobs, "--out", str(tmp_path)]
     assert execute(["campaign", f"{LEAVER}+advance", *what]) == 4
@@ -104,7 +105,7 @@ def test_case(case, tier, run_case):
 
 
 @pytest.mark.parametrize("moment", ["constructor", "account", "deploy", "advance"])
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 def test_a_test_under_pytest_fails(moment: str, tmp_path: Path) -> None:
     code, said = run_pytest(tmp_path, "-k", "sim", body=UNDER_PYTEST.replace("LEAVER", f"{LEAVER}+{moment}"))
     assert code == 1, said

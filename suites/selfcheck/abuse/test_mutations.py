@@ -31,7 +31,7 @@ def violations(name: str, numbers: range, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.share(2)
+@pytest.mark.share(5)
 def test_few_mutations_do_no_harm(kind: str, tmp_path: Path) -> None:
     assert violations(kind, range(FEW), tmp_path) == []
 

@@ -36,6 +36,7 @@ def run_shell(line: str, folder: Path, *, within: tuple[str, ...] = ("bash", "-c
         ("rules 2> /dev/full", 0),
     ],
 )
+@pytest.mark.share(4)
 def test_a_stream_that_takes_nothing(what: str, code: int, tmp_path: Path) -> None:
     found, _, complaint = run_shell(f"{HOLDFAST} {what}", tmp_path)
     assert found == code, complaint
@@ -43,6 +44,7 @@ def test_a_stream_that_takes_nothing(what: str, code: int, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("command", ["rules", "doctor", "--help", "config check nowhere.yaml"])
+@pytest.mark.share(4)
 def test_a_reader_that_goes(command: str, tmp_path: Path) -> None:
     line = f"{HOLDFAST} {command} 2>complaint | true; exit ${{PIPESTATUS[0]}}"
     assert run_shell(line, tmp_path)[0] == (3 if "nowhere" in command else 0)
@@ -51,6 +53,7 @@ def test_a_reader_that_goes(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
 @pytest.mark.parametrize("command", ["rules", "mutants D1 --no-such-öption"])
+@pytest.mark.share(4)
 def test_a_terminal_of_another_alphabet(encoding: str, command: str, tmp_path: Path) -> None:
     code, _, complaint = run_shell(f"LC_ALL=C PYTHONIOENCODING={encoding} {HOLDFAST} {command}", tmp_path)
     assert code == (0 if command == "rules" else 3), complaint
@@ -78,7 +81,7 @@ LACKS: Mapping[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("command", LACKS)
-@pytest.mark.share(2)
+@pytest.mark.share(8)
 def test_no_room(command: str, tmp_path: Path, any_plan: Path) -> None:
     lack, sentence = LACKS[command]
     (tmp_path / "room").mkdir()

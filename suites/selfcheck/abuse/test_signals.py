@@ -77,6 +77,7 @@ def test_ctrl_c_twice_leaves_a_whole_report(invoke: Invoke, tmp_path: Path) -> N
     assert report(out).interrupted == "SIGINT"
 
 
+@pytest.mark.nightly
 def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
     certifying = invoke("certify", "reference", "--tier", "process", "--out", out)
@@ -91,6 +92,7 @@ def test_a_certification_among_real_processes_is_reported_so_far(invoke: Invoke,
     assert any("interrupted by SIGTERM" in sentence for sentence in journal.certificate.missing)
 
 
+@pytest.mark.nightly
 def test_cases_side_by_side_end_with_a_certification_that_is_killed(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
     certifying = invoke("certify", "reference", "--tier", "process", "--jobs", "2", "--out", out)
@@ -99,6 +101,7 @@ def test_cases_side_by_side_end_with_a_certification_that_is_killed(invoke: Invo
     assert certifying.left() == []
 
 
+@pytest.mark.nightly
 def test_a_terminal_that_is_closed_keeps_no_report_from_being_written(tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["certify", "reference", "--tier", "sim", "--out", str(out)]
@@ -114,6 +117,7 @@ def test_a_terminal_that_is_closed_keeps_no_report_from_being_written(tmp_path: 
     assert report(out).interrupted == "SIGHUP"
 
 
+@pytest.mark.nightly
 def test_worker_processes_leave_a_signal_to_their_parent(invoke: Invoke, tmp_path: Path) -> None:
     drawing = begin_drawing(invoke, tmp_path)
     drawing.send(signal.SIGTERM, group=True)

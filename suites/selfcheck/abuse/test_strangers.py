@@ -58,6 +58,7 @@ def test_a_port_in_use(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
         ),
     ],
 )
+@pytest.mark.share(5)
 def test_a_program_that_is_of_no_use(
     invoke: Invoke, tmp_path: Path, program_plan: Path, system: str, lines: str, complaint: str
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_program_that_is_of_no_use(
     assert where.startswith("stored in ")
 
 
+@pytest.mark.nightly
 def test_an_output_folder_that_cannot_be_made(invoke: Invoke, tmp_path: Path, any_plan: Path) -> None:
     for command in (["certify", "reference"], ["run", any_plan]):
         refused = invoke(*command, "--out", any_plan / "below")

@@ -32,7 +32,7 @@ SLOW = ("checkpoint-storage", "file-system")
 
 
 @pytest.mark.parametrize("kind", [*QUICK, "state-backend", *(pytest.param(kind, marks=LONG) for kind in SLOW)])
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 def test_a_right_one_is_certified(kind: str, tmp_path: Path) -> None:
     code, journal = certified(written(kind, tmp_path), f"--{kind}", f"mine:{PARTS[kind]}", *ALONE)
     assert (code, journal.certificate.title) == (0, Title.CERTIFIED)
@@ -47,8 +47,8 @@ def test_a_right_source_is_certified_in_the_runtime_too(tmp_path: Path) -> None:
     assert {tier.tier for tier in journal.tiers if tier.runs} == {Tier.SIM, Tier.PROCESS}
 
 
-@pytest.mark.parametrize("kind", PARTS)
-@pytest.mark.share(5)
+@pytest.mark.parametrize("kind", [*QUICK, "state-backend", *SLOW])
+@pytest.mark.share(6)
 def test_its_wrong_twin_is_refuted_by_the_rule_that_it_names(kind: str, tmp_path: Path) -> None:
     folder = written(kind, tmp_path)
     rule = rule_of(folder / "wrong_mine.py")

@@ -78,7 +78,7 @@ MOST_STEPS = 14
 
 test_log = source.kit(f"{LogSource.__module__}:LogSource")
 test_files = source.kit(FileSource)
-test_objects = source.kit(ObjectSource)
+test_objects = pytest.mark.nightly(source.kit(ObjectSource))
 test_queue = source.kit(QueueSource)
 
 

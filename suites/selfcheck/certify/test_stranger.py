@@ -14,7 +14,7 @@ from holdfast.suites.selfcheck.certify.stranger import Rows, RowsSnapshot
 
 FACTORY: KeyedStateBackendFactory = Rows
 HERE = Rows.__module__.rpartition(".")[0]
-test_on_sqlite = state_backend.kit(f"{HERE}.stranger:Rows")
+test_on_sqlite = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger:Rows"))
 test_on_rocksdict = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_rocksdict:RocksDictBackend"))
 test_on_duckdb = pytest.mark.nightly(state_backend.kit(f"{HERE}.stranger_on_duckdb:DuckDBBackend"))
 

@@ -137,11 +137,12 @@ def test_each_variant_is_in_the_table() -> None:
     assert VARIANTS.keys() == KILLED_BY.keys()
 
 
-@pytest.mark.parametrize(("variant", "check"), KILLED_BY.items())
+@pytest.mark.parametrize(("variant", "check"), [*KILLED_BY.items(), *BY_PROGRAMS.items()])
 def test_it_is_refuted_by_its_check(variant: str, check: str) -> None:
     refuted(variant, check)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("variant", "check"), BY_PROGRAMS.items())
 def test_a_program_that_refutes_it_is_short_and_the_same_again(variant: str, check: str) -> None:
     verdict = refuted(variant, check)
@@ -183,7 +184,7 @@ def test_a_local_file_that_is_wiped_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("check", sorted({*KILLED_BY.values(), *BY_PROGRAMS.values()}))
-@pytest.mark.share(4)
+@pytest.mark.share(12)
 def test_the_same_check_accepts_the_right_ones(check: str) -> None:
     right_ones = (HashMapBackend, NamedFilesBackend, changelog(HashMapBackend), *ALSO_RIGHT.get(check, ()))
     statuses = {judge(CHECKS[check], right, HashMapBackend).status for right in right_ones}

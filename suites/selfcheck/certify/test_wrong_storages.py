@@ -170,6 +170,7 @@ def _cheap(table: Mapping[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize("check", _cheap(KILLED_BY))
+@pytest.mark.share(4)
 def test_the_same_check_accepts_the_right_one(check: str) -> None:
     verdict = judge(CHECKS[check], checkpoint_storage.target_of(OnFiles))
     if check == "SBK-07/longest":

@@ -111,7 +111,7 @@ def test_a_name_of_the_mechanism_is_no_variant_that_was_written_by_hand() -> Non
 
 
 @pytest.mark.parametrize("cells", _covered_by_row())
-@pytest.mark.share(8)
+@pytest.mark.share(24)
 def test_what_refutes_a_cell_was_seen_to(cells: list[Cell]) -> None:
     for cell in cells:
         run = refuted(cell.variant, directed_plans()[cell.plan])
@@ -124,7 +124,7 @@ def _plans() -> dict[str, Plan]:
 
 
 @pytest.mark.parametrize("name", _plans())
-@pytest.mark.share(3)
+@pytest.mark.share(9)
 def test_the_runtime_passes_where_its_variants_are_refuted(name: str) -> None:
     run = run_plan(directed_plans()[name], registry.system("reference"), registry.toolbox())
     assert not clauses_of(run)

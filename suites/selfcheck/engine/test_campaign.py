@@ -172,6 +172,7 @@ def test_recoveries_are_kept_of_runs_that_took_real_time(tmp_path: Path, tier: T
     assert [each.attack for each in kept.recoveries] == attacks
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("demanded", [30])
 def test_worker_processes_give_the_same_results_in_the_same_order(demanded: int) -> None:
     """With the reference runtime, because worker processes look system and case up by name."""

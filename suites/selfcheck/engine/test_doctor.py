@@ -95,6 +95,7 @@ def test_a_package_that_cannot_be_loaded_is_named_in_its_line(
 @pytest.mark.parametrize(
     ("system", "progress"), [("reference", "first checkpoint after"), ("persists-first", "first acknowledgement after")]
 )
+@pytest.mark.share(2)
 def test_a_right_system_comes_to_the_end(system: str, progress: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = examined(system, capsys)
     assert code == 0

@@ -181,6 +181,7 @@ NEVER_BUSY, ALWAYS_BUSY = float("inf"), -1.0
     ],
     ids=["nothing beside it", "other cases beside it", "others beside it"],
 )
+@pytest.mark.share(3)
 def test_what_is_open_because_of_others_is_run_again_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, busy: float, status: Status
 ) -> None:
@@ -245,6 +246,7 @@ def assignments(cases: Sequence[tuple[int, str]], begun: list[int]) -> Iterator[
         yield number, Assignment(case, Tier.SIM, 1, 0)
 
 
+@pytest.mark.nightly
 def test_a_queue_that_is_made_narrower_goes_on_in_fewer_workers(tmp_path: Path) -> None:
     begun: list[int] = []
     cases = single_cases(8)

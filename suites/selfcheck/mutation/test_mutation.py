@@ -116,6 +116,7 @@ def _tested(folder: Path, *arguments: str) -> tuple[int, str, dict[str, Tried]]:
     return done.returncode, done.stdout, {each.mutant.identity: each for each in tried}
 
 
+@pytest.mark.nightly
 def test_a_sample_is_tried_and_gone_on_with(tmp_path: Path) -> None:
     few = ("--source", f"{PROTOCOL}/checkpoints", "--drawn", "6", "--undirected", "--seed", "3")
     _, _, first = _tested(tmp_path, *few, "--sample", "6")

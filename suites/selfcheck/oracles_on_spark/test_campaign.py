@@ -49,7 +49,7 @@ def campaign(
 
 
 @pytest.mark.parametrize("system", [WRONG, "reference"])
-@pytest.mark.share(2)
+@pytest.mark.nightly
 def test_the_ledger_and_the_plans_of_alarms_are_the_same(spark: SparkSession, tmp_path: Path, system: str) -> None:
     there, here = campaign(tmp_path / "spark", HERE, system), campaign(tmp_path / "here", "", system)
     assert (tmp_path / "spark" / LEDGER).read_bytes() == (tmp_path / "here" / LEDGER).read_bytes()
@@ -85,6 +85,7 @@ def test_workers_with_other_code_are_refused(
         campaign(tmp_path, HERE)
 
 
+@pytest.mark.nightly
 def test_an_interruption_ends_what_executors_draw(spark: SparkSession, tmp_path: Path) -> None:
     reasons = iter(["", *["interrupted"] * 10_000])
     broken_off = campaign(tmp_path, HERE, interrupted=lambda: next(reasons))

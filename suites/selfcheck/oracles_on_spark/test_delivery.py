@@ -67,7 +67,7 @@ def in_sql(spark: SparkSession, folder: Path, delivered: Delivered) -> Delivery:
 
 
 @pytest.mark.parametrize("name", DELIVERIES)
-@pytest.mark.share(4)
+@pytest.mark.share(24)
 def test_verdicts_are_equal(name: str, spark: SparkSession, tmp_path: Path) -> None:
     delivered = DELIVERIES[name]()
     verdict = on_spark(spark, tmp_path, delivered)
@@ -76,6 +76,7 @@ def test_verdicts_are_equal(name: str, spark: SparkSession, tmp_path: Path) -> N
     assert bool(verdict.lost or verdict.duplicated or verdict.unknown) == (name not in CLEAN)
 
 
+@pytest.mark.nightly
 def test_one_chunk_holds_it_all_by_default(spark: SparkSession, tmp_path: Path) -> None:
     delivered = DELIVERIES["random-1"]()
     paths = write(tmp_path / "identities", delivered)
@@ -123,6 +124,7 @@ def forgets_the_padding(sound: type[NumberLine]) -> object:
     ],
     ids=["last-row-missed", "counters-not-merged", "padding-expected"],
 )
+@pytest.mark.share(3)
 def test_a_wrong_counter_is_found_out(
     name: str,
     module: ModuleType,
@@ -156,6 +158,7 @@ os._exit(0)  # Arrow's threads may abort an ordinary exit (apache/arrow#34314).
 """
 
 
+@pytest.mark.nightly
 def test_what_executors_run_needs_nothing_of_ours_there(spark: SparkSession, tmp_path: Path) -> None:
     from pyspark.cloudpickle import dumps
 

@@ -65,7 +65,7 @@ def left_in_its_file(folder: Path, history: History, monkeypatch: pytest.MonkeyP
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 @pytest.mark.parametrize("name", OUTPUTS_OF)
 @pytest.mark.parametrize("ordered", [False, True])
-@pytest.mark.share(5)
+@pytest.mark.share(12)
 def test_verdicts_and_witnesses_are_those_of_rows_in_memory(
     name: str, ordered: bool, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

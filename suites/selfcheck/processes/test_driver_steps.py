@@ -147,6 +147,7 @@ def ends_early(patch: pytest.MonkeyPatch) -> None:
     ],
     ids=["takes-by-itself", "never-turns", "takes-in-place", "listens-to-everybody", "ends-early"],
 )
+@pytest.mark.share(3)
 def test_a_driver_that_deviates_is_seen(
     wrong: Wrong, name: str, seen: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ STORAGE_ERROR: dict[str, int | str] = {"operation": "publish-metadata", "occurre
 LATE_WORKER = {"heartbeat.interval": "100 ms", "heartbeat.timeout": "600 ms"}
 
 
+@pytest.mark.nightly
 def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_path: Path) -> None:
     for number in range(2):
         judged = run(plan(), tmp_path / str(number))
@@ -64,7 +65,7 @@ def test_one_run_after_the_other_begins_afresh_in_the_same_driver_program(tmp_pa
     ],
     ids=lambda fault: f"{fault.kind}-{fault.target}-{fault.schedule.gate.effect if fault.schedule.gate else ''}",
 )
-@pytest.mark.share(3)
+@pytest.mark.nightly
 def test_it_survives_faults_of_other_kinds(tmp_path: Path, fault: FaultSpec) -> None:
     """Beside those of suites/conformance/spark.py: dead Python workers, a dead driver program, a slow channel."""
     assert_passes(run(plan(fault), tmp_path))
@@ -94,6 +95,7 @@ def test_another_life_of_the_driver_program_goes_on_with_a_higher_epoch(tmp_path
     assert {"coordinator.0", "coordinator.1", "worker-0.0", "worker-0.1"} <= started
 
 
+@pytest.mark.nightly
 def test_a_job_that_failed_is_never_submitted_again(tmp_path: Path) -> None:
     killed = FaultSpec("kill", WORKER, after(1), parameters=EXECUTOR)
     none = {"restart-strategy.type": "none"}
@@ -103,6 +105,7 @@ def test_a_job_that_failed_is_never_submitted_again(tmp_path: Path) -> None:
     assert workers == {"worker-0.0", "worker-1.0"}
 
 
+@pytest.mark.nightly
 def test_a_worker_that_was_given_up_while_it_stood_still_harms_nobody(tmp_path: Path) -> None:
     paused = FaultSpec("pause", WORKER, after(2), duration_ms=2_000)
     judged = run(plan(paused, options=LATE_WORKER), tmp_path)
@@ -131,8 +134,8 @@ def test_mutants_are_refuted_on_spark_too(tmp_path: Path, variant: str, fault: F
     ("variant", "clause"),
     [
         ("completes-unpublished", "COORD/published-not-stored"),
-        pytest.param("names-unwritten", "REACH/named-not-stored", marks=pytest.mark.nightly),
-        pytest.param("reports-deletions", "RETAIN/deleted-still-stored", marks=pytest.mark.nightly),
+        ("names-unwritten", "REACH/named-not-stored"),
+        ("reports-deletions", "RETAIN/deleted-still-stored"),
     ],
 )
 def test_statements_about_the_storage_are_compared_with_it(tmp_path: Path, variant: str, clause: str) -> None:

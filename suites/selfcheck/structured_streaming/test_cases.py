@@ -1,5 +1,5 @@
-"""The cases of Structured Streaming on this machine: its guarantees, and the pipelines that must be refuted. That what
-a pipeline restores is right is tried each time, the rest in the night."""
+"""The cases of Structured Streaming on this machine, by night: its guarantees, and the pipelines that must be refuted.
+By day, test_own_pipelines.py and test_rehearsals.py judge pipelines on the same session."""
 
 from __future__ import annotations
 
@@ -23,12 +23,8 @@ WRONG = tuple(f"{AREA}/{what}-after-restore" for what in ("loses", "forgets", "r
 CASES = {case.id: case for case in registry.cases() if case.id.startswith(f"{AREA}/")}
 
 
-def by_day(case: Case) -> bool:
-    return case.id == TWIN
-
-
-def by_night(case: Case) -> bool:
-    return case.id in CASES and not by_day(case)
+def of_the_area(case: Case) -> bool:
+    return case.id in CASES
 
 
 def test_the_right_twin_must_have_restored_something_under_the_same_plan() -> None:
@@ -40,13 +36,8 @@ def test_the_right_twin_must_have_restored_something_under_the_same_plan() -> No
         assert replace(plan, system=SPARK, job=twin.plan_for(0).job) == twin.plan_for(0)
 
 
-@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, by_day))
-def test_after_a_restore(case: Case, tier: Tier, run_case: RunCase) -> None:
-    run_case(SPARK, case, tier)
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, by_night))
+@pytest.mark.parametrize(("case", "tier"), case_parameters(SPARK, of_the_area))
 def test_case(case: Case, tier: Tier, run_case: RunCase) -> None:
     run_case(SPARK, case, tier)
 

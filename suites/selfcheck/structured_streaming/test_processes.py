@@ -93,6 +93,7 @@ def test_executors_end_with_their_driver_and_a_session_with_its_close(tmp_path: 
     assert not folder.exists()
 
 
+@pytest.mark.nightly
 def test_a_killed_harness_leaves_nothing_that_a_sweep_does_not_end(tmp_path: Path) -> None:
     """Even what is paused, and hears of nobody's end."""
     harness = subprocess.Popen(

@@ -128,7 +128,7 @@ def test_the_state_of_every_batch_is_read_back(
 
 
 @pytest.mark.parametrize(("store", "variant"), [("rocksdb", ""), ("hashmap", windowed.__name__)])
-@pytest.mark.share(2)
+@pytest.mark.nightly
 def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_passed(
     spark: SparkSession, tmp_path: Path, store: str, variant: str
 ) -> None:
@@ -155,6 +155,7 @@ def test_of_windows_those_are_read_back_that_the_watermark_of_the_batch_has_not_
     assert open_since(inputs, completed[-1].watermark_ms or 0) > (0, 0)
 
 
+@pytest.mark.nightly
 def test_state_that_is_damaged_is_told_and_what_is_older_is_read(
     spark: SparkSession, inputs: InputLog, tmp_path: Path
 ) -> None:
@@ -168,6 +169,7 @@ def test_state_that_is_damaged_is_told_and_what_is_older_is_read(
     assert {part.batch for part in found.parts} == set(found.batches)
 
 
+@pytest.mark.nightly
 def test_what_is_wrong_with_something_else_says_nothing_of_state(
     spark: SparkSession, tmp_path: Path, inputs: InputLog
 ) -> None:

@@ -62,6 +62,7 @@ def test_the_program_that_doubles_after_a_restore_is_refuted_with_the_rules_of_i
     assert found.rules == {"E2E-02": Status.FAIL, "REC-03": Status.FAIL, **passed}
 
 
+@pytest.mark.nightly
 def test_its_certificate_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     system = "json-lines+doubles-after-restore"
     narrowed = ["--tier", "process", "--rule", "REC-03", "--jobs", "1"]
@@ -101,6 +102,7 @@ def test_a_right_program_passes_however_slow_or_eager_it_is(program: str, tmp_pa
     ("program", "chosen", "clause"),
     [("remembers_few", UNHEARD, "EXACT/row-wrong"), ("answers_for_more", KILLED, "EXACT/row-wrong")],
 )
+@pytest.mark.share(2)
 def test_a_wrong_program_of_another_kind_is_refuted(program: str, chosen: Plan, clause: str, tmp_path: Path) -> None:
     assert clause in clauses(executed(stranger(program), chosen, tmp_path))
 
