@@ -1,4 +1,4 @@
-"""Where Flink is missing, its slice is skipped; where its tier is required, as in `.ci/run`, that is an error."""
+"""Where Flink is missing, its slice is skipped; where its tier is required, as in `.ci/nightly`, that is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SLICE = Path(__file__).with_name("test_runs.py")
+SLICE = (str(Path(__file__).with_name("test_runs.py")), "-m", "nightly", "-k", "keeps_its_rules")
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_a_slice_without_flink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, required: tuple[str, ...], code: int, outcome: str
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *required, str(SLICE)]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *required, *SLICE]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout
     assert outcome in done.stdout

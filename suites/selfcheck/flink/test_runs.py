@@ -54,6 +54,7 @@ def passes(result: CaseResult) -> None:
     assert set(result.rules.values()) <= {Status.PASS}, result.rule_reasons
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("case", of(*SLICE), ids=lambda case: case.id)
 @pytest.mark.usefixtures("cluster")
 def test_flink_keeps_its_rules_and_a_wrong_job_is_found_out(

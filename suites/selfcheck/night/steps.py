@@ -44,12 +44,13 @@ STEPS = (
         IN_CONTAINERS,
         f"{TESTS} {PART} {part(3)} -m nightly suites/selfcheck/test_guides.py suites/selfcheck/test_readme.py",
     ),
-    # The cases of suites/conformance are those of the certificate above.
+    # The cases of suites/conformance are those of the certificate above. Tests that need Flink, PostgreSQL or other
+    # services which a bare machine lacks are nightly, so that they are run here.
     Step(
         "tests",
         16,
-        (*IN_CONTAINERS, "psql", "services", "flink", "go"),
-        f"{TESTS} {PART} {part(3)} suites/ -m nightly "
+        (*IN_CONTAINERS, "psql", "services", "flink", "go", "node", "spark_archive"),
+        f"{TESTS} {PART} {part(4)} suites/ -m nightly "
         "--ignore=suites/conformance --ignore=suites/selfcheck/test_guides.py --ignore=suites/selfcheck/test_readme.py",
     ),
     # The newest PySpark, which a user may have instead.

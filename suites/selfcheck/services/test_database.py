@@ -83,6 +83,7 @@ def test_of_a_family_that_is_killed_nobody_is_left(session: Session) -> None:
     made.kill()
 
 
+@pytest.mark.nightly
 @needs_database
 def test_what_was_committed_outlives_a_kill(server: DatabaseProcess) -> None:
     import psycopg
@@ -100,6 +101,7 @@ def test_what_was_committed_outlives_a_kill(server: DatabaseProcess) -> None:
         assert connection.execute("SELECT number FROM kept").fetchall() == [(7,)]
 
 
+@pytest.mark.nightly
 @needs_database
 def test_what_stands_still_is_not_alive_and_goes_on(server: DatabaseProcess) -> None:
     server.pause()
@@ -108,6 +110,7 @@ def test_what_stands_still_is_not_alive_and_goes_on(server: DatabaseProcess) -> 
     assert (alive, becomes(lambda: server.alive)) == (False, True)
 
 
+@pytest.mark.nightly
 @needs_database
 def test_nobody_gets_in_without_the_password_and_nobody_sees_it(server: DatabaseProcess) -> None:
     import psycopg
@@ -121,6 +124,7 @@ def test_nobody_gets_in_without_the_password_and_nobody_sees_it(server: Database
     assert not (server.process.folder / "password").exists()
 
 
+@pytest.mark.nightly
 @needs_database
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has to become somebody else")
 def test_it_does_not_run_as_root_and_its_files_are_its_own(server: DatabaseProcess) -> None:

@@ -50,6 +50,7 @@ def test_what_cannot_be_archived_is_told_and_leaves_nothing(spark: Path, tmp_pat
     assert not list((tmp_path / "archives").iterdir())
 
 
+@pytest.mark.nightly
 @pytest.mark.tier("spark")
 @pytest.mark.parametrize("fits", [True, False])
 def test_java_takes_the_archive_for_the_class_path_of_a_home_and_for_no_other(tmp_path: Path, *, fits: bool) -> None:

@@ -25,7 +25,7 @@ from holdfast.suites.conformance.plans import CHECKPOINTING
 from holdfast.suites.conformance.tables import COMMITTED_AGAIN, REPEATED
 
 ABSENT = missing_database()
-pytestmark = [pytest.mark.tier("process"), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
 SINKS = ("holdfast.fixtures.sinks.postgres:PostgresSink", "holdfast.fixtures.sinks.postgres:PostgresUpsertSink")
 POSTGRESQL = {"sink.database": "postgresql", f"{CHECKPOINTING}.interval": "200 ms"}
 """A look takes some milliseconds."""
@@ -47,7 +47,6 @@ def test_a_uri_that_is_no_database_is_one_sentence_without_a_password() -> None:
     assert "s3cret" not in str(raised.value)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("factory", SINKS)
 def test_the_kit_refutes_nothing(factory: str, database: RunDatabase) -> None:
     verdicts = list(certify(factory, connected=Connected(f"{database.direct_url}")))
@@ -55,7 +54,6 @@ def test_the_kit_refutes_nothing(factory: str, database: RunDatabase) -> None:
     assert {each.status for each in verdicts} <= {Status.PASS, Status.NOT_APPLICABLE}, verdicts
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("plan", [COMMITTED_AGAIN[0], COMMITTED_AGAIN[4], REPEATED[0], REPEATED[1]], ids=range(4))
 def test_a_table_under_faults_is_exact(plan: Plan, tmp_path: Path) -> None:
     placed = replace(plan, options={**plan.options, **POSTGRESQL})

@@ -19,7 +19,7 @@ from holdfast.harness.model.capability import OutputMode
 from holdfast.harness.model.events import RowsChanged, RowsVisible
 
 ABSENT = missing_database()
-pytestmark = [pytest.mark.tier("process"), pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
+pytestmark = [pytest.mark.tier("process"), pytest.mark.nightly, pytest.mark.skipif(bool(ABSENT), reason=ABSENT or "-")]
 URL = "postgresql://"
 
 

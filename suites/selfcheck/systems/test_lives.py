@@ -31,7 +31,10 @@ from holdfast.suites.conformance.programs import CASES, KILLED, UNHEARD
 from holdfast.suites.selfcheck.replaced_runs import counting_run
 from holdfast.suites.selfcheck.systems import strangers
 
-WITH_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js on the PATH")
+WITH_NODE = (
+    pytest.mark.nightly,
+    pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js on the PATH"),
+)
 GATE = Gate("acknowledge", Target(Role.WORKER, 0))
 SENT_AGAIN = {Window.RESTORED_STATE, Window.SENT_AGAIN, Window.SENT_WITH_NEW}
 IN_THE_REFERENCE = {
