@@ -216,7 +216,7 @@ def _properties(journal: Journal) -> str:
     """In the escapes of Java's properties: `:`, `=` and blanks end a key, and a line break would forge another."""
     values = {
         "system": journal.system,
-        "title": journal.certificate.heading,
+        "title": journal.heading,
         "claims": journal.claims,
         "profile": journal.profile,
         "seed": str(journal.seed),

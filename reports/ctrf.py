@@ -71,7 +71,7 @@ def _document(journal: Journal) -> dict[str, Any]:
                 "reportName": text.clean(f"Holdfast certificate of {journal.system}"),
                 "appName": text.clean(journal.system),
                 "extra": {
-                    "title": journal.certificate.heading,
+                    "title": text.clean(journal.heading),
                     "claims": text.clean(journal.claims),
                     "profile": text.clean(journal.profile),
                     "seed": journal.seed,

@@ -71,7 +71,7 @@ def _suite(root: ElementTree.Element, journal: Journal, name: str) -> ElementTre
     properties = ElementTree.SubElement(suite, "properties")
     for key, value in (
         ("system", journal.system),
-        ("title", journal.certificate.heading),
+        ("title", journal.heading),
         ("claims", journal.claims),
         ("profile", journal.profile),
         ("seed", str(journal.seed)),

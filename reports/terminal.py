@@ -76,11 +76,9 @@ def _print_verdict(journal: Journal, console: Console, verbose: bool) -> None:
     """The title, what it means here and what keeps it from being better, and what follows from the runs."""
     certificate = journal.certificate
     runs = text.plural(view.total_runs(journal), "run")
-    title = Text(certificate.heading, TITLE_STYLES[certificate.title])
+    title = Text(_sayable(console, journal.heading), TITLE_STYLES[certificate.title])
     title.append(f"  {_sayable(console, journal.system)}, {runs}, seed {journal.seed}", "not bold default")
     console.print(title, soft_wrap=True)
-    if journal.interrupted:
-        _print_wrapped(console, f"interrupted by {journal.interrupted}", "bold yellow")
     _print_wrapped(console, verdict.sentence(journal))
     if verbose or certificate.title is not Title.REFUSED:  # The findings say it.
         _print_missing(certificate.missing, console, verbose)

@@ -116,6 +116,6 @@ def _show(journal: Journal, folder: Path, *, verbose: bool) -> None:
     report = str(html if html.is_file() else folder / RESULTS)
     summary = registry.summary()
     if summary is None:
-        console.print(f"{journal.certificate.heading}: {report}")
+        console.print(f"{journal.heading}: {report}")
     else:
         summary(journal, consoles.results(soft_wrap=False), verbose, report)

@@ -198,7 +198,7 @@ def _show(
 ) -> None:
     """The verdict, a line for each rule that a check decides, with what is not as it must be, and the report."""
     console = consoles.results()
-    console.print(f"{journal.certificate.heading}  {contract} {factory}, {plural(len(checks), 'check')}")
+    console.print(f"{journal.heading}  {contract} {factory}, {plural(len(checks), 'check')}")
     decided = {check.rule for check in checks} | {check.own_rule for check in checks}
     for result in journal.rules:
         if result.rule.id not in decided:

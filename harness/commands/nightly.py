@@ -191,6 +191,8 @@ def _show(night: Night, folder: Path, out: Path, console: Console) -> None:
         console.print(head + Text(f"  {system.system}: {runs}, {system.inconclusive_runs} inconclusive"))
         for finding in system.findings:
             console.print(_line(finding))
+    if night.interrupted:
+        console.print(f"interrupted by {night.interrupted}: this is what was found until then")
     for sentence in night.expired:
         console.print(sentence)
     console.print(f"{folder / 'report.html'}; over all nights: {out / 'trend.html'}")

@@ -97,7 +97,10 @@ def _judged(
     why_not = interruption.reason() or run.why_not
     if not run.checks and why_not:
         return JudgedPart(part, None, why_not)
-    own = run.journal(journal.started, interruption.signal or why_not)
+    ended_by = interruption.signal or (
+        "the harness" if interruption.broken else "the time limit" if run.why_not else ""
+    )
+    own = run.journal(journal.started, ended_by)
     place = Path(FOLDER) / f"{number}-{part.contract}"
     if not (folder / place).is_dir():
         make_folder(folder / place)

@@ -391,7 +391,7 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         claims: in words, such as `state exactly-once, output exactly-once`.
         evidence: event kind to how the system under test supplies it.
         started, duration_s: wall clock, ISO 8601 in UTC, and seconds.
-        interrupted: name of the signal that ended it early, else empty.
+        interrupted: name of the signal, or what else ended it early; empty: nothing did.
         versions: holdfast, python, libraries, platform.
         seed: that all draws come from.
         plans_digest, history_digest: SHA-256 over the digests of all plans, and of all stored histories.
@@ -427,6 +427,12 @@ class Journal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     oracle_titles: dict[str, str] = {}
     subjects: tuple[SubjectReport, ...] = ()
     usage: Usage | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title with its tiers, and what ended it early."""
+        ended = f", interrupted by {self.interrupted}" if self.interrupted else ""
+        return f"{self.certificate.heading}{ended}"
 
     @property
     def titles(self) -> tuple[Title, ...]:

@@ -200,7 +200,7 @@ def test_allure_properties_cannot_be_forged(tmp_path: Path) -> None:
 
 def test_the_summary_counts_and_replays(tmp_path: Path) -> None:
     written = SummaryReporter().render(journals.refused(), tmp_path).read_text(encoding="utf-8")
-    assert written.startswith("# REFUSED: reference+A3\n")
+    assert written.startswith("# REFUSED, interrupted by SIGTERM: reference+A3\n")
     assert "| ✕ fail | 4 |" in written
     assert "| ✓ pass | 37 |" in written
     assert "**Interrupted by SIGTERM**" in written

@@ -115,7 +115,7 @@ def test_everything_that_there_is_to_say_has_thirty_lines_at_most() -> None:
 def test_verdict_then_findings_then_what_was_not_tried_then_the_report() -> None:
     shown = said(journals.refused())
     order = [
-        "REFUSED  reference",
+        "REFUSED, interrupted by SIGTERM  reference",
         "✕ FAIL  BAR-03",
         "? INCONCLUSIVE  ",
         "\nNot tried\n",
