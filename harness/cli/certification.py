@@ -28,6 +28,7 @@ from holdfast.harness.model.case import Tier
 
 
 def certify(
+    context: typer.Context,
     system: Annotated[
         str,
         typer.Argument(
@@ -112,7 +113,6 @@ def certify(
     """
     from holdfast.harness.commands.certify import certify as run_certify
     from holdfast.harness.engine.certification.request import Request
-    from holdfast.harness.engine.nights.settings import read_settings
     from holdfast.harness.engine.site.machine import processors
 
     if require not in ("", "certified"):
@@ -120,11 +120,10 @@ def certify(
     if keep not in ("", "all"):
         raise UsageError(f"--keep is {keep!r}; allowed is all: use that or leave it out.")
     if resume is not None:
-        if system or rule or area or tier:
-            raise UsageError("--resume goes on with what was begun: name neither a system, nor rules, areas or tiers.")
-        settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
-        pass_on(env)
-        return run_certify(resume, json=json, verbose=verbose, require_certified=bool(require))
+        from holdfast.harness.commands.resume import go_on
+
+        _refuse_beside_resume(context)
+        return go_on(resume, json=json, verbose=verbose, require_certified=bool(require))
     parts = {
         "state_backend": state_backend,
         "checkpoint_storage": checkpoint_storage,
@@ -135,7 +134,13 @@ def certify(
     }
     command = shlex.join(["holdfast", *sys.argv[1:]])
     if not system or any(parts.values()) or location or option:
-        from holdfast.harness.commands.kits import certify_part, named_part, plugged_into, refuse_for_kits
+        from holdfast.harness.commands.kits import (
+            certify_part,
+            named_part,
+            part_request,
+            plugged_into,
+            refuse_for_kits,
+        )
 
         contract, factory = named_part(system, parts, stores=bool(location or option))
         options, tiers = pairs("--option", option), frozenset(tier or ())
@@ -152,20 +157,18 @@ def certify(
                     "--waivers": waivers,
                 }
             )
-            return certify_part(
+            asked = part_request(
                 contract,
                 factory,
                 command=command,
-                out=out,
                 rules=frozenset(rule or ()),
                 areas=frozenset(area or ()),
                 seed=seed,
-                json=json,
-                require_certified=bool(require),
                 location=location,
                 options=options,
                 tiers=tiers,
             )
+            return certify_part(asked, out, json=json, require_certified=bool(require))
     request = Request(
         command=command,
         system=system,
@@ -183,10 +186,23 @@ def certify(
     )
     settle(kafka_bootstrap, s3_endpoint, spark_master, image, allow_faults_on)
     pass_on(env)
-    aside = read_settings(waivers, Path()).waivers if waivers else ()
-    if waivers and not aside:
-        raise UsageError(f"--waivers: {waivers} waives nothing; write [[waivers]] there, or leave it out.")
-    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=aside)
+    return run_certify(request, json=json, verbose=verbose, require_certified=bool(require), waivers=waivers)
+
+
+BESIDE_RESUME = {"resume", "json", "verbose", "require"}
+"""Parameters that say how the result is shown."""
+
+
+def _refuse_beside_resume(context: typer.Context) -> None:
+    """What was begun goes on as it was begun."""
+    given = [
+        each.opts[0] if each.param_type_name == "option" else str(each.name).upper()
+        for each in context.command.params
+        if each.name not in BESIDE_RESUME and (source := context.get_parameter_source(str(each.name)))
+        if source.name == "COMMANDLINE"
+    ]
+    if given:
+        raise UsageError(f"--resume goes on with what was begun, as it was begun: leave out {', '.join(given)}.")
 
 
 def report(
@@ -195,9 +211,9 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="Print results.json and nothing else.")] = False,
 ) -> int:
     """Write the reports of a certification that was killed, of what is finished; what did not run is named."""
-    from holdfast.harness.commands.certify import certify as run_certify
+    from holdfast.harness.commands.resume import go_on
 
-    return run_certify(folder, json=json, verbose=verbose, require_certified=False, finished_alone=True)
+    return go_on(folder, json=json, verbose=verbose, finished_alone=True)
 
 
 def campaign(

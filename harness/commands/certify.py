@@ -7,18 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 
 from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.certification.begun import identity_of, note_begun, note_end, request_of
+from holdfast.harness.engine.certification.begun import Begun, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import ResultLog
+from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.nights.night_folder import tidy
+from holdfast.harness.engine.nights.settings import read_settings
 from holdfast.harness.engine.nights.waivers import Waiver, expired_in_words, waived_findings, with_waivers
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import listening
@@ -30,72 +31,75 @@ HARNESS_ERROR = 4
 
 
 def certify(
-    request: Request | Path,
+    request: Request,
     *,
     json: bool,
     verbose: bool,
     require_certified: bool,
-    waivers: Sequence[Waiver] = (),
-    finished_alone: bool = False,
+    waivers: Path | None = None,
+    begun: Begun | None = None,
+    why_not: str = "",
 ) -> int:
     """Certify and report. The report is written also after an interruption.
 
     Args:
-        request: what is wanted; the folder of the report is made in its folder. Or the folder of a certification that
-            was interrupted, which goes on.
+        request: what is wanted; the folder of the report is made in its folder.
         json, verbose: how the result is printed.
         require_certified: less than that title is no success.
-        waivers: of findings that are set aside today.
-        finished_alone: run nothing; report what is finished.
+        waivers: file of the findings that are set aside today.
+        begun: its folder is that of a report where this was begun, and what is finished there counts; None: it begins.
+        why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
     """
     progress = consoles.progress()
     today = datetime.now().date()  # noqa: TID251 - a waiver ends with a day
-    for sentence in expired_in_words(waivers, today):
+    aside = _waivers(waivers)
+    for sentence in expired_in_words(aside, today):
         progress.print(sentence)
     with UsageMeter() as meter, listening() as interruption:
-        request, identity = _resumed(request) if isinstance(request, Path) else _begun(request, progress)
+        check_request(request)
+        require_reachable()
+        if begun is None:
+            begun = begun_now(request, identity_of(request), waivers)
+            consoles.offer_sweep(progress, request.folder)
+            request = msgspec.structs.replace(request, folder=new_folder(request.folder))
         folder = request.folder
-        note_begun(request, identity)
-        if finished_alone:
-            interruption.give_up(f"it did not run; holdfast certify --resume {folder} goes on")
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
-        with ResultLog(folder, identity, now) as log, CaseProgress(progress, request, quiet=json) as observer:
-            tidy(folder, log.kept)
-            parts = parts_to_try(request)
-            kits = [each.run for each in parts if each.run is not None]
-            journal = Certification(request, observer, interruption, log, kits).run()
-            journal = with_waivers(journal, waived_findings(journal, waivers, today))
-            journal = with_parts(journal, parts, folder, interruption, progress)
-            journal = msgspec.structs.replace(journal, usage=meter.usage)
-        broken = write_reports(journal, folder, progress)
-        point_latest(folder)
-        note_end(folder, complete=not interruption.reason())
+        with working_in(folder, begun) as work:
+            if why_not:
+                interruption.give_up(why_not)
+            with (
+                ResultLog(folder, begun.identity, now) as log,
+                CaseProgress(progress, request, quiet=json) as observer,
+            ):
+                tidy(folder, log.kept)
+                parts = parts_to_try(request)
+                kits = [each.run for each in parts if each.run is not None]
+                journal = Certification(request, observer, interruption, log, kits).run()
+                journal = with_waivers(journal, waived_findings(journal, aside, today))
+                journal = with_parts(journal, parts, folder, interruption, progress)
+                journal = msgspec.structs.replace(journal, usage=meter.usage)
+            broken = write_reports(journal, folder, progress)
+            point_latest(folder)
+            work.complete = not interruption.reason()
     if json:
         consoles.print_json((folder / RESULTS).read_text())
     else:
         _show(journal, folder, verbose=verbose)
     if interruption.signal:
         return interruption.exit_code
-    if interruption.broken and not finished_alone:
+    if interruption.broken and not why_not:
         progress.print(f"holdfast: {interruption.broken}.")
         return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
 
 
-def _begun(request: Request, progress: Console) -> tuple[Request, str]:
-    """The request with a folder of its own, and its identity; what is refused makes none."""
-    consoles.offer_sweep(progress, request.folder)
-    check_request(request)
-    identity = identity_of(request)
-    require_reachable()
-    return msgspec.structs.replace(request, folder=new_folder(request.folder)), identity
-
-
-def _resumed(folder: Path) -> tuple[Request, str]:
-    request = request_of(folder)
-    check_request(request)
-    require_reachable()
-    return request, identity_of(request)
+def _waivers(file: Path | None) -> Sequence[Waiver]:
+    if file is None:
+        return ()
+    found = read_settings(file, Path()).waivers
+    if not found:
+        raise UsageError(f"--waivers: {file} waives nothing; write [[waivers]] there, or leave it out.")
+    return found
 
 
 def exit_code(journal: Journal, *, require_certified: bool = False) -> int:

@@ -16,7 +16,7 @@ from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.commands.reports import write_reports
-from holdfast.harness.engine.certification.begun import identity_of
+from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.result_log import LoggedCheck, ResultLog
@@ -77,45 +77,67 @@ def refuse_for_kits(given: Mapping[str, object]) -> None:
             raise UsageError(f"{name} is for a system; a kit runs each of its checks once, here: leave it out.")
 
 
-def certify_part(
+def part_request(
     contract: str,
     factory: str,
     *,
     command: str,
-    out: Path,
     rules: frozenset[str],
     areas: frozenset[str],
     seed: int,
-    json: bool,
-    require_certified: bool,
     location: str = "",
     options: Mapping[str, str] | None = None,
     tiers: frozenset[Tier] = frozenset(),
-) -> int:
-    """Run a kit, print a line for each rule, and write the certificate, also after an interruption.
+) -> KitRequest:
+    """What a kit is asked.
 
     Args:
         contract: name of the kit, such as `state-backend`.
         factory: as `module:name`, or a URI.
         command: as typed.
-        out: where the folder of the report is made.
         rules, areas: only checks that decide one of these; none: all.
         seed: of all random programs.
-        json: print results.json and nothing else.
-        require_certified: exit with 2 if the title is less.
         location, options: as Kit.certify.
         tiers: where it may run; empty: everywhere.
+
+    Raises:
+        UsageError: there is no such kit, rule or area.
     """
     chosen = _chosen(registry.kit(contract).rules, rules, areas, contract)
-    request = KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
+    return KitRequest(contract, factory, command, chosen, seed, location, options or {}, tiers)
+
+
+def certify_part(
+    request: KitRequest,
+    out: Path,
+    *,
+    json: bool,
+    require_certified: bool,
+    begun: Begun | None = None,
+    why_not: str = "",
+) -> int:
+    """Run a kit, print a line for each rule, and write the certificate, also after an interruption.
+
+    Args:
+        request: what it is asked.
+        out: where the folder of the report is made; of one that is resumed, that folder.
+        json: print results.json and nothing else.
+        require_certified: exit with 2 if the title is less.
+        begun: in that folder, and what is finished there counts; None: it begins.
+        why_not: nothing runs, for this reason; what is finished is reported. Empty: what is left runs.
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
-    whole = Request(command=command, system=request.name, folder=out)
+    whole = Request(command=request.command, system=request.name, folder=out)
     with (
         listening() as interruption,
         ExitStack() as stack,
         CaseProgress(consoles.progress(), whole, quiet=json) as observer,
     ):
-        run, made = KitRun(request), _Made(request, out, now, stack)
+        run, made = KitRun(request), _Made(request, out, now, stack, begun)
+        if begun is not None:
+            made.restore(run)
+        if why_not:
+            interruption.give_up(why_not)
 
         def ended(check: KitCheck) -> None:
             observer.end_check(request.name, check)
@@ -126,18 +148,17 @@ def certify_part(
         if run.refused and not run.checks:
             raise UsageError(run.refused)
         folder, checks = made.folder, run.checks
-        journal = run.journal(now, interruption.reason() and (interruption.signal or "the harness"))
-    broken = write_reports(journal, folder, consoles.progress())
-    point_latest(folder)
+        journal = run.journal(made.log.started, interruption.reason() and (interruption.signal or "the harness"))
+        broken = write_reports(journal, folder, consoles.progress())
+        point_latest(folder)
+        made.work.complete = not interruption.reason()
     if json:
         consoles.print_json((folder / RESULTS).read_text())
     else:
-        given = [*(["--location", location] if location else [])]
-        given += [word for key, value in (options or {}).items() for word in ("--option", f"{key}={value}")]
-        _show(journal, checks, factory, contract, folder, given)
+        _show(journal, checks, request, folder)
     if interruption.signal:
         return interruption.exit_code
-    if interruption.broken:
+    if interruption.broken and not why_not:
         consoles.progress().print(f"holdfast: {interruption.broken}.")
         return HARNESS_ERROR
     return HARNESS_ERROR if broken else exit_code(journal, require_certified=require_certified)
@@ -146,23 +167,33 @@ def certify_part(
 class _Made:
     """The folder of the report with its log, made when something is put there: what is refused makes none."""
 
-    def __init__(self, request: KitRequest, out: Path, now: str, stack: ExitStack) -> None:
+    def __init__(self, request: KitRequest, out: Path, now: str, stack: ExitStack, begun: Begun | None) -> None:
         self._request = request
         self._out = out
         self._now = now
         self._stack = stack
+        self._begun = begun
         self._start_s = monotonic()
-        self._log: ResultLog | None = None
+        self.work = Work()
 
     @cached_property
     def folder(self) -> Path:
-        return new_folder(self._out)
+        return new_folder(self._out) if self._begun is None else self._out
+
+    @cached_property
+    def log(self) -> ResultLog:
+        begun = self._begun or begun_now(self._request, identity_of(self._request))
+        self.work = self._stack.enter_context(working_in(self.folder, begun))
+        return self._stack.enter_context(ResultLog(self.folder, begun.identity, self._now))
+
+    def restore(self, run: KitRun) -> None:
+        """Count what is finished."""
+        for check in self.log.checks.get(self._request.name, ()):
+            run.restore(check)
 
     def add(self, check: KitCheck) -> None:
         """A check is over."""
-        if self._log is None:
-            self._log = self._stack.enter_context(ResultLog(self.folder, identity_of(self._request), self._now))
-        self._log.add(LoggedCheck(monotonic() - self._start_s, self._request.name, check))
+        self.log.add(LoggedCheck(monotonic() - self._start_s, self._request.name, check))
 
 
 def plugged_into(contract: str, factory: str, location: str, options: Mapping[str, str]) -> str:
@@ -193,10 +224,11 @@ def _chosen(known: frozenset[str], rules: frozenset[str], areas: frozenset[str],
     return rules | frozenset(rule for rule in known if rule.partition("-")[0] in areas)
 
 
-def _show(
-    journal: Journal, checks: Sequence[KitCheck], factory: str, contract: str, folder: Path, given: Sequence[str]
-) -> None:
+def _show(journal: Journal, checks: Sequence[KitCheck], request: KitRequest, folder: Path) -> None:
     """The verdict, a line for each rule that a check decides, with what is not as it must be, and the report."""
+    contract, factory = request.contract, request.factory
+    given = [*(["--location", request.location] if request.location else [])]
+    given += [word for key, value in request.options.items() for word in ("--option", f"{key}={value}")]
     console = consoles.results()
     console.print(f"{journal.heading}  {contract} {factory}, {plural(len(checks), 'check')}")
     decided = {check.rule for check in checks} | {check.own_rule for check in checks}

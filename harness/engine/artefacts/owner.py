@@ -3,7 +3,9 @@ not ours at all."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -30,8 +32,22 @@ class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     owner: Literal["holdfast"]
 
 
+def claim(folder: Path) -> bool:
+    """Begin to work in a folder; False: another process does. Of several that try at once, one succeeds."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # Some network file systems have no locks.
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if owner_lives(folder):
+            return False
+        write_owner(folder)
+        return True
+    finally:
+        os.close(descriptor)
+
+
 def write_owner(folder: Path) -> None:
-    """This process works in a folder."""
+    """This process works in a folder that no other one knows of."""
     pid = os.getpid()
     write_atomically(folder / _FILE, msgspec.json.encode(Owner(pid, _start_time(pid), OURS)))
 

@@ -1,70 +1,136 @@
-"""A certification that has begun and is not complete: only the same code and settings go on with it."""
+"""A certification, or a night, that has begun and is not complete: only the same code and settings go on with it."""
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from holdfast.harness.engine.artefacts.files import write_atomically
-from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
+from holdfast.harness.engine.artefacts.owner import claim, owner_lives, remove_owner
 from holdfast.harness.engine.certification.kit_run import KitRequest
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.fingerprint import fingerprint
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.services import Sites, named
+from holdfast.harness.engine.site.surroundings import passed_on
 
 FILE = "begun.json"
+IN_USE = "another process still fills it; wait for its end, or interrupt it."
 
 
-class Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Lies in the folder of a certification until that is complete.
+class Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Lies in the folder of a certification, or of a night, until that is complete.
 
     Attributes:
-        identity: of its request.
-        request: what is certified; without the folder, which may be moved.
+        identity: of what is done there.
+        request: what is certified, without the folder, which may be moved; None: it is a night.
+        started: of a night, ISO 8601 in UTC.
+        waivers: file of the waivers; empty: none.
+        sites: services that exist.
+        environment: variables that the system under test gets, too.
     """
 
     identity: str
-    request: Request
+    request: Request | KitRequest | None = None
+    started: str = ""
+    waivers: str = ""
+    sites: Sites = Sites()
+    environment: tuple[str, ...] = ()
 
 
-def note_begun(request: Request, identity: str) -> None:
-    """From now on the certification can be resumed; this process works in its folder."""
-    write_owner(request.folder)
-    plain = msgspec.structs.replace(request, folder=Path())
-    content = {"identity": identity, "request": msgspec.to_builtins(plain, enc_hook=str)}
-    write_atomically(request.folder / FILE, msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+def begun_now(request: Request | KitRequest, identity: str, waivers: Path | None = None) -> Begun:
+    """What begins now, with what the user said about services and variables.
+
+    Args:
+        request: what is certified.
+        identity: of it.
+        waivers: their file.
+    """
+    asked = msgspec.structs.replace(request, folder=Path()) if isinstance(request, Request) else request
+    return Begun(
+        identity=identity,
+        request=asked,
+        waivers=str(waivers.resolve()) if waivers is not None else "",
+        sites=named(),
+        environment=passed_on(),
+    )
 
 
-def note_end(folder: Path, *, complete: bool) -> None:
-    """No process works in the folder any more."""
-    remove_owner(folder)
-    if complete:
-        (folder / FILE).unlink(missing_ok=True)
+class Work:
+    """What a process does in a folder; `complete`: nothing is left to go on with."""
+
+    def __init__(self) -> None:
+        self.complete = False
 
 
-def request_of(folder: Path) -> Request:
-    """What is certified in a folder, by which code and settings.
+@contextmanager
+def working_in(folder: Path, begun: Begun) -> Iterator[Work]:
+    """Within, this process alone works in a folder, and what it does there can be resumed until it is complete.
+
+    Raises:
+        UsageError: another process works there.
+    """
+    if not claim(folder):
+        raise UsageError(f"{folder}: {IN_USE}")
+    work = Work()
+    try:
+        write_begun(folder, begun)
+        yield work
+    finally:
+        remove_owner(folder)
+        if work.complete:
+            end_begun(folder)
+
+
+def write_begun(folder: Path, begun: Begun) -> None:
+    """From now on it can be resumed."""
+    content = msgspec.json.encode(begun, enc_hook=str, order="sorted")
+    write_atomically(folder / FILE, msgspec.json.format(content) + b"\n")
+
+
+def end_begun(folder: Path) -> None:
+    """It is complete."""
+    (folder / FILE).unlink(missing_ok=True)
+
+
+def read_begun(folder: Path) -> Begun | None:
+    """What was begun in a folder and is not complete; None: nothing.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Begun, dec_hook=lambda kind, value: kind(value))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{path}: it cannot be read ({error}); begin anew.") from error
+
+
+def begun_in(folder: Path) -> tuple[Begun, Request | KitRequest]:
+    """What goes on in a folder, and its request.
 
     Raises:
         UsageError: nothing was begun there that can go on, its code has changed, or somebody works there.
     """
-    path = folder / FILE
-    if not path.is_file():
+    begun = read_begun(folder)
+    if begun is None:
         raise UsageError(f"{folder}: no certification was interrupted there; name the folder of one, or begin anew.")
-    try:
-        begun = msgspec.json.decode(path.read_bytes(), type=Begun, dec_hook=lambda kind, value: kind(value))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: it cannot be read ({error}); begin anew.") from error
+    if begun.request is None:
+        raise UsageError(f"{folder}: it is a night; holdfast nightly goes on with it, with the settings of that night.")
     if owner_lives(folder):
-        raise UsageError(f"{folder}: another process still fills it; wait for its end, or interrupt it.")
+        raise UsageError(f"{folder}: {IN_USE}")
     if identity_of(begun.request) != begun.identity:
         raise UsageError(f"{folder}: its results are of other code than there is now; begin anew.")
-    return msgspec.structs.replace(begun.request, folder=folder)
+    asked = begun.request
+    return begun, msgspec.structs.replace(asked, folder=folder) if isinstance(asked, Request) else asked
 
 
 def code_of(system: str) -> str:

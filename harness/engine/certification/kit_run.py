@@ -29,7 +29,7 @@ SILENCE_LIMIT_S = 1_800.0
 """How long one check may take, beside the limits that a kit sets to each call."""
 
 
-class KitRequest(msgspec.Struct, frozen=True):
+class KitRequest(msgspec.Struct, frozen=True, tag="part"):
     """What a kit is asked.
 
     Attributes:

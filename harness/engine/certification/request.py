@@ -13,7 +13,7 @@ from holdfast.harness.model.case import Tier
 from holdfast.harness.model.title import Scope
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, kw_only=True, tag="system"):
     """One invocation of `certify`.
 
     Attributes:

@@ -18,7 +18,7 @@ import msgspec
 
 from holdfast.harness.engine.artefacts.decode import decode
 from holdfast.harness.engine.artefacts.files import read_content
-from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
+from holdfast.harness.engine.artefacts.owner import claim, remove_owner
 from holdfast.harness.engine.artefacts.safe_path import require_regular
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.exploration.counts import Counts
@@ -100,11 +100,10 @@ class Ledger:
             raise UsageError(
                 f"{folder}: it cannot hold a campaign ({error.strerror}); choose another one with --out."
             ) from error
-        if owner_lives(folder):
+        if not claim(folder):
             raise UsageError(
                 f"{folder}: a campaign is running in it; wait for its end or choose another one with --out."
             )
-        write_owner(folder)
         try:
             for entry in self._read():
                 self._take(entry)

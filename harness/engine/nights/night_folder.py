@@ -15,29 +15,20 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
-import msgspec
-
 from holdfast.harness.engine.artefacts.decode import check_version, decode
 from holdfast.harness.engine.artefacts.files import make_folder, read_content, write_readable
 from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.artefacts.owner import owner_lives, remove_owner, write_owner
+from holdfast.harness.engine.artefacts.owner import claim, remove_owner
 from holdfast.harness.engine.artefacts.sweep import sweep
-from holdfast.harness.engine.certification.begun import code_of
+from holdfast.harness.engine.certification.begun import Begun, code_of, end_begun, read_begun, write_begun
 from holdfast.harness.engine.certification.run_store import RUNS
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.nights.record import system_night
 from holdfast.harness.engine.nights.settings import Settings
 from holdfast.harness.model.night import NIGHT_VERSION, Night, SystemNight
 
-BEGUN, NIGHT, SYSTEM, RESULTS = "begun.json", "night.json", "system.json", "results.json"
+NIGHT, SYSTEM, RESULTS = "night.json", "system.json", "results.json"
 _ODD = re.compile(r"[^A-Za-z0-9._+-]+")
-
-
-class Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A night that is not complete. Only the same settings, seed and code (`identity`) go on with it."""
-
-    identity: str
-    started: str
 
 
 class NightFolder:
@@ -52,18 +43,17 @@ class NightFolder:
     def __init__(self, out: Path, name: str, identity: str, now: str) -> None:
         names = (name if number == 1 else f"{name}-{number}" for number in count(1))
         for path in (out / each for each in names):
-            begun = _begun(path)
-            self.resumed = begun is not None and begun.identity == identity and not owner_lives(path)
-            if self.resumed or not path.exists():
+            begun = read_begun(path)
+            self.resumed = begun is not None and begun.identity == identity and claim(path)
+            if self.resumed or _made(path):
                 break
         self.path = path
         self.started = begun.started if begun is not None and self.resumed else now
         if not self.resumed:
-            make_folder(path)
-            write_readable(path / BEGUN, Begun(identity, now))
+            claim(path)
+            write_begun(path, Begun(identity=identity, started=now))
 
     def __enter__(self) -> NightFolder:
-        write_owner(self.path)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -86,7 +76,7 @@ class NightFolder:
         """The record; one that is not complete goes on later."""
         write_readable(self.path / NIGHT, night)
         if complete:
-            (self.path / BEGUN).unlink(missing_ok=True)
+            end_begun(self.path)
 
 
 def folder_name(system: str) -> str:
@@ -95,14 +85,24 @@ def folder_name(system: str) -> str:
     return name if name == system else f"{name}-{hashlib.sha256(system.encode()).hexdigest()[:6]}"
 
 
-def _begun(folder: Path) -> Begun | None:
-    path = folder / BEGUN
-    return decode(read_content(path), Begun, str(path)) if path.is_file() else None
+def _made(folder: Path) -> bool:
+    """Whether it was made now, and by us: several nights may begin at the same time."""
+    if folder.exists():
+        return False
+    try:
+        make_folder(folder)
+    except UsageError:
+        if folder.is_dir():
+            return False
+        raise
+    return True
 
 
 def identity_of(settings: Settings, seed: int) -> str:
     """Another one wherever results would not belong together."""
-    digest = hashlib.sha256(repr((settings.systems, settings.tiers, settings.budget_s, seed)).encode())
+    sites, environment = settings.sites, settings.environment
+    asked = (settings.systems, settings.tiers, settings.budget_s, sites, environment, seed)
+    digest = hashlib.sha256(repr(asked).encode())
     for name in settings.systems:
         digest.update(code_of(name).encode())
     return digest.hexdigest()

@@ -15,6 +15,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.nights.fields import Fields
 from holdfast.harness.engine.nights.waivers import Waiver
 from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.services import Sites
 from holdfast.harness.model.case import Tier
 
 OWN_FILE, SHARED_FILE = "holdfast.toml", "pyproject.toml"
@@ -23,16 +24,6 @@ MOST_RERUNS, MOST_WORKERS = 100, 256
 _FIELDS = ("systems", "tiers", "budget-minutes", "workers", "reruns", "environment", "sites", "waivers")
 _SITES = ("kafka-bootstrap", "s3-endpoint", "spark-master", "images", "allow-faults-on")
 _WAIVER = ("signature", "rule", "system", "reason", "expires")
-
-
-class Sites(msgspec.Struct, frozen=True, kw_only=True):
-    """Services that exist, as the options of `certify` name them."""
-
-    kafka_bootstrap: str = ""
-    s3_endpoint: str = ""
-    spark_master: str = ""
-    images: tuple[str, ...] = ()
-    allow_faults_on: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

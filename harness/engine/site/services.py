@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.access import location_of, login_of
@@ -15,6 +17,18 @@ from holdfast.harness.spi.service import NO_LOGIN, OUR_LOCATION, Services, Site
 
 ACCESS_KEY, SECRET_KEY = "HOLDFAST_S3_ACCESS_KEY", "HOLDFAST_S3_SECRET_KEY"
 """Environment variables: what is typed can be read by everybody on the machine, and stands in reports."""
+
+
+class Sites(msgspec.Struct, frozen=True, kw_only=True):
+    """Services that exist, as the options of `certify` name them."""
+
+    kafka_bootstrap: str = ""
+    s3_endpoint: str = ""
+    spark_master: str = ""
+    images: tuple[str, ...] = ()
+    allow_faults_on: tuple[str, ...] = ()
+
+
 _site = Site()
 _services: Services | None = None
 
@@ -59,6 +73,26 @@ def settle(site: Site) -> None:
 def settled() -> Site:
     """What the user said."""
     return _site
+
+
+def named() -> Sites:
+    """The same without what must be kept secret."""
+    return Sites(
+        kafka_bootstrap=_site.kafka_bootstrap,
+        s3_endpoint=_site.s3_endpoint,
+        spark_master=_site.spark_master,
+        images=tuple(f"{name}={image}" for name, image in _site.images.items()),
+        allow_faults_on=tuple(sorted(_site.allow_faults_on)),
+    )
+
+
+def settle_named(sites: Sites) -> None:
+    """Say so again.
+
+    Raises:
+        UsageError: as `site_of`.
+    """
+    settle(site_of(sites.kafka_bootstrap, sites.s3_endpoint, sites.spark_master, sites.images, sites.allow_faults_on))
 
 
 def services() -> Services:

@@ -13,13 +13,18 @@ from holdfast.harness.spi.surroundings import PASSED_ON
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
+def passed_on() -> tuple[str, ...]:
+    """Their names."""
+    return tuple(filter(None, os.environ.get(PASSED_ON, "").split(",")))  # noqa: TID251 - the edge
+
+
 def pass_on(names: Iterable[str]) -> None:
     """Let the system under test have these variables, too; for this process and those that it starts.
 
     Raises:
         UsageError: one is none, or not set.
     """
-    wanted = dict.fromkeys(filter(None, os.environ.get(PASSED_ON, "").split(",")))  # noqa: TID251 - the edge
+    wanted = dict.fromkeys(passed_on())
     for name in names:
         if not _NAME.fullmatch(name):
             raise UsageError(f"--env is {name!r}; allowed is the name of a variable: its value is not typed.")

@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from holdfast.harness import cli
+from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.artefacts.journal_file import read_journal
-from holdfast.harness.engine.certification.begun import FILE
-from holdfast.harness.engine.certification.result_log import LoggedRun, read_log
-from holdfast.harness.model.journal import Title
+from holdfast.harness.engine.artefacts.owner import claim, owner_lives
+from holdfast.harness.engine.certification.begun import FILE, Begun, begun_now, read_begun, working_in, write_begun
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.certification.result_log import LoggedCheck, LoggedRun, read_log
+from holdfast.harness.engine.errors import UsageError
+from holdfast.harness.engine.nights import night_folder
+from holdfast.harness.engine.nights.night_folder import NightFolder
+from holdfast.harness.engine.site import services
+from holdfast.harness.engine.site.surroundings import pass_on, passed_on
+from holdfast.harness.model.journal import Status, Title
+from holdfast.harness.spi.surroundings import PASSED_ON
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
+from holdfast.suites.selfcheck.abuse.invocation import LABEL
 
 RULES = ("--rule", "CRD-04", "--rule", "CRD-05", "--rule", "BAR-06", "--rule", "RST-01")
+WAIVERS = '[[waivers]]\nrule = "{rule}"\nreason = "known"\nexpires = 2999-01-01\n'
 
 
-def finished(folder: Path) -> list[str]:
-    """Runs that are on disk."""
-    found = (each for path in folder.glob("results-*.jsonl.gz") for each in read_log(path))
-    return [each.result.id for each in found if isinstance(each, LoggedRun)]
+@pytest.fixture(autouse=True)
+def labelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What began with a variable goes on with it alone."""
+    monkeypatch.setenv(LABEL, "")
+
+
+def logged(folder: Path) -> list[str]:
+    """Runs and checks that are on disk."""
+    found = [each for path in folder.glob("results-*.jsonl.gz") for each in read_log(path)]
+    runs = [each.result.id for each in found if isinstance(each, LoggedRun)]
+    return runs + [each.check.id for each in found if isinstance(each, LoggedCheck)]
+
+
+def killed(invoke: Invoke, out: Path, *arguments: str, when: int = 2) -> Path:
+    """The folder of a certification that was killed after some results."""
+    certifying = invoke("certify", *arguments, "--out", out)
+    certifying.wait_until(lambda: any(len(logged(each)) > when for each in out.glob("2*")))
+    certifying.send(signal.SIGKILL)
+    assert certifying.exit_code() == -signal.SIGKILL
+    assert certifying.left() == []
+    (folder,) = out.glob("2*")
+    return folder
 
 
 def test_a_killed_certification_is_reported_and_goes_on(
     invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of a certification that was killed nothing was left but runs without a verdict."""
-    out = tmp_path / "out"
-    certifying = invoke("certify", "reference", "--tier", "sim", *RULES, "--out", out)
-    certifying.wait_until(lambda: any(len(finished(each)) > 2 for each in out.glob("2*")))
-    certifying.send(signal.SIGKILL)
-    assert certifying.exit_code() == -signal.SIGKILL
-    assert certifying.left() == []
-    (folder,) = out.glob("2*")
-    first = finished(folder)
+    folder = killed(invoke, tmp_path / "out", "reference", "--tier", "sim", *RULES)
+    first = logged(folder)
     assert cli.execute(["report", str(folder)]) == 2
     half = read_journal(folder / "results.json")
     assert half.certificate.title is Title.INCONCLUSIVE
@@ -45,16 +70,135 @@ def test_a_killed_certification_is_reported_and_goes_on(
     assert whole.certificate.title is not Title.INCONCLUSIVE
     assert whole.started == half.started
     assert not (folder / FILE).exists()
-    runs = finished(folder)
+    runs = logged(folder)
     assert len(set(runs)) == len(runs) > len(first)
     capsys.readouterr()
     assert cli.execute(["certify", "--resume", str(folder)]) == 3
     assert "no certification was interrupted there" in capsys.readouterr().err
 
 
-def test_only_the_same_code_and_settings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "begun"
-    folder.mkdir()
-    (folder / FILE).write_text('{"identity":"other","request":{"command":"","system":"reference","folder":"."}}')
+def test_a_killed_kit_is_reported_and_goes_on(invoke: Invoke, tmp_path: Path) -> None:
+    """Its checks were on disk, and nothing read them."""
+    folder = killed(invoke, tmp_path / "out", "--state-backend", "hashmap", "--area", "SBK")
+    first = logged(folder)
+    assert cli.execute(["report", str(folder)]) == 2
+    half = read_journal(folder / "results.json")
+    assert [each.case for each in half.cases] == first
+    assert Status.PASS in {each.status for each in half.cases}
+    assert half.certificate.title is Title.INCONCLUSIVE
+    assert cli.execute(["certify", "--resume", str(folder)]) == 0
+    whole = read_journal(folder / "results.json")
+    assert whole.interrupted == ""
+    assert whole.started == half.started
+    checks = logged(folder)
+    assert len(set(checks)) == len(checks) == len(whole.cases) > len(first)
+    assert not (folder / FILE).exists()
+
+
+def test_what_goes_on_keeps_its_waivers(invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were asked for again, or forgotten."""
+    waivers = tmp_path / "waivers.toml"
+    waivers.write_text(WAIVERS.format(rule="CRD-04"))
+    folder = killed(invoke, tmp_path / "out", "reference", "--tier", "sim", *RULES, "--waivers", str(waivers), when=0)
+    begun = read_begun(folder)
+    assert begun is not None
+    assert begun.waivers == str(waivers)
+    waivers.unlink()
     assert cli.execute(["certify", "--resume", str(folder)]) == 3
+    assert "waivers.toml: cannot be read" in capsys.readouterr().err
+
+
+def test_services_and_variables_are_kept_and_keys_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (services.ACCESS_KEY, services.SECRET_KEY, "MINE"):
+        monkeypatch.setenv(name, "secret-of-somebody")
+    monkeypatch.setenv(PASSED_ON, "")
+    monkeypatch.setattr(services, "_site", services.site_of("a:9092", "http://b", "", ["kafka=ours:1"], ["kafka"]))
+    pass_on(["MINE"])
+    write_begun(tmp_path, begun_now(Request(command="", system="reference", folder=tmp_path), "identity"))
+    assert "secret-of-somebody" not in (tmp_path / FILE).read_text()
+    before = services.settled()
+    services.settle_named(services.Sites())
+    monkeypatch.setenv(PASSED_ON, "")
+    begun = read_begun(tmp_path)
+    assert begun is not None
+    services.settle_named(begun.sites)
+    pass_on(begun.environment)
+    assert services.settled() == before
+    assert passed_on() == ("MINE",)
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (["reference"], "SYSTEM"),
+        (["--sink", "x:y", "--seed", "3"], "--sink, --seed"),
+        (["--waivers", "w.toml"], "--waivers"),
+        (["--kafka-bootstrap", "a:1", "--env", "HOME"], "--kafka-bootstrap, --env"),
+        (["--out", "elsewhere"], "--out"),
+    ],
+)
+def test_nothing_else_is_said_beside_resume(
+    more: list[str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Most of these were ignored."""
+    assert cli.execute(["certify", "--resume", str(tmp_path), *more]) == 3
+    assert f"leave out {named}." in capsys.readouterr().err
+
+
+def test_only_the_same_code_and_settings_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_begun(tmp_path, Begun(identity="other", request=Request(command="", system="reference", folder=Path())))
+    assert cli.execute(["certify", "--resume", str(tmp_path)]) == 3
     assert "its results are of other code" in capsys.readouterr().err
+    write_begun(tmp_path, Begun(identity="of a night", started="2026-11-20"))
+    assert cli.execute(["certify", "--resume", str(tmp_path)]) == 3
+    assert "it is a night; holdfast nightly goes on with it" in capsys.readouterr().err
+
+
+def test_only_one_of_many_goes_on_in_a_folder(tmp_path: Path) -> None:
+    """Each looked whether somebody worked there, and wrote its own name behind that."""
+    program = (
+        "import sys, pathlib; from holdfast.harness.engine.artefacts.owner import claim;"
+        "sys.stdin.readline(); print(claim(pathlib.Path(sys.argv[1])), flush=True); sys.stdin.readline()"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    (tmp_path / "owner.json").write_text('{"pid":1,"start_time":1,"owner":"holdfast"}')  # Of one that is gone.
+    trying = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for each in trying:
+        assert each.stdin is not None
+        each.stdin.write("begin\n")
+        each.stdin.flush()
+    said = [each.stdout.readline().strip() for each in trying if each.stdout is not None]
+    assert sorted(said) == ["False", "False", "False", "True"]
+    with pytest.raises(UsageError, match="another process still fills it"), working_in(tmp_path, Begun(identity="")):
+        pass
+    for each in trying:
+        each.communicate()
+    assert not owner_lives(tmp_path)
+
+
+def test_two_nights_that_begin_at_once_have_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one ended, because its folder was there already."""
+    faster = [tmp_path / "2026-11-20"]
+
+    def make(folder: Path) -> None:
+        if folder in faster:
+            faster.remove(folder)
+            folder.mkdir()  # By another night, meanwhile.
+        make_folder(folder)
+
+    monkeypatch.setattr(night_folder, "make_folder", make)
+    with NightFolder(tmp_path, "2026-11-20", "identity", "now") as first:
+        second = NightFolder(tmp_path, "2026-11-20", "identity", "now")
+    third = NightFolder(tmp_path, "2026-11-20", "identity", "later")
+    assert [each.path.name for each in (first, second, third)] == ["2026-11-20-2", "2026-11-20-3", "2026-11-20-2"]
+    assert (third.resumed, third.started) == (True, "now")
+
+
+def test_a_folder_is_left_to_others_whatever_ended_the_work(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="it lives"), working_in(tmp_path, Begun(identity="")):
+        raise UsageError("it lives" if owner_lives(tmp_path) else "")
+    assert not owner_lives(tmp_path)
+    assert (tmp_path / FILE).exists()
+    assert claim(tmp_path)

@@ -14,7 +14,8 @@ from holdfast.harness import cli
 from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.engine.cases.swarm_case import swarm_case
 from holdfast.harness.engine.certification import certify
-from holdfast.harness.engine.nights.night_folder import BEGUN, read_night
+from holdfast.harness.engine.certification.begun import FILE as BEGUN
+from holdfast.harness.engine.nights.night_folder import read_night
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.case import Case, Tier
 from holdfast.harness.model.journal import RunResult

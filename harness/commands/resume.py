@@ -1,0 +1,44 @@
+"""`holdfast certify --resume` and `holdfast report`: a certification that was interrupted goes on, or is reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast.harness.commands.certify import certify
+from holdfast.harness.commands.kits import certify_part
+from holdfast.harness.engine.certification.begun import begun_in
+from holdfast.harness.engine.certification.request import Request
+from holdfast.harness.engine.site.services import settle_named
+from holdfast.harness.engine.site.surroundings import pass_on
+
+
+def go_on(
+    folder: Path, *, json: bool, verbose: bool = False, require_certified: bool = False, finished_alone: bool = False
+) -> int:
+    """Go on as it was begun, with its waivers, services and variables; keys come from the environment again.
+
+    Args:
+        folder: of the certification.
+        json, verbose: how the result is printed.
+        require_certified: less than that title is no success.
+        finished_alone: run nothing; report what is finished.
+
+    Raises:
+        UsageError: nothing can go on there; one sentence.
+    """
+    begun, request = begun_in(folder)
+    if not finished_alone:
+        settle_named(begun.sites)
+        pass_on(begun.environment)
+    why_not = f"it did not run; holdfast certify --resume {folder} goes on" if finished_alone else ""
+    if isinstance(request, Request):
+        return certify(
+            request,
+            json=json,
+            verbose=verbose,
+            require_certified=require_certified,
+            waivers=Path(begun.waivers) if begun.waivers else None,
+            begun=begun,
+            why_not=why_not,
+        )
+    return certify_part(request, folder, json=json, require_certified=require_certified, begun=begun, why_not=why_not)
