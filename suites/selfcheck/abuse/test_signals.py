@@ -58,6 +58,7 @@ def test_a_run_with_a_paused_worker_is_ended_and_stored(
     assert any(event.node.startswith("worker") for event in history.events)
 
 
+@pytest.mark.nightly
 def test_a_paused_program_is_ended_too(invoke: Invoke, tmp_path: Path, program_plan: Path) -> None:
     running = invoke("run", program_plan, "--system", "persists-first", "--out", tmp_path / "out")
     running.wait_until_one_is_paused()

@@ -151,6 +151,7 @@ def test_a_pipeline_is_judged_by_its_own_model(tmp_path: Path) -> None:
     assert exact.checked["input-missing"] == len(list(doubled.expected(inputs_of(run.history.plan)))) > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.tier("spark")
 def test_without_a_model_repeats_are_no_failure(tmp_path: Path) -> None:
     run = executed(str(Path(appending.__file__)), tmp_path)
