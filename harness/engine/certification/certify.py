@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Protocol
 
 import msgspec
 
-from holdfast.harness.engine.cases.case import chosen, is_control, plan_of, system_under_test, why_not_applicable
+from holdfast.harness.engine.cases.case import chosen, is_control, plan_of
 from holdfast.harness.engine.cases.case_run import MOST_AGAIN, CaseRun
 from holdfast.harness.engine.cases.case_status import case_not_run, case_result, is_open, open_plans
 from holdfast.harness.engine.cases.rehearsal_case import why_blocked
 from holdfast.harness.engine.cases.results import broken_result
-from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
-from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.cases.swarm_case import cases_for
+from holdfast.harness.engine.certification.agenda import Agenda
 from holdfast.harness.engine.certification.case_runner import Message, RunEnded, WorkerLost, execute
-from holdfast.harness.engine.certification.certificate import certificate, rule_results, tiers_that_ran
 from holdfast.harness.engine.certification.entry import Entry
-from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.certification.journal import Ended, Tallies, journal_of, results_of, tallies_of
 from holdfast.harness.engine.certification.kit_run import KitQueue, KitRun
 from holdfast.harness.engine.certification.kit_runner import CheckEnded, KitMessage
+from holdfast.harness.engine.certification.observer import Observer
 from holdfast.harness.engine.certification.request import Request, check_request
 from holdfast.harness.engine.certification.result_log import LoggedCase, LoggedCheck, LoggedRun, ResultLog
 from holdfast.harness.engine.certification.run_store import RUNS, Keep, RunStore
-from holdfast.harness.engine.certification.selection import DRAWN_PLANS, Pair, examples, left_out, select
 from holdfast.harness.engine.certification.time_limit import TimeLimit
 from holdfast.harness.engine.certification.width import Width
 from holdfast.harness.engine.certification.worker import (
@@ -37,58 +34,19 @@ from holdfast.harness.engine.certification.worker import (
     WorkerSettings,
 )
 from holdfast.harness.engine.certification.worker_pool import WorkerPool, WorkQueue, silence_limit_s
-from holdfast.harness.engine.errors import ForeignError, NotApplicable, UsageError
-from holdfast.harness.engine.executor.judge import on_its_word
 from holdfast.harness.engine.site import registry
-from holdfast.harness.engine.site.foreign import foreign, in_words
+from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
-from holdfast.harness.engine.site.machine import lacking
-from holdfast.harness.engine.site.places import places_of
 from holdfast.harness.engine.site.room import require_room, why_it_broke
-from holdfast.harness.engine.site.versions import on_tiers, versions
-from holdfast.harness.model.case import Case, Tier
+from holdfast.harness.model.case import Tier
 from holdfast.harness.model.finding import Finding
-from holdfast.harness.model.journal import CaseResult, Journal, RunResult, Status, TierReport
-from holdfast.harness.model.place import Place
-from holdfast.harness.model.title import Scope
-from holdfast.harness.spi.kit import KitCheck
-from holdfast.harness.spi.oracle import titles_of
+from holdfast.harness.model.journal import CaseResult, Journal, Status
 from holdfast.harness.spi.system import SideBySide
 
-SEEDS = 1_000_000
-"""Draw seeds that belong to one seed of a certification."""
 MANY = 10_000_000
 """As many drawn plans as the budget allows."""
 MOST_SHRUNK = 5
 """Findings whose plan is shrunk."""
-
-
-class Observer(Protocol):
-    """Is notified of each step of a certification."""
-
-    def expect(self, cases: Sequence[tuple[Case, Tier]]) -> None:
-        """These cases are to be run."""
-
-    def begin(self, case: str, tier: Tier, demanded: int) -> None:
-        """A case begins."""
-
-    def ran(self, result: RunResult, kept: RunResult | None) -> None:
-        """A run is over; `kept` if it was stored."""
-
-    def shrinking(self, result: RunResult) -> None:
-        """A smaller plan is searched that leads to the same finding as this run."""
-
-    def shrunk(self, result: RunResult, small: RunResult) -> None:
-        """A run of a smaller plan leads to the same finding as this run, and was stored."""
-
-    def end(self, result: CaseResult) -> None:
-        """A case is over, or was skipped."""
-
-    def expect_checks(self, kit: str, checks: Sequence[KitCheck]) -> None:
-        """A kit is to run these, in this order."""
-
-    def end_check(self, kit: str, check: KitCheck) -> None:
-        """A check is over."""
 
 
 class Certification:
@@ -121,63 +79,37 @@ class Certification:
         now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
         self._started = log.started if log is not None else now
         self._limit = TimeLimit(request.budget_s, log.elapsed_s if log is not None else 0.0)
-        self._system = registry.system(request.system)
-        self._tools = registry.toolbox()
         drawn_on = (request.tiers or Tier) if request.drawn_everywhere else ()
-        self._cases = chosen(cases_for(self._system, drawn_on), request.rules, request.areas)
+        offered = cases_for(registry.system(request.system), drawn_on)
+        self._agenda = Agenda(request, chosen(offered, request.rules, request.areas))
         self._entries: list[Entry] = []
-        self._left_out: list[Pair] = []
         self._examples: frozenset[tuple[str, Tier]] = frozenset()
         self._ran_out = False
         self._kits = KitQueue(kits, self._why_too_late)
 
     def run(self) -> Journal:
         """Run the chosen cases on every tier; the journal of what was done, also after an interruption."""
-        chosen = self._select(self._agenda())
+        chosen = self._agenda.first()
         self._kits.restore(self._log)
         self._kits.announce(self._observer.expect_checks)
         while chosen or self._kits.waits:
             entries = [Entry(case, tier) for case, tier in chosen]
             self._entries += entries
-            self._examples |= examples(self._able(chosen), registry.case_costs())
+            self._examples |= self._agenda.examples(chosen)
             self._restore(entries)
             waiting = [entry for entry in entries if entry.result is None]
             self._observer.expect(
                 [
                     (each.case, each.tier)
                     for each in waiting
-                    if not self._why_skipped(each.tier) and self._applies(each.case, each.tier)
+                    if not self._why_skipped(each.tier) and self._agenda.applies(each.case, each.tier)
                 ]
             )
             self._take_all(waiting)
-            chosen = self._take_undecided()
-        return self._journal()
-
-    def _select(self, agenda: list[Pair]) -> list[Pair]:
-        """Those that run, and those that cannot, which have a reason. Others are left out."""
-        if self._request.scope is not Scope.QUICK:
-            return agenda
-        able = self._able(agenda)
-        chosen = {(case.id, tier) for case, tier in select(able, registry.case_costs(), self._first_seed)}
-        self._left_out = [(case, tier) for case, tier in able if (case.id, tier) not in chosen]
-        rest = {(case.id, tier) for case, tier in self._left_out}
-        return [(case, tier) for case, tier in agenda if (case.id, tier) not in rest]
-
-    def _able(self, agenda: list[Pair]) -> list[Pair]:
-        return [pair for pair in agenda if not self._why_no_tier(pair[1]) and self._applies(*pair)]
-
-    def _take_undecided(self) -> list[Pair]:
-        """Cases that were left out and decide a rule that none of the chosen ones decides: these did not apply after
-        all, such as one whose fault finds nothing to strike."""
-        undecided = (Status.UNTESTED, Status.NOT_APPLICABLE)
-        decided = {rule for each in self._results() for rule, status in each.rules.items() if status not in undecided}
-        wanted = [
-            (case, tier)
-            for case, tier in self._left_out
-            if not self._why_skipped(tier) and any(each.rule not in decided for each in case.decides)
-        ]
-        self._left_out = [pair for pair in self._left_out if pair not in wanted]
-        return wanted
+            chosen = self._agenda.undecided(results_of(self._entries), filter(self._why_skipped, Tier))
+        early, no_more = bool(self._interruption.reason()) or self._ran_out, self._why_too_late()
+        ended = Ended(self._started, self._limit.elapsed_s, self._interruption.signal, early, no_more)
+        return journal_of(self._agenda, self._entries, ended, self._shrink)
 
     def _take_all(self, waiting: list[Entry]) -> None:
         """Run them and count what comes of it. Where the harness itself breaks, what is finished stays."""
@@ -219,7 +151,9 @@ class Certification:
         if entry.case_run is None:
             return case_not_run(entry.case, entry.tier, Status.UNTESTED, reason)
         evidence = entry.case_run.system.evidence()
-        return case_result(entry.case, entry.tier, entry.demanded, entry.tally, self._tools.oracles, evidence, reason)
+        return case_result(
+            entry.case, entry.tier, entry.demanded, entry.tally, self._agenda.tools.oracles, evidence, reason
+        )
 
     def _restore(self, entries: Iterable[Entry]) -> None:
         """Count what an invocation found that was interrupted."""
@@ -229,36 +163,18 @@ class Certification:
                 entry.restore(logged)
                 entry.case_run = started
 
-    @property
-    def _first_seed(self) -> int:
-        return self._request.seed * SEEDS + 1
-
-    def _agenda(self) -> list[tuple[Case, Tier]]:
-        """Rehearsals first, then plans written by hand, the simulator before real tiers, and drawn plans with what time
-        is left. Of a tier, what tells of the system before what tells of the harness, and short cases before long."""
-        order = list(Tier)
-
-        def key(pair: tuple[Case, Tier]) -> tuple[object, ...]:
-            case, tier = pair
-            return not case.rehearsal, self._is_drawn(case), order.index(tier), is_control(case), case.runs
-
-        return sorted(((case, tier) for case in self._cases for tier in case.tiers), key=key)
-
-    def _is_drawn(self, case: Case) -> bool:
-        return bool(case.plan_for(self._first_seed).draw_seed)
-
     def _all_messages(self, waiting: list[Entry]) -> Generator[tuple[Entry | KitRun, AnyMessage]]:
         """First those of cases that run in the worker pool, then those of the others, one case after the other."""
         here = waiting
         if self._request.jobs > 1:
             here = [entry for entry in waiting if entry.tier is Tier.CONTAINERS]  # They share services of this process.
-            self._limit.halved = any(not self._why_no_tier(entry.tier) for entry in here)
+            self._limit.halved = any(not self._agenda.why_no_tier(entry.tier) for entry in here)
             yield from self._messages_from_workers([entry for entry in waiting if entry not in here])
             self._limit.halved = False
-        drawn = sum(self._is_drawn(entry.case) for entry in here)
+        drawn = sum(self._agenda.is_drawn(entry.case) for entry in here)
         for entry, case_run, goal in self._each_started(here):
             late = self._limit.late
-            if self._is_drawn(entry.case):
+            if self._agenda.is_drawn(entry.case):
                 late, drawn = self._limit.late_for(drawn), drawn - 1
             yield from self._messages_here(entry, case_run, goal, late)
         if self._kits.waits:
@@ -282,12 +198,12 @@ class Certification:
     def _worker_settings(self) -> WorkerSettings:
         request = self._request
         return WorkerSettings(
-            request.system, str(request.folder), self._first_seed, request.jobs, self._limit.deadline_s
+            request.system, str(request.folder), self._agenda.first_seed, request.jobs, self._limit.deadline_s
         )
 
     def _messages_from_workers(self, waiting: list[Entry]) -> Iterator[tuple[Entry | KitRun, AnyMessage]]:
         request, settings = self._request, self._worker_settings()
-        several = self._system.side_by_side if isinstance(self._system, SideBySide) else frozenset()
+        several = self._agenda.system.side_by_side if isinstance(self._agenda.system, SideBySide) else frozenset()
 
         def queue(entries: Iterable[Entry], width: int = 1, niceness: int = 0) -> WorkQueue[Entry | KitRun]:
             assignments: Iterator[tuple[Entry | KitRun, AnyAssignment]] = (
@@ -340,7 +256,7 @@ class Certification:
                 continue
             entry.case_run = started
             self._observer.begin(entry.case.id, entry.tier, entry.demanded)
-            drawn_on = self._request.budget_s is not None and self._is_drawn(entry.case)
+            drawn_on = self._request.budget_s is not None and self._agenda.is_drawn(entry.case)
             goal = MANY if drawn_on else entry.demanded
             yield entry, started, max(1, goal - len(entry.tally.counted)) if entry.first_number else goal
 
@@ -351,7 +267,7 @@ class Certification:
         reason = late or self._interruption.reason() or self._why_blocked(entry) or self._why_gives_way(entry)
         if reason and isinstance(started, CaseRun):
             # Time that is given to drawn plans is meant to be used up.
-            self._ran_out |= bool(late) and not self._is_drawn(entry.case)
+            self._ran_out |= bool(late) and not self._agenda.is_drawn(entry.case)
             return self._cut_short(entry, reason)
         return started
 
@@ -368,51 +284,36 @@ class Certification:
         that wait; empty: it may begin."""
         if not (is_control(entry.case) and self._limit.late_by(0.5)):
             return ""
-        drawn = [each for each in self._entries if each.tier is entry.tier and self._is_drawn(each.case)]
-        if any(each.case_run is None and each.result is None and self._applies(each.case, each.tier) for each in drawn):
+        drawn = [each for each in self._entries if each.tier is entry.tier and self._agenda.is_drawn(each.case)]
+        if any(
+            each.case_run is None and each.result is None and self._agenda.applies(each.case, each.tier)
+            for each in drawn
+        ):
             return f"half of the time limit of {self._limit.budget_s:.0f} s is left to drawn plans"
         return ""
 
     def _case_run_of(self, entry: Entry) -> CaseRun | CaseResult:
         """How a case is run; or its result, if it is not."""
         case, tier = entry.case, entry.tier
-        if reason := self._why_no_tier(tier):
-            return case_not_run(case, tier, Status.UNTESTED, reason)
-        try:
-            with foreign(f"system {self._request.system!r}"):
-                under_test = system_under_test(case, self._system, self._first_seed)
-                reason = why_not_applicable(case, under_test, tier, self._tools)
-        except NotApplicable as error:
-            return case_not_run(case, tier, Status.NOT_APPLICABLE, str(error))
-        except (UsageError, ForeignError) as error:
-            return case_not_run(case, tier, Status.ERROR, str(error))
-        except Exception as error:  # The adapter broke; the other cases still say something.
-            return case_not_run(case, tier, Status.ERROR, f"system {self._request.system!r} raised {in_words(error)}")
-        if reason:
-            return case_not_run(case, tier, Status.NOT_APPLICABLE, reason)
-        entry.demanded = self._demanded(case, tier)
+        under_test = self._agenda.under_test(case, tier)
+        if isinstance(under_test, CaseResult):
+            return under_test
+        entry.demanded = self._agenda.demanded(case, tier)
         folder = self._request.folder / RUNS
         interrupted, first_serial = self._interruption.reason, entry.tally.runs - entry.first_number
-        numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._is_drawn(case) else ()
+        numbers = open_plans(entry.demanded, entry.tally) if first_serial and not self._agenda.is_drawn(case) else ()
         return CaseRun(
             case,
             under_test,
             tier,
-            self._tools,
-            self._first_seed,
+            self._agenda.tools,
+            self._agenda.first_seed,
             folder,
             first_serial,
             interrupted,
             numbers,
             entry.first_number,
         )
-
-    def _demanded(self, case: Case, tier: Tier) -> int:
-        """How many runs must count."""
-        if self._request.runs is not None and self._is_drawn(case):
-            return self._request.runs
-        few = self._request.scope is Scope.QUICK and case.id == SWARM_ID and tier is Tier.SIM
-        return min(case.runs, DRAWN_PLANS) if few else case.runs
 
     def _count(self, entry: Entry, message: Message) -> None:
         assert entry.case_run is not None
@@ -425,7 +326,7 @@ class Certification:
             self._observer.ran(message.result, None if is_control(case) else message.kept)
             return
         if isinstance(message, WorkerLost):
-            plan = plan_of(case, case_run.system, self._first_seed, entry.tally.runs)
+            plan = plan_of(case, case_run.system, self._agenda.first_seed, entry.tally.runs)
             lost = broken_result(plan, entry.tier, case.id, entry.tally.runs, OSError(message.reason))
             entry.tally.add(lost)
             entry.kept.append(lost)
@@ -433,14 +334,14 @@ class Certification:
             entry.histories += message.histories
         interrupted = self._interruption.reason()
         evidence, reason = case_run.system.evidence(), interrupted or self._limit.reason()
-        tools, tier = self._tools, entry.tier
+        tools, tier = self._agenda.tools, entry.tier
         result = case_result(case, tier, entry.demanded, entry.tally, tools.oracles, evidence, reason)
         if is_open(result) and self._may_be_decided(entry):
             entry.again, entry.result = True, result
         else:
             self._end(entry, result)
             # What a signal ended goes on later, unless every plan of it has run.
-            complete = not self._is_drawn(case) and len(entry.tally.counted) >= entry.demanded
+            complete = not self._agenda.is_drawn(case) and len(entry.tally.counted) >= entry.demanded
             if self._log is not None and (complete or not interrupted):
                 self._log.add(LoggedCase(self._limit.elapsed_s, result, entry.histories))
 
@@ -454,7 +355,7 @@ class Certification:
         return (others and entry.rounds == 1) or entry.tally.stalled > entry.stalled
 
     def _run_store(self, entry: Entry) -> RunStore:
-        return RunStore(self._request.folder, self._tools.faults, self._keep(entry))
+        return RunStore(self._request.folder, self._agenda.tools.faults, self._keep(entry))
 
     def _keep(self, entry: Entry) -> Keep:
         """Which runs of a case are stored: of what passes, an example for each area and tier."""
@@ -466,7 +367,7 @@ class Certification:
         entry.result = result
         self._observer.end(result)
 
-    def _shrink(self, found: tuple[Finding, ...]) -> None:
+    def _shrink(self, found: Sequence[Finding]) -> None:
         """Put smaller runs beside those of the worst findings: explaining must not take longer than testing."""
         entries = {run.id: (entry, run) for entry in self._entries for run in entry.kept}
         refuted = [entries[each.run] for each in found if each.status is Status.FAIL and each.run in entries]
@@ -480,119 +381,11 @@ class Certification:
                 self._observer.shrunk(failed, small)
 
     def _why_skipped(self, tier: Tier) -> str:
-        return self._why_no_tier(tier) or self._why_too_late()
-
-    def _why_no_tier(self, tier: Tier) -> str:
-        if self._request.tiers and tier not in self._request.tiers:
-            return f"tier {tier} was not chosen"
-        if reason := lacking(tier):
-            return f"tier {tier} {reason}"
-        return ""
+        return self._agenda.why_no_tier(tier) or self._why_too_late()
 
     def _why_too_late(self) -> str:
         return self._limit.reason() or self._interruption.reason()
 
-    def _journal(self) -> Journal:
-        system, request = self._system, self._request
-        subject = system.subject
-        results, tallies = self._results(), self.tallies()
-        rules = rule_results(
-            registry.rules(),
-            registry.cases(),
-            results,
-            tallies,
-            subject,
-            strict=system.strict,
-            left_out=self._not_chosen(),
-            on_its_word=on_its_word(self._tools.oracles, system.evidence()),
-        )
-        if not self._interruption.signal:  # All sources are read for that, and somebody waits for the end.
-            rules = tuple(msgspec.structs.replace(each, places=_places(each.rule.id)) for each in rules)
-        binding = [each for each in rules if each.concerns(subject) or each.status is Status.FAIL]
-        self._shrink(findings(binding, results, self._kept(), request.folder.name))
-        found = findings(binding, results, self._kept(), request.folder.name)
-        tiers = tuple(self._tier_report(tier) for tier in Tier)
-        return Journal(
-            command=request.command,
-            system=system.name,
-            subject=subject,
-            profile=system.profile,
-            claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
-            evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
-            started=self._started,
-            duration_s=self._limit.elapsed_s,
-            interrupted=self._interruption.signal,
-            versions=versions(),
-            seed=request.seed,
-            plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
-            history_digest=_digest_over(each.histories for each in self._entries),
-            tiers=tiers,
-            cases=tuple(results),
-            rules=rules,
-            runs=self._kept(),
-            certificate=certificate(
-                rules,
-                results,
-                tallies.values(),
-                subject,
-                system.supplied_by_author,
-                versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
-                interrupted=bool(self._interruption.reason()) or self._ran_out,
-                not_tried={tier for tier in Tier if self._why_no_tier(tier)},
-                scope=request.scope,
-                left_out=left_out(self._left_out, registry.case_costs()),
-            ),
-            findings=found,
-            oracle_titles=titles_of(self._tools.oracles),
-        )
-
-    def _kept(self) -> tuple[RunResult, ...]:
-        return tuple(kept for each in self._entries for kept in each.kept)
-
-    def _results(self) -> list[CaseResult]:
-        return [entry.result for entry in self._entries if entry.result is not None]
-
-    def tallies(self) -> dict[tuple[str, str], Tally]:
-        """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
-        started = (entry for entry in self._entries if entry.case_run is not None and not is_control(entry.case))
-        return {(entry.case.id, entry.tier): entry.tally for entry in started}
-
-    def _not_chosen(self) -> frozenset[str]:
-        """Cases that the user did not choose, though they apply on a tier that ran."""
-        results = self._results()
-        ran = tiers_that_ran(results)
-        here = {case.id for case in self._cases}
-        touched = {rule for result in results for rule in result.rules}
-        return frozenset(
-            case.id
-            for case in registry.cases()
-            if case.id not in here
-            and any(decision.rule in touched for decision in case.decides)
-            and any(self._applies(case, tier) for tier in case.tiers if tier in ran)
-        )
-
-    def _applies(self, case: Case, tier: Tier) -> bool:
-        try:
-            with foreign(f"system {self._request.system!r}"):
-                under_test = system_under_test(case, self._system, self._first_seed)
-                return not why_not_applicable(case, under_test, tier, self._tools)
-        except NotApplicable:
-            return False
-        except Exception:
-            return True  # A run would be in error.
-
-    def _tier_report(self, tier: Tier) -> TierReport:
-        runs = sum(tally.runs for (_, name), tally in self.tallies().items() if name == tier)
-        if runs:
-            return TierReport(tier, ran=True, reason="", runs=runs)
-        if tier not in self._system.capabilities:
-            return TierReport(tier, ran=False, reason=f"{self._system.name} does not run there")
-        return TierReport(tier, ran=False, reason=self._why_skipped(tier) or "no case runs there")
-
-
-def _digest_over(digests: Iterable[str]) -> str:
-    return hashlib.sha256("".join(digests).encode()).hexdigest()
-
-
-def _places(rule: str) -> tuple[Place, ...]:
-    return tuple(each.place for each in places_of(rule, registry.cases()))
+    def tallies(self) -> Tallies:
+        """Of the system under test, by case and tier."""
+        return tallies_of(self._entries)

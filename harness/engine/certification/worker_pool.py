@@ -46,6 +46,7 @@ _LOOK_S = 1.0
 _ANSWER_S = 0.5
 _LAST_CALL = "last-call"
 _STANDARD_ERROR = 2
+_KILLED = "killed from outside by SIGKILL, perhaps because memory ran out"
 
 
 def silence_limit_s(bounds: Bounds) -> float:
@@ -258,7 +259,9 @@ class _Worker(Generic[Key]):
             return self._lost_to_a_part(assignment, code)
         if self._hangs:
             return WorkerLost(f"the worker process of the case hung: no run ended for {self._limit_s:.0f} s")
-        return WorkerLost(f"the worker process of the case ended with exit code {code}")
+        if code == -SIGKILL:
+            return WorkerLost(f"the worker process of the case was {_KILLED}")
+        return WorkerLost(f"the worker process of the case ended {_how(code)}")
 
     def _lost_to_a_part(self, assignment: KitAssignment, code: int) -> WorkerLost:
         """It is blamed by its name, and by its call where that is known."""
@@ -268,9 +271,8 @@ class _Worker(Generic[Key]):
         if self._hangs:
             return WorkerLost(f"{part} did not return within {self._limit_s:.0f} s{call}", blamed=False)
         if code == -SIGKILL:
-            return WorkerLost(f"{part} was killed from outside, perhaps because memory ran out{call}", blamed=False)
-        how = f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        return WorkerLost(f"{part} ended its process {how}{call}")
+            return WorkerLost(f"{part} was {_KILLED}{call}", blamed=False)
+        return WorkerLost(f"{part} ended its process {_how(code)}{call}")
 
     def sweep(self) -> None:
         """Undo, end and remove what it left when it was lost."""
@@ -306,3 +308,8 @@ class _Worker(Generic[Key]):
     def _send(self, message: WorkerSettings | AnyAssignment) -> None:
         with suppress(OSError):  # A lost worker shows where its messages are read.
             self.connection.send_bytes(msgspec.msgpack.encode(message))
+
+
+def _how(code: int) -> str:
+    """How a process ended, by its exit code as subprocess gives it."""
+    return f"by {Signals(-code).name}" if code < 0 else f"with exit code {code}"

@@ -12,7 +12,8 @@ import pytest
 
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.cases.case_run import CaseRun, run_once
-from holdfast.harness.engine.certification import certify, run_store
+from holdfast.harness.engine.certification import journal as journal_module
+from holdfast.harness.engine.certification import run_store
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.run_store import RunStore
@@ -86,7 +87,7 @@ def test_what_is_only_nice_is_left_out_after_a_signal(tmp_path: Path, monkeypatc
         def ran(self, result: Any, kept: Any) -> None:
             interruption.hear(signal.SIGTERM, None)
 
-    monkeypatch.setattr(certify, "places_of", nice)
+    monkeypatch.setattr(journal_module, "places_of", nice)
     monkeypatch.setattr(RunStore, "shrink", nice)
     request = Request(
         command="test",

@@ -13,7 +13,7 @@ from holdfast.harness.engine.cases.case_run import CaseRun, run_until
 from holdfast.harness.engine.cases.case_status import case_result
 from holdfast.harness.engine.cases.rehearsal_case import rehearsals, why_blocked
 from holdfast.harness.engine.cases.tally import Tally
-from holdfast.harness.engine.certification import certify
+from holdfast.harness.engine.certification import agenda, certify
 from holdfast.harness.engine.certification import request as request_module
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request
@@ -183,8 +183,8 @@ def test_what_tells_of_the_system_comes_before_what_tells_of_the_harness(
     ]
     monkeypatch.setattr(certify, "cases_for", lambda *_: tuple(cases))
     request = Request(command="test", system="reference", folder=tmp_path, tiers=frozenset({Tier.SIM}))
-    agenda = Certification(request, Silent(), Interruption())._agenda()
-    assert [case.id for case, tier in agenda if tier is Tier.SIM] == [
+    ordered = Certification(request, Silent(), Interruption())._agenda._ordered()
+    assert [case.id for case, tier in ordered if tier is Tier.SIM] == [
         "e/rehearsal", "d/short", "c/long", "b/control", "a/drawn",
     ]  # fmt: skip
 
@@ -212,7 +212,7 @@ def test_no_time_is_left_to_a_tier_that_was_not_chosen(
     case = replace(asked, plan=calm(), runs=1, decides=(), windows=(), tiers=(Tier.SIM, Tier.CONTAINERS))
     monkeypatch.setattr(certify, "cases_for", lambda *_: (case,))
     monkeypatch.setattr(certify, "TimeLimit", Watched)
-    for module in (certify, request_module):
+    for module in (agenda, request_module):
         monkeypatch.setattr(module, "lacking", lambda tier: "")
     monkeypatch.setattr(Watched, "halves", [])
     request = Request(

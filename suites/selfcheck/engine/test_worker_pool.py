@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from signal import SIGKILL, SIGSEGV
 from threading import Event
 from typing import Any
 
@@ -45,6 +46,26 @@ class Dying(ReferenceSystem):
 
     def deploy(self, plan: Plan, *others: Any) -> Deployment:
         os._exit(EXIT_CODE)
+
+
+class Crashing(Dying):
+    """Crashes its harness."""
+
+    number = SIGSEGV
+
+    def __init__(self, variant: str = "") -> None:
+        super().__init__(variant)
+        self.name = f"{HERE}:{type(self).__name__}"
+
+    def deploy(self, plan: Plan, *others: Any) -> Deployment:
+        os.kill(os.getpid(), self.number)
+        raise AssertionError
+
+
+class Killed(Crashing):
+    """Is killed with its harness."""
+
+    number = SIGKILL
 
 
 class Hanging(ReferenceSystem):
@@ -155,6 +176,20 @@ def test_of_a_lost_worker_nothing_is_counted_and_others_go_on(tmp_path: Path) ->
     assert {each.reason for each in run} == {reason}
     assert {each.runs_inconclusive for each in run} == {1}
     assert not [each for each in journal.rules if each.status is Status.PASS]
+
+
+@pytest.mark.parametrize(
+    ("system", "how"),
+    [
+        ("Crashing", "ended by SIGSEGV"),
+        ("Killed", "was killed from outside by SIGKILL, perhaps because memory ran out"),
+    ],
+)
+def test_the_signal_that_ended_a_worker_is_named(tmp_path: Path, system: str, how: str) -> None:
+    """It was an exit code below zero."""
+    journal = certified(tmp_path, 2, f"{HERE}:{system}", rules=frozenset({"BAR-06"}))
+    reasons = {each.reason for each in journal.cases if each.runs_demanded}
+    assert reasons == {f"harness error: OSError: the worker process of the case {how}"}
 
 
 def test_a_worker_that_hangs_is_lost_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

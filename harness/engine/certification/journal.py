@@ -1,0 +1,146 @@
+"""The Journal of a certification: what its cases add up to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from holdfast.harness.engine.cases.case import is_control
+from holdfast.harness.engine.cases.tally import Tally
+from holdfast.harness.engine.certification.agenda import Agenda
+from holdfast.harness.engine.certification.certificate import certificate, rule_results
+from holdfast.harness.engine.certification.entry import Entry
+from holdfast.harness.engine.certification.findings import findings
+from holdfast.harness.engine.executor.judge import on_its_word
+from holdfast.harness.engine.site import registry
+from holdfast.harness.engine.site.places import places_of
+from holdfast.harness.engine.site.versions import on_tiers, versions
+from holdfast.harness.model.case import Tier
+from holdfast.harness.model.finding import Finding
+from holdfast.harness.model.journal import CaseResult, Journal, RuleResult, RunResult, Status, TierReport
+from holdfast.harness.spi.oracle import titles_of
+
+Tallies = Mapping[tuple[str, str], Tally]
+"""By case and tier."""
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How a certification came to its end.
+
+    Attributes:
+        started: ISO 8601 in UTC.
+        duration_s: how long it took.
+        signal: that ended it early; empty: none did.
+        unfinished: it was ended early, or a case never began because time was over.
+        why_no_more: why nothing began any more at its end; empty: everything had.
+    """
+
+    started: str
+    duration_s: float
+    signal: str
+    unfinished: bool
+    why_no_more: str
+
+
+def journal_of(
+    agenda: Agenda, entries: Sequence[Entry], ended: Ended, shrink: Callable[[Sequence[Finding]], None]
+) -> Journal:
+    """The journal of what was done.
+
+    Args:
+        agenda: of what was to run.
+        entries: what ran, and what came of it.
+        ended: how it came to its end.
+        shrink: puts smaller runs beside those of findings.
+    """
+    system, request, tools = agenda.system, agenda.request, agenda.tools
+    results, tallies = results_of(entries), tallies_of(entries)
+    rules = _rules(agenda, results, tallies, placed=not ended.signal)
+    binding = [each for each in rules if each.concerns(system.subject) or each.status is Status.FAIL]
+    shrink(findings(binding, results, _kept(entries), request.folder.name))
+    tiers = tuple(_tier_report(tier, agenda, tallies, ended) for tier in Tier)
+    return Journal(
+        command=request.command,
+        system=system.name,
+        subject=system.subject,
+        profile=system.profile,
+        claims="; ".join(sorted({claim for tally in tallies.values() for claim in tally.claims})),
+        evidence={kind: evidence.value for kind, evidence in sorted(system.evidence().items())},
+        started=ended.started,
+        duration_s=ended.duration_s,
+        interrupted=ended.signal,
+        versions=versions(),
+        seed=request.seed,
+        plans_digest=_digest_over(tally.plans.hexdigest() for tally in tallies.values()),
+        history_digest=_digest_over(each.histories for each in entries),
+        tiers=tiers,
+        cases=tuple(results),
+        rules=rules,
+        runs=_kept(entries),
+        certificate=certificate(
+            rules,
+            results,
+            tallies.values(),
+            system.subject,
+            system.supplied_by_author,
+            versions=on_tiers(system, {tier.tier for tier in tiers if tier.ran}),
+            interrupted=ended.unfinished,
+            not_tried={tier for tier in Tier if agenda.why_no_tier(tier)},
+            scope=request.scope,
+            left_out=agenda.left_out(),
+        ),
+        findings=findings(binding, results, _kept(entries), request.folder.name),
+        oracle_titles=titles_of(tools.oracles),
+    )
+
+
+def results_of(entries: Iterable[Entry]) -> list[CaseResult]:
+    """Of the cases that are over."""
+    return [entry.result for entry in entries if entry.result is not None]
+
+
+def tallies_of(entries: Iterable[Entry]) -> Tallies:
+    """Without negative controls: what a wrong system claimed and did does not count for the system under test."""
+    started = (entry for entry in entries if entry.case_run is not None and not is_control(entry.case))
+    return {(entry.case.id, entry.tier): entry.tally for entry in started}
+
+
+def _rules(agenda: Agenda, results: list[CaseResult], tallies: Tallies, *, placed: bool) -> tuple[RuleResult, ...]:
+    """Each rule with its status; `placed`: and with its places, for which all sources are read."""
+    system = agenda.system
+    rules = rule_results(
+        registry.rules(),
+        registry.cases(),
+        results,
+        tallies,
+        system.subject,
+        strict=system.strict,
+        left_out=agenda.not_chosen(results),
+        on_its_word=on_its_word(agenda.tools.oracles, system.evidence()),
+    )
+    if not placed:
+        return rules
+    cases = registry.cases()
+    return tuple(
+        msgspec.structs.replace(rule, places=tuple(each.place for each in places_of(rule.rule.id, cases)))
+        for rule in rules
+    )
+
+
+def _kept(entries: Iterable[Entry]) -> tuple[RunResult, ...]:
+    return tuple(kept for each in entries for kept in each.kept)
+
+
+def _tier_report(tier: Tier, agenda: Agenda, tallies: Tallies, ended: Ended) -> TierReport:
+    runs = sum(tally.runs for (_, name), tally in tallies.items() if name == tier)
+    if runs:
+        return TierReport(tier, ran=True, reason="", runs=runs)
+    if tier not in agenda.system.capabilities:
+        return TierReport(tier, ran=False, reason=f"{agenda.system.name} does not run there")
+    return TierReport(tier, ran=False, reason=agenda.why_no_tier(tier) or ended.why_no_more or "no case runs there")
+
+
+def _digest_over(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
