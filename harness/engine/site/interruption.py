@@ -5,6 +5,7 @@ The first one lets what is under way come to an end, for a while; a second one, 
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -154,6 +155,8 @@ def heard_from_now_on() -> OwnSignals:
                 signal.signal(number, handler)
 
     os.register_at_fork(after_in_child=forget)
+    # Last of all Python takes its handlers away, and a signal would end the process instead of its exit code.
+    atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, list(before))
     return own
 
 

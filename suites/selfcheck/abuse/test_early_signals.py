@@ -73,6 +73,22 @@ def test_signals_tell_their_number_as_soon_as_they_are_heard(invoke: Invoke, tmp
     assert running.exit_code() == code, running.said()
 
 
+def test_behind_the_end_of_the_command_no_signal_changes_its_exit_code() -> None:
+    """A second press came when Python had taken its handlers away."""
+    program = """
+import os, sys
+from holdfast.harness import cli
+class Late:
+    def __del__(self, kill=os.kill, pid=os.getpid()):
+        kill(pid, 2)
+sys.late = Late()
+sys.argv = ["holdfast", "rules", "--nonsense"]
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+
+
 def hears(pid: int, number: signal.Signals) -> bool:
     """Whether a process has a handler for a signal."""
     caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
