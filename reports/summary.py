@@ -49,7 +49,7 @@ def summary(journal: Journal) -> str:
 def _head(journal: Journal) -> Iterator[str]:
     certificate = journal.certificate
     yield f"# {text.markdown(journal.heading)}: {text.markdown(journal.system)}\n\n{verdict.sentence(journal)}\n"
-    if scope := verdict.scope_sentence(certificate):
+    if scope := verdict.scope_sentence(journal):
         yield f"\n{scope}\n"
     if usage := verdict.usage_sentence(journal):
         yield f"\n{usage}\n"

@@ -125,7 +125,7 @@ def _print_findings(journal: Journal, console: Console, verbose: bool, folder: s
 def _print_untried(journal: Journal, console: Console, verbose: bool) -> None:
     """What this certificate says nothing about."""
     not_chosen = [tier.tier for tier in journal.tiers if not tier.ran and tier.reason.endswith("was not chosen")]
-    sentences = [verdict.scope_sentence(journal.certificate)]
+    sentences = [verdict.scope_sentence(journal)]
     for tier in journal.tiers:
         if not tier.ran and tier.tier not in not_chosen:
             named = tier.reason.startswith(f"tier {tier.tier}")

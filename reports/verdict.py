@@ -56,8 +56,9 @@ def _shadowed(journal: Journal) -> str:
     return f", {shadowed} passed in cases that failed otherwise" if shadowed else ""
 
 
-def scope_sentence(certificate: Certificate) -> str:
+def scope_sentence(journal: Journal) -> str:
     """Which of the cases ran, where it was not all of them, and what the others are; else empty."""
+    certificate = journal.certificate
     if certificate.scope is Scope.NARROWED:
         return "Narrowed to the rules and areas that were named."
     if not certificate.left_out:
@@ -65,7 +66,9 @@ def scope_sentence(certificate: Certificate) -> str:
     cases = plural(sum(each.cases for each in certificate.left_out), "case")
     where = ", ".join(f"{each.cases} on {each.tier}" for each in certificate.left_out)
     alone = duration(sum(each.alone_s for each in certificate.left_out) * 1_000)
-    return f"Quick: the cheapest cases that decide every rule. --thorough adds {cases} ({where}), {alone} of runs."
+    programs = ", and fewer random programs of kits" if journal.subjects else ""
+    added = f"{cases} ({where}), {alone} of runs"
+    return f"Quick: the cheapest cases that decide every rule{programs}. --thorough adds {added}."
 
 
 def usage_sentence(journal: Journal) -> str:

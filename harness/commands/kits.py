@@ -143,7 +143,7 @@ def certify_part(
             observer.end_check(request.name, check)
             made.add(check)
 
-        observer.expect_checks(request.name, run.waiting)
+        observer.expect_checks(request.name, run.waiting, run.left_s)
         run_kit(run, out, interruption, ended)
         if run.refused and not run.checks:
             raise UsageError(run.refused)

@@ -19,9 +19,12 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Journal
+from holdfast.harness.model.title import Scope
 from holdfast.harness.spi.system import Part
 
 FOLDER = "parts"
+QUICK_PROGRAMS = 0.125
+"""Of the random programs of each check, how many a quick certificate of a whole system runs."""
 
 
 class TriedPart(NamedTuple):
@@ -79,6 +82,7 @@ def _part_to_try(part: Part, request: Request) -> TriedPart:
                 part.location,
                 part.options,
                 frozenset({Tier.SIM}),
+                QUICK_PROGRAMS if request.scope is Scope.QUICK else 1.0,
             )
         )
     except UsageError as error:

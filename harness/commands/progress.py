@@ -36,8 +36,6 @@ MOST_REFUTED = 5
 """Kinds of findings that are printed as they come; the report has all."""
 MOST_OF_A_FINDING = 120
 """Characters of one of these."""
-CHECK_S = 0.5
-"""What a check of a kit is taken to cost before one has ended."""
 KITS = "kits"
 """The area of checks of kits."""
 _DID_NOT_RUN = {Status.NOT_APPLICABLE, Status.UNTESTED}
@@ -141,17 +139,18 @@ class CaseProgress:
         runs = result.runs_passed + result.runs_failed + result.runs_inconclusive
         self._end(_area(result.case), result.status, runs)
 
-    def expect_checks(self, kit: str, checks: Sequence[KitCheck]) -> None:
+    def expect_checks(self, kit: str, checks: Sequence[KitCheck], alone_s: float) -> None:
         """A kit runs these, in this order.
 
         Args:
             kit: what it judges, in words, such as `sink my_sink:Sink`.
             checks: that are not over.
+            alone_s: about how long they take, on an idle machine.
         """
         self._checks[kit] = [check.id for check in checks]
         area = self._areas.setdefault(f"{KITS}: {kit}", _Area("check"))
         area.open += len(checks)
-        self._left.cost(kit, Tier.SIM, CHECK_S)
+        self._left.cost(kit, Tier.SIM, alone_s / max(len(checks), 1))
         self._left.expect(kit, Tier.SIM, len(checks))
         if kit == self._request.system:  # It is certified alone; the parts of a system are announced with its cases.
             self._announce(f"{kit}: {plural(len(checks), 'check')}; {self._where()}")

@@ -9,6 +9,7 @@ from typing import Protocol
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from holdfast.harness.engine.site.program_share import programs_of
 from holdfast.suites.certify import time_limit
 
 MOST_TURNS = 5
@@ -35,7 +36,7 @@ def run_machine(
     Args:
         machine: reads `outer`.
         bench: becomes its `outer`.
-        examples: number of programs.
+        examples: number of programs in a thorough run.
         steps: of each.
         windows: what must be met, by name; whatever is still missing after the last turn is for the check to judge.
     """
@@ -55,7 +56,7 @@ def _run_programs(machine: type[RuleBasedStateMachine], bench: Seeded, examples:
 
     bound = seed(draws)(type(machine.__name__, (machine,), {"outer": bench, "__init__": begin}))
     chosen = settings(
-        max_examples=examples,
+        max_examples=programs_of(examples),
         stateful_step_count=steps,
         database=None,
         deadline=None,

@@ -229,7 +229,10 @@ class Certification:
         widths = {Tier.SIM: request.jobs, Tier.PROCESS: width.value if several_processes else 1, Tier.SPARK: 1}
         on = {tier: [entry for entry in waiting if entry.tier is tier] for tier in widths}
         queues = {tier: queue(on[tier], wide, NICENESS.get(tier, 0)) for tier, wide in widths.items()}
-        queues[Tier.SIM].assignments = self._kits.behind(queues[Tier.SIM].assignments)
+        # Of kits and drawn plans the latter are behind: they have a processor each, so that none is idle at the end.
+        written = queue([entry for entry in on[Tier.SIM] if not self._agenda.is_drawn(entry.case)])
+        drawn = queue([entry for entry in on[Tier.SIM] if self._agenda.is_drawn(entry.case)])
+        queues[Tier.SIM].assignments = self._kits.between(written.assignments, drawn.assignments)
         with WorkerPool[Entry | KitRun](self._interruption) as pool:
             for entry, message in pool.messages(list(queues.values())):
                 yield entry, message

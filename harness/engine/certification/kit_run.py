@@ -25,6 +25,8 @@ from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import Kit, KitCheck, TriesUnderFaults
 
 Key = TypeVar("Key")
+CHECK_S = 0.2
+"""What a check of a kit without a recorded cost is taken to cost."""
 SILENCE_LIMIT_S = 1_800.0
 """How long one check may take, beside the limits that a kit sets to each call."""
 
@@ -40,6 +42,7 @@ class KitRequest(msgspec.Struct, frozen=True, tag="part"):
         seed: of all random programs.
         location, options: as Kit.certify.
         tiers: where it may run; empty: everywhere.
+        program_share: of the random programs of a check, how many run.
     """
 
     contract: str
@@ -50,6 +53,7 @@ class KitRequest(msgspec.Struct, frozen=True, tag="part"):
     location: str = ""
     options: Mapping[str, str] = {}
     tiers: frozenset[Tier] = frozenset()
+    program_share: float = 1.0
 
     @property
     def name(self) -> str:
@@ -77,6 +81,14 @@ class KitRun:
         self.waiting = [each for each in self._planned() if not request.rules or each.own_rule in request.rules]
         self._began_s = monotonic()
 
+    @property
+    def left_s(self) -> float:
+        """About how long the checks take that wait, one after the other, on an idle machine."""
+        recorded_s = registry.case_costs().get((self.request.name, Tier.SIM))
+        planned = len(self._kit.checks)
+        check_s = CHECK_S if recorded_s is None or not planned else recorded_s / planned
+        return check_s * len(self.waiting)
+
     def assignment(self) -> KitAssignment | None:
         """What a worker does next; None: nothing. A whole runtime is tried with what its kit has not refuted."""
         if self.refused or not self.waiting:
@@ -93,6 +105,7 @@ class KitRun:
             dict(request.options),
             under_faults=tier is Tier.PROCESS,
             silence_limit_s=SILENCE_LIMIT_S,
+            program_share=request.program_share,
         )
 
     def take(self, message: KitMessage | WorkerLost) -> KitCheck | None:
@@ -166,33 +179,36 @@ def run_kit(run: KitRun, folder: Path, interruption: Interruption, ended: Callab
         interruption.give_up(why_it_broke(error))
 
 
-class _Behind(Iterator[tuple[Key | KitRun, AnyAssignment]]):
-    """See KitQueue.behind; it may go on behind its end."""
+class _Between(Iterator[tuple[Key | KitRun, AnyAssignment]]):
+    """See KitQueue.between; it may go on behind its end."""
 
-    def __init__(self, first: Iterator[tuple[Key, AnyAssignment]], kits: KitQueue) -> None:
-        self._first = first
-        self._kits = kits
+    def __init__(self, *parts: Iterator[tuple[Key | KitRun, AnyAssignment]]) -> None:
+        self._parts = parts
 
     def __next__(self) -> tuple[Key | KitRun, AnyAssignment]:
-        following = next(self._first, None)
-        return following if following is not None else next(self._kits)
+        for part in self._parts:
+            if (following := next(part, None)) is not None:
+                return following
+        raise StopIteration
 
 
 class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
-    """Assignments of kits. One whose worker was lost comes again, with the checks that are left.
+    """Assignments of kits, the longest first, so that none is alone at the end. One whose worker was lost comes again,
+    with the checks that are left.
 
     Args:
-        runs: in this order.
+        runs: of the kits.
         why_late: why nothing begins any more, or an empty text.
     """
 
     def __init__(self, runs: Iterable[KitRun], why_late: Callable[[], str]) -> None:
         self._runs = list(runs)
+        self._longest_first = sorted(self._runs, key=lambda run: -run.left_s)
         self._why_late = why_late
         self._busy: list[KitRun] = []
 
     def __next__(self) -> tuple[KitRun, KitAssignment]:
-        for run in self._runs:
+        for run in self._longest_first:
             if run in self._busy:
                 continue
             run.why_not = self._why_late() if run.assignment() is not None else ""
@@ -207,10 +223,10 @@ class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
         """Whether a kit has something to do."""
         return any(run.assignment() is not None for run in self._runs) and not self._why_late()
 
-    def announce(self, expect: Callable[[str, Sequence[KitCheck]], None]) -> None:
-        """Say which checks of which kits are to run."""
+    def announce(self, expect: Callable[[str, Sequence[KitCheck], float], None]) -> None:
+        """Say which checks of which kits are to run, and for about how many seconds."""
         for run in self._runs:
-            expect(run.request.name, run.waiting)
+            expect(run.request.name, run.waiting, run.left_s)
 
     def restore(self, log: ResultLog | None) -> None:
         """Take over the checks that an invocation made which was interrupted."""
@@ -218,9 +234,13 @@ class KitQueue(Iterator[tuple[KitRun, KitAssignment]]):
             for check in log.checks.get(run.request.name, ()) if log is not None else ():
                 run.restore(check)
 
-    def behind(self, assignments: Iterator[tuple[Key, AnyAssignment]]) -> Iterator[tuple[Key | KitRun, AnyAssignment]]:
-        """First these assignments, then those of kits, also such as come again later."""
-        return _Behind(assignments, self)
+    def between(
+        self,
+        before: Iterator[tuple[Key | KitRun, AnyAssignment]],
+        behind: Iterator[tuple[Key | KitRun, AnyAssignment]],
+    ) -> Iterator[tuple[Key | KitRun, AnyAssignment]]:
+        """The assignments of kits, also such as come again later, between others."""
+        return _Between(before, self, behind)
 
     def free(self, run: KitRun) -> None:
         """Its worker is gone, or is at the end of its assignment."""

@@ -11,6 +11,7 @@ from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.foreign import in_words
 from holdfast.harness.engine.site.interruption import Interruption
+from holdfast.harness.engine.site.program_share import fewer_programs
 from holdfast.harness.model.status import Status
 from holdfast.harness.spi.kit import KitCheck, TriesUnderFaults
 
@@ -21,6 +22,7 @@ class KitAssignment(msgspec.Struct, frozen=True, tag=True):
     Attributes:
         under_faults: they are those of TriesUnderFaults.
         silence_limit_s: a worker that ends no check for so long hangs.
+        program_share: of the random programs of a check, how many run.
     """
 
     contract: str
@@ -31,6 +33,7 @@ class KitAssignment(msgspec.Struct, frozen=True, tag=True):
     options: dict[str, str] = {}
     under_faults: bool = False
     silence_limit_s: float = inf
+    program_share: float = 1.0
 
 
 class CheckEnded(msgspec.Struct, frozen=True, tag=True):
@@ -59,7 +62,7 @@ def tried(assignment: KitAssignment, interruption: Interruption) -> Iterator[Kit
     while left and not interruption.reason():
         try:
             found = found or _begun(assignment, left)
-            check = _next(found, interruption)
+            check = _next(found, interruption, assignment.program_share)
         except (KitUseless, UsageError) as error:
             yield KitRefused(str(error))
             return
@@ -89,10 +92,10 @@ def _begun(assignment: KitAssignment, left: list[KitCheck]) -> Iterator[KitCheck
     return found
 
 
-def _next(found: Iterator[KitCheck], interruption: Interruption) -> KitCheck | None:
+def _next(found: Iterator[KitCheck], interruption: Interruption, share: float) -> KitCheck | None:
     """The next one that ends; None at the end, or where a second signal broke it off."""
     try:
-        with interruption.breakable():
+        with fewer_programs(share), interruption.breakable():
             return next(found, None)
     except KeyboardInterrupt:
         if interruption.dropped:

@@ -31,8 +31,8 @@ class Observer(Protocol):
     def end(self, result: CaseResult) -> None:
         """A case is over, or was skipped."""
 
-    def expect_checks(self, kit: str, checks: Sequence[KitCheck]) -> None:
-        """A kit is to run these, in this order."""
+    def expect_checks(self, kit: str, checks: Sequence[KitCheck], alone_s: float) -> None:
+        """A kit is to run these, in this order; about how many seconds they take on an idle machine."""
 
     def end_check(self, kit: str, check: KitCheck) -> None:
         """A check is over."""

@@ -170,7 +170,7 @@ def test_quiet_is_quiet() -> None:
 def test_a_kit_names_the_check_that_it_is_in(clock: list[float]) -> None:
     observer, stream = log(request=msgspec.structs.replace(REQUEST, system="sink mine:Sink"))
     checks = [KitCheck(f"SBK-0{number}/name", "", f"SBK-0{number}", Status.PASS) for number in range(3)]
-    observer.expect_checks("sink mine:Sink", checks)
+    observer.expect_checks("sink mine:Sink", checks, 2.0)
     assert stream.getvalue() == "sink mine:Sink: 3 checks; the report goes to out/now\n"
     observer.end_check("sink mine:Sink", checks[0])
     clock[0] = 25.0
@@ -189,7 +189,7 @@ def test_a_kit_names_the_check_that_it_is_in(clock: list[float]) -> None:
 def test_parts_of_a_system_are_announced_with_its_cases() -> None:
     observer, stream = log()
     for name in ("sink mine:Sink", "source mine:Source"):
-        observer.expect_checks(name, [KitCheck("TPC-01/name", "", "TPC-01", Status.UNTESTED)] * 3)
+        observer.expect_checks(name, [KitCheck("TPC-01/name", "", "TPC-01", Status.UNTESTED)] * 3, 1.5)
     assert stream.getvalue() == ""
     observer.expect([(ONE, Tier.SIM)])
     assert "scripted on sim: 1 case, 1 run or more, 6 checks of 2 parts, about 5 s on " in stream.getvalue()

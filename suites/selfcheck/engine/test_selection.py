@@ -13,6 +13,7 @@ from holdfast.harness.engine.cases.case_status import case_not_run, case_result
 from holdfast.harness.engine.cases.swarm_case import SWARM_ID, cases_for
 from holdfast.harness.engine.certification.case_runner import CaseEnded
 from holdfast.harness.engine.certification.certify import Certification
+from holdfast.harness.engine.certification.kit_run import KitQueue, KitRequest, KitRun
 from holdfast.harness.engine.certification.request import Request
 from holdfast.harness.engine.certification.selection import (
     DRAWN_PLANS,
@@ -23,6 +24,8 @@ from holdfast.harness.engine.certification.selection import (
     left_out,
     select,
 )
+from holdfast.harness.engine.certification.subjects import parts_of
+from holdfast.harness.engine.certification.worker import Assignment
 from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import Interruption
 from holdfast.harness.model.case import Case, Decision, Tier
@@ -217,9 +220,11 @@ def test_a_quick_certificate_draws_a_hundred_plans(
     assert [each.runs_demanded for each in journal.cases] == [demanded]
 
 
-def test_recorded_costs_are_of_cases_that_exist_on_their_tier() -> None:
+def test_recorded_costs_are_of_cases_and_parts_that_exist_on_their_tier() -> None:
     known = {(each.id, tier) for each in cases_for(registry.system("reference"), Tier) for tier in each.tiers}
-    assert load_costs().keys() <= known
+    parts = parts_of(registry.system("reference"))
+    kits = {(KitRequest(each.contract, each.factory, "", location=each.location).name, SIM) for each in parts}
+    assert load_costs().keys() <= known | kits
     assert registry.case_costs() == load_costs()
     assert all(seconds >= 0 for seconds in load_costs().values())
 
@@ -254,3 +259,11 @@ def test_one_passing_run_of_an_area_is_stored_and_the_others_are_lines(
         assert len(stored) <= (len(cases) if keep_all else len(areas))
         assert keep_all or sizes[-1] < len(stored) * MOST_OF_A_RUN
     assert sizes[0] < sizes[1]
+
+
+def test_kits_run_between_written_cases_and_drawn_plans_the_longest_first() -> None:
+    runs = [KitRun(KitRequest("source", name, "")) for name in ("a:A", "b:B")]
+    runs[0].restore(runs[0].waiting[0])
+    case = Assignment("a/case", SIM, 1, 0)
+    order = [key for key, _ in KitQueue(runs, str).between(iter([("written", case)]), iter([("drawn", case)]))]
+    assert order == ["written", runs[1], runs[0], "drawn"]

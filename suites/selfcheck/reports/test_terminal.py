@@ -237,12 +237,17 @@ def test_what_it_needed_of_the_machine_is_said_at_the_end() -> None:
 
 
 def test_a_quick_certificate_says_what_a_thorough_one_adds() -> None:
-    card = journals.partial().certificate
+    journal = journals.partial()
+    card = journal.certificate
     said_of_it = (
         "Quick: the cheapest cases that decide every rule. --thorough adds 161 cases (54 on sim, 107 on process)"
     )
-    assert verdict.scope_sentence(card) == f"{said_of_it}, 7 min 26 s of runs."
+    assert verdict.scope_sentence(journal) == f"{said_of_it}, 7 min 26 s of runs."
+    subjects = msgspec.structs.replace(journal, subjects=journals.with_parts().subjects)
+    assert "every rule, and fewer random programs of kits. --thorough" in verdict.scope_sentence(subjects)
     assert said_of_it.partition(".")[0] in said(journals.partial())
     narrowed = msgspec.structs.replace(card, scope=Scope.NARROWED, left_out=())
-    assert verdict.scope_sentence(narrowed) == "Narrowed to the rules and areas that were named."
-    assert verdict.scope_sentence(msgspec.structs.replace(narrowed, scope=Scope.THOROUGH)) == ""
+    named = msgspec.structs.replace(journal, certificate=narrowed)
+    assert verdict.scope_sentence(named) == "Narrowed to the rules and areas that were named."
+    whole = msgspec.structs.replace(narrowed, scope=Scope.THOROUGH)
+    assert verdict.scope_sentence(msgspec.structs.replace(journal, certificate=whole)) == ""
