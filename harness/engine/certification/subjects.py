@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from holdfast.harness.engine.cases.case_status import worst_of
-from holdfast.harness.engine.certification.certificate import is_binding, restated
+from holdfast.harness.engine.certification.certificate import is_binding, restated, tiers_that_ran
 from holdfast.harness.engine.errors import UsageError
 from holdfast.harness.engine.site import registry
 from holdfast.harness.model.journal import (
@@ -89,7 +89,8 @@ def _subject(subject: str, journal: Journal, judged: Sequence[JudgedPart]) -> Su
     reasons = tuple(dict.fromkeys(f"{each.reason[0].upper()}{each.reason[1:]}." for each in judged if each.reason))
     title = card.title
     broken = sum(each.broken for each in judged)
-    if title is not Title.REFUSED and (broken or not bound):
+    untried = not tried and not tiers_that_ran(results) and not card.unfinished
+    if title is not Title.REFUSED and (broken or untried or not bound):
         title = Title.INCONCLUSIVE if broken else Title.PARTIAL
     if reasons and title is Title.CERTIFIED:
         title = Title.PARTIAL

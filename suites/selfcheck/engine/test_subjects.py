@@ -75,6 +75,18 @@ def test_a_part_that_was_not_tried_keeps_the_title_at_partial() -> None:
     assert [each.report for each in report.parts] == ["parts/1/report.html", ""]
 
 
+def test_parts_that_nobody_chose_to_try_leave_nothing_open() -> None:
+    part = JudgedPart(SOURCE, None, "kits run on tier sim, which was not chosen")
+    report = reported(whole(), part)
+    assert (report.title, report.errors) == (Title.PARTIAL, 0)
+    assert report.missing[0] == "Kits run on tier sim, which was not chosen."
+
+
+def test_parts_that_there_was_no_time_for_are_open() -> None:
+    journal = msgspec.structs.replace(whole(), interrupted="SIGTERM")
+    assert reported(journal, JudgedPart(SOURCE, None, "SIGTERM")).title is Title.INCONCLUSIVE
+
+
 def test_the_worst_title_decides_the_exit_code() -> None:
     broken = ALL | {FIRST: Status.FAIL}
     for said, plain, strict in ((ALL, 0, 0), (REST, 0, 2), (broken, 1, 1)):
