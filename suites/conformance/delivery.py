@@ -59,7 +59,7 @@ CASES = plans.with_needs(
         method="A committed-only reader looks more than ten times per checkpoint interval, and once more at the end.",
         passes="What was visible once does not change or vanish.",
         decides=(Decision("E2E-03", "STABLE", ("row-changed", "row-vanished"), "takes-back-committed"),),
-        windows=(Window.RESTORED_STATE,),
+        windows=plans.RESTORED,
         plan=plans.each_of(
             [
                 plans.plan(kill(plans.WORKERS[0], after_checkpoint=1, at_event="rows_visible"), job=job)

@@ -132,7 +132,7 @@ CASES = plans.with_needs(
             Decision("REC-01", "COORD", ("tasks-restored-differently",), "restores-differently"),
             Decision("REC-02", "RESTORE", ("position-differs",), "source-skips-one"),
         ),
-        windows=(Window.RESTORED_STATE,),
+        windows=plans.RESTORED,
         plan=TWO_KILLS,
         tiers=plans.EVERYWHERE,
         pictures=("recovery",),
