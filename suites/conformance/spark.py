@@ -41,8 +41,10 @@ def _small(*faults: FaultSpec, options: Mapping[str, str] = {}, **fields: Any) -
 
 CRASHES = (
     _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2)),
-    _flights(part(PYTHON_WORKER, WORKERS[1], after_checkpoint=2)),
     _flights(kill(COORDINATOR, after_checkpoint=2)),
+)
+FINER_CRASHES = (
+    _flights(part(PYTHON_WORKER, WORKERS[1], after_checkpoint=2)),
     _flights(part(EXECUTOR, WORKERS[0], after_checkpoint=2, gate=gate("commit", WORKERS[0]))),
     _flights(part(EXECUTOR, WORKERS[1], after_checkpoint=2, gate=gate("acknowledge", WORKERS[1], "sum")), "tailnum"),
 )
@@ -58,13 +60,26 @@ CASES = with_needs(
     Case(
         id="spark/flights",
         purpose="Does every flight count once when executors and the driver program of Spark are really killed?",
-        method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor, a "
-        "Python worker or the driver program after a completed checkpoint, while flights still come in.",
+        method="Arrival delays are summed by carrier and by aeroplane on two executors; SIGKILL hits an executor "
+        "or the driver program after a completed checkpoint, while flights still come in.",
         passes=PASSES,
         decides=DECIDED,
         windows=RESTORED,
         plan=each_of(CRASHES),
         runs=len(CRASHES),
+        tiers=SPARK,
+        mutant_plan=ON_THE_SIMULATOR,
+    ),
+    Case(
+        id="spark/flights-in-steps",
+        purpose="Does every flight count once when a process of Spark is killed in the middle of a step?",
+        method="As spark/flights; SIGKILL hits a Python worker, or an executor that is about to commit its output or "
+        "to acknowledge a checkpoint.",
+        passes=PASSES,
+        decides=DECIDED,
+        windows=RESTORED,
+        plan=each_of(FINER_CRASHES),
+        runs=len(FINER_CRASHES),
         tiers=SPARK,
         mutant_plan=ON_THE_SIMULATOR,
     ),
