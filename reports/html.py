@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, meta
 from markupsafe import Markup
 
 from holdfast.harness.model.appearance import STATUS_WORDS
@@ -39,6 +39,9 @@ class HtmlReporter:
 
     name = "html"
     writes = "report.html"
+
+    def __init__(self) -> None:
+        _load("report.html.j2")
 
     def render(self, journal: Journal, folder: Path) -> Path:
         """Write `report.html`."""
@@ -104,6 +107,15 @@ def page(journal: Journal, details: Mapping[str, RunDetails] | None = None) -> s
             scale=scale,
         )
     )
+
+
+def _load(name: str) -> None:
+    """Compile a template and those that it refers to: that takes as long as rendering them."""
+    made = _environment()
+    made.get_template(name)
+    for each in meta.find_referenced_templates(made.parse(pages.asset(name))):
+        assert each is not None, f"{name} computes the name of a template"
+        _load(each)
 
 
 def _oracles(clauses: Iterable[str], titles: Mapping[str, str]) -> tuple[str, ...]:

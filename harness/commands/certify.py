@@ -12,7 +12,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.parts import parts_to_try, with_parts
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import write_reports
+from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.engine.certification.begun import Begun, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.certify import Certification
 from holdfast.harness.engine.certification.request import Request, check_request
@@ -71,6 +71,7 @@ def certify(
                 ResultLog(folder, begun.identity, now) as log,
                 CaseProgress(progress, request, quiet=json) as observer,
             ):
+                load_reporters()
                 tidy(folder, log.kept)
                 parts = parts_to_try(request)
                 kits = [each.run for each in parts if each.run is not None]

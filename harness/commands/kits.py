@@ -15,7 +15,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import HARNESS_ERROR, exit_code
 from holdfast.harness.commands.folders import RESULTS, new_folder, point_latest
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import write_reports
+from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.engine.certification.begun import Begun, Work, begun_now, identity_of, working_in
 from holdfast.harness.engine.certification.kit_run import KitRequest, KitRun, run_kit
 from holdfast.harness.engine.certification.request import Request
@@ -133,6 +133,7 @@ def certify_part(
         ExitStack() as stack,
         CaseProgress(consoles.progress(), whole, quiet=json) as observer,
     ):
+        load_reporters()
         run, made = KitRun(request), _Made(request, out, now, stack, begun)
         if begun is not None:
             made.restore(run)

@@ -13,7 +13,7 @@ from holdfast.harness.commands import console as consoles
 from holdfast.harness.commands.certify import HARNESS_ERROR
 from holdfast.harness.commands.folders import point_latest
 from holdfast.harness.commands.progress import CaseProgress
-from holdfast.harness.commands.reports import write_reports
+from holdfast.harness.commands.reports import load_reporters, write_reports
 from holdfast.harness.commands.trend import write_night_reports
 from holdfast.harness.engine.artefacts.files import make_folder
 from holdfast.harness.engine.certification.certify import Certification
@@ -46,6 +46,7 @@ def run_night(settings: Settings, out: Path, seed: int | None, *, command: str, 
     now = datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 - for the report alone
     progress = consoles.progress()
     with listening() as interruption, NightFolder(out, today.isoformat(), identity_of(settings, seed), now) as folder:
+        load_reporters()
         progress.print(f"{folder.path}: {'goes on with' if folder.resumed else 'begins with'} seed {seed}")
         night_run = _NightRun(settings, folder, seed, today, command, interruption, progress, quiet=json)
         night = night_run.run()

@@ -13,6 +13,12 @@ from holdfast.harness.engine.site.foreign import foreign
 from holdfast.harness.model.journal import Journal
 
 
+def load_reporters() -> None:
+    """Load every reporter before anything runs: somebody may wait for the report after a signal, and one that cannot be
+    loaded is refused at once."""
+    registry.reporters()
+
+
 def write_reports(journal: Journal, folder: Path, progress: Console) -> bool:
     """Write every report; one that breaks is named and keeps no other from being written."""
     write_journal(folder / RESULTS, journal)

@@ -9,7 +9,10 @@ from typing import Any, NoReturn
 
 import msgspec
 import pytest
+from jinja2 import Environment
 
+from holdfast.harness import cli
+from holdfast.harness.commands.progress import CaseProgress
 from holdfast.harness.engine.artefacts.journal_file import read_journal
 from holdfast.harness.engine.cases.case_run import CaseRun, run_once
 from holdfast.harness.engine.certification import journal as journal_module
@@ -21,6 +24,7 @@ from holdfast.harness.engine.site import registry
 from holdfast.harness.engine.site.interruption import ONE_PRESS_S, Interruption
 from holdfast.harness.model.case import Tier
 from holdfast.harness.model.journal import Title
+from holdfast.reports import html
 from holdfast.suites.selfcheck.abuse import ending_late
 from holdfast.suites.selfcheck.abuse.conftest import Invoke
 from holdfast.suites.selfcheck.engine.observers import Silent
@@ -100,6 +104,23 @@ def test_what_is_only_nice_is_left_out_after_a_signal(tmp_path: Path, monkeypatc
     assert not interruption.broken
     assert journal.interrupted == "SIGTERM"
     assert journal.runs
+
+
+def test_what_reports_are_made_with_is_loaded_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of the time of the report went into templates."""
+    html._environment.cache_clear()
+    before = CaseProgress.ran
+
+    def ran(self: CaseProgress, result: Any, kept: Any) -> None:
+        before(self, result, kept)
+        monkeypatch.setattr(Environment, "compile", nice)
+
+    monkeypatch.setattr(CaseProgress, "ran", ran)
+    code = cli.execute(["certify", "reference", *NARROWED[:-1], "1", "--out", str(tmp_path)])
+    assert code == 0
+    assert (tmp_path / "latest" / "report.html").stat().st_size
 
 
 def test_a_run_that_is_stored_after_a_signal_has_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
