@@ -73,7 +73,7 @@ def owner_lives(folder: Path) -> bool:
     try:
         os.kill(owner.pid, 0)
     except PermissionError:
-        return True
+        pass  # It lives, as whoever has its number now.
     except OSError:
         return False
     return _start_time(owner.pid) == owner.start_time
