@@ -84,7 +84,9 @@ def test_a_wrong_one_is_refused_with_its_steps(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_what_was_not_met_is_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, journal = certified([f"{__name__}:InlineBackend", "--area", "ASY"], tmp_path)
+    code, journal = certified(
+        ["holdfast.suites.selfcheck.certify.test_command:InlineBackend", "--area", "ASY"], tmp_path
+    )
     assert (code, journal.certificate.title) == (2, Title.INCONCLUSIVE)
     assert "no run hit snapshot-overlapped-a-write" in capsys.readouterr().out
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from holdfast.fixtures.systems.structured_streaming import additions
 from holdfast.harness.engine.cases.swarm_case import REAL, cases_for, swarm_case
 from holdfast.harness.engine.errors import NotApplicable
 from holdfast.harness.engine.plans.validate import check_options, check_plan
@@ -42,8 +43,10 @@ MODULES = sorted(
 
 
 @pytest.fixture(autouse=True)
-def no_cluster_is_given() -> Iterator[None]:
-    """What an earlier test said of its site would count here, too: no fault acts on clusters of somebody else."""
+def no_cluster_is_given(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What an earlier test said of its site would count here, too: no fault acts on clusters of somebody else. Nor does
+    it matter whether this machine has a database: plans are drawn, and none is run."""
+    monkeypatch.setattr(additions, "missing_database", lambda: "")
     given = services.settled()
     services.close_services()
     services.settle(Site())
