@@ -99,6 +99,7 @@ class Reader:
         ]
         present = os.environ  # noqa: TID251 - those of whoever runs the tests
         environment = {**present, "PATH": f"{self._programs}:{present['PATH']}", "REPORTS": str(self.reports)}
+        environment["TMPDIR"] = str(self.reports.parent)  # One that is killed leaves something there.
         both = subprocess.STDOUT
         return subprocess.Popen([*words, *arguments], env=environment, stdout=subprocess.PIPE, stderr=both, text=True)
 

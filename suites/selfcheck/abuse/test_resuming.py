@@ -31,9 +31,10 @@ WAIVERS = '[[waivers]]\nrule = "{rule}"\nreason = "known"\nexpires = 2999-01-01\
 
 
 @pytest.fixture(autouse=True)
-def labelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What began with a variable goes on with it alone."""
+def labelled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What began with a variable goes on with it alone; and what is killed leaves its temporary files with the test."""
     monkeypatch.setenv(LABEL, "")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def logged(folder: Path) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -116,9 +117,11 @@ QUICKLY = ("G1-metadata-in-place", "looks-before-alone", "not-synchronised")
 
 
 @pytest.fixture(autouse=True)
-def _in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written here need not survive a loss of power."""
-    monkeypatch.setattr("tempfile.tempdir", "/dev/shm")
+def _in_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is written here need not survive a loss of power, nor the test: some wrong parts leave something."""
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        yield
 
 
 def refuted(variant: str, check: str) -> CheckVerdict:
