@@ -108,9 +108,18 @@ class Agenda:
 
     def under_test(self, case: Case, tier: Tier) -> System | CaseResult:
         """What a case runs on; or its result, if it does not run."""
-        whose = f"system {self.request.system!r}"
         if reason := self.why_no_tier(tier):
             return case_not_run(case, tier, Status.UNTESTED, reason)
+        return self._suited(case, tier)
+
+    def applies(self, case: Case, tier: Tier) -> bool:
+        """Whether a case can be run there, on the system under test; one in error would be run, and show it."""
+        found = self._suited(case, tier)
+        return not isinstance(found, CaseResult) or found.status is not Status.NOT_APPLICABLE
+
+    def _suited(self, case: Case, tier: Tier) -> System | CaseResult:
+        """As under_test, whether this machine has the tier or not."""
+        whose = f"system {self.request.system!r}"
         try:
             with foreign(whose):
                 under_test = system_under_test(case, self.system, self.first_seed)
@@ -122,17 +131,6 @@ class Agenda:
         except Exception as error:  # The adapter broke; the other cases still say something.
             return case_not_run(case, tier, Status.ERROR, f"{whose} raised {in_words(error)}")
         return case_not_run(case, tier, Status.NOT_APPLICABLE, reason) if reason else under_test
-
-    def applies(self, case: Case, tier: Tier) -> bool:
-        """Whether a case can be run there, on the system under test."""
-        try:
-            with foreign(f"system {self.request.system!r}"):
-                under_test = system_under_test(case, self.system, self.first_seed)
-                return not why_not_applicable(case, under_test, tier, self.tools)
-        except NotApplicable:
-            return False
-        except Exception:
-            return True  # A run would be in error.
 
     def not_chosen(self, results: Iterable[CaseResult]) -> frozenset[str]:
         """Cases that the user did not choose, though they apply on a tier that ran."""
